@@ -1,0 +1,106 @@
+"""The one exception tree of Penstock.
+
+Every error names the thing, the value, the likely cause and the fix. ``flink_class`` is the fully qualified name of the
+exception Apache Flink throws at the same place, or ``None`` where Flink has no such check.
+"""
+
+from __future__ import annotations
+
+
+class PenstockError(Exception):
+    """Base of every error Penstock raises on purpose.
+
+    Args:
+        message: a full sentence for a person.
+        flink_class: the Java exception class Flink throws there, if it has one.
+    """
+
+    def __init__(self, message: str, *, flink_class: str | None = None) -> None:
+        super().__init__(message)
+        self.flink_class = flink_class
+
+    def __reduce__(self):  # keyword-only state must survive the way back from an executor
+        return _rebuild, (type(self), self.args, self.__dict__.copy())
+
+
+def _rebuild(cls: type[PenstockError], args: tuple, state: dict) -> PenstockError:
+    error = cls.__new__(cls, *args)
+    Exception.__init__(error, *args)
+    error.__dict__.update(state)
+    return error
+
+
+class ConfigurationError(PenstockError):
+    """An option, path or setting is missing or has an impossible value."""
+
+
+class UnsupportedError(PenstockError):
+    """The request is legal in Flink but Penstock does not support it (yet); see docs/limits.md."""
+
+
+class InvalidProgramError(PenstockError):
+    """A DataStream program that cannot be translated: wrong arguments, wrong types, wrong order of calls."""
+
+
+class TypeInfoError(InvalidProgramError):
+    """A value or a field reference does not fit the declared type."""
+
+
+class PlanError(PenstockError):
+    """Base of everything the planner refuses. ``operators`` names the operators concerned, when there are any."""
+
+    def __init__(self, message: str, *, flink_class: str | None = None, operators: tuple[str, ...] = ()) -> None:
+        super().__init__(message, flink_class=flink_class)
+        self.operators = operators
+
+
+class SpecError(PlanError):
+    """A graph description that is not valid JSON, misses a field, or has a value of the wrong type or range."""
+
+
+class StreamGraphError(PlanError):
+    """A StreamGraph that cannot be built: unknown or duplicate nodes, impossible partitioners."""
+
+
+class OperatorIdError(PlanError):
+    """Operator IDs cannot be assigned: two operators claim one uid, or a uid hash is not a hash."""
+
+
+class JobGraphError(PlanError):
+    """A StreamGraph that cannot become a JobGraph: cycles, slot sharing and co-location conflicts, blocking timeouts."""
+
+
+class ExecutionGraphError(PlanError):
+    """A JobGraph that cannot become an ExecutionGraph: parallelism out of bounds, or too many edges to materialise."""
+
+
+class JobExecutionError(PenstockError):
+    """A job failed while running. The user's own exception is ``__cause__``.
+
+    Attributes:
+        operator: name of the operator that failed, if known.
+        uid: its uid, if it has one.
+        operator_id: its OperatorID as 32 hex digits.
+        task: task name with subtask, ``"Map -> Sink: Out (2/7)"``.
+        subtask: index from 0.
+        attempt: attempt number from 0.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        operator: str | None = None,
+        uid: str | None = None,
+        operator_id: str | None = None,
+        task: str | None = None,
+        subtask: int | None = None,
+        attempt: int | None = None,
+    ) -> None:
+        super().__init__(message, flink_class="org.apache.flink.runtime.client.JobExecutionException")
+        self.operator = operator
+        self.uid = uid
+        self.operator_id = operator_id
+        self.task = task
+        self.subtask = subtask
+        self.attempt = attempt
