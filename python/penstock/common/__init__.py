@@ -1,0 +1,24 @@
+"""What programs, planner and runtime share: types, rows, side output tags, configuration. Plain data, no logic of a job.
+
+Imports nothing of Penstock but the exceptions, and neither pyspark nor pyarrow.
+"""
+
+from __future__ import annotations
+
+from penstock.common.configuration import Configuration
+from penstock.common.execution_mode import RuntimeExecutionMode
+from penstock.common.job import JobExecutionResult
+from penstock.common.output_tag import OutputTag
+from penstock.common.row import Row, RowKind
+from penstock.common.typeinfo import TypeInformation, Types
+
+__all__ = [
+    "Configuration",
+    "JobExecutionResult",
+    "OutputTag",
+    "Row",
+    "RowKind",
+    "RuntimeExecutionMode",
+    "TypeInformation",
+    "Types",
+]

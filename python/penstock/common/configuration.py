@@ -1,0 +1,133 @@
+"""Configuration: text keys and text values with typed access, as in ``pyflink.common.Configuration``."""
+
+from __future__ import annotations
+
+from penstock.errors import ConfigurationError
+
+_BOOLEANS = {"true": True, "false": False}
+
+
+class Configuration:
+    """A mutable map of settings; every value is kept as text, as in Flink.
+
+    Args:
+        other: settings to start from (copied).
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(self, other: Configuration | None = None) -> None:
+        self._values: dict[str, str] = dict(other._values) if other is not None else {}
+
+    @classmethod
+    def from_dict(cls, map: dict[str, str]) -> Configuration:
+        """Settings from a dict; booleans are written as Flink writes them (true, false)."""
+        configuration = cls()
+        for key, value in map.items():
+            configuration._set(key, _text(value))
+        return configuration
+
+    def _set(self, key: str, value: str) -> Configuration:
+        if not isinstance(key, str) or not key:
+            raise ConfigurationError(f"A configuration key must be a non-empty text, not {key!r}.")
+        self._values[key] = value
+        return self
+
+    def set_string(self, key: str, value: str) -> Configuration:
+        """Set a text."""
+        if not isinstance(value, str):
+            raise ConfigurationError(
+                f"set_string({key!r}) was given {value!r}, which is no text; use set_integer, set_boolean …"
+            )
+        return self._set(key, value)
+
+    def set_integer(self, key: str, value: int) -> Configuration:
+        """Set an integer."""
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise ConfigurationError(f"set_integer({key!r}) was given {value!r}, which is no int.")
+        return self._set(key, str(value))
+
+    def set_boolean(self, key: str, value: bool) -> Configuration:
+        """Set a boolean."""
+        if not isinstance(value, bool):
+            raise ConfigurationError(f"set_boolean({key!r}) was given {value!r}, which is no bool.")
+        return self._set(key, _text(value))
+
+    def set_float(self, key: str, value: float) -> Configuration:
+        """Set a float."""
+        return self._set(key, repr(float(value)))
+
+    def get_string(self, key: str, default_value: str) -> str:
+        """The text at ``key``, or the default."""
+        return self._values.get(key, default_value)
+
+    def get_integer(self, key: str, default_value: int) -> int:
+        """The integer at ``key``, or the default.
+
+        Raises:
+            ConfigurationError: the value is no integer.
+        """
+        return self._parsed(key, default_value, int, "an integer")
+
+    def get_float(self, key: str, default_value: float) -> float:
+        """The float at ``key``, or the default.
+
+        Raises:
+            ConfigurationError: the value is no number.
+        """
+        return self._parsed(key, default_value, float, "a number")
+
+    def get_boolean(self, key: str, default_value: bool) -> bool:
+        """The boolean at ``key`` (true or false in any case), or the default.
+
+        Raises:
+            ConfigurationError: the value is neither.
+        """
+        return self._parsed(key, default_value, lambda text: _BOOLEANS[text.strip().lower()], "true or false")
+
+    def _parsed(self, key, default_value, parse, wanted):
+        if key not in self._values:
+            return default_value
+        text = self._values[key]
+        try:
+            return parse(text)
+        except (ValueError, KeyError):
+            raise ConfigurationError(f"The setting {key} is {text!r}, but {wanted} is needed there.") from None
+
+    def contains_key(self, key: str) -> bool:
+        """Whether a value is set."""
+        return key in self._values
+
+    def remove_config(self, key: str) -> bool:
+        """Remove a setting; True when there was one."""
+        return self._values.pop(key, None) is not None
+
+    def key_set(self) -> set[str]:
+        """All keys."""
+        return set(self._values)
+
+    def add_all(self, other: Configuration, prefix: str | None = None) -> Configuration:
+        """Take over all settings of another configuration, their keys after ``prefix``."""
+        for key, value in other._values.items():
+            self._values[(prefix or "") + key] = value
+        return self
+
+    def to_dict(self) -> dict[str, str]:
+        """All settings, in order of first setting (a copy)."""
+        return dict(self._values)
+
+    def __eq__(self, other: object) -> bool:
+        return self._values == other._values if isinstance(other, Configuration) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._values.items()))
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Configuration({self._values})"
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,37 @@
+"""OutputTag: the name of a side output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from penstock.common.typeinfo import TypeInformation, Types
+from penstock.errors import InvalidProgramError
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class OutputTag:
+    """Names a side output; a function emits to it with ``yield tag, value``.
+
+    Two tags are equal when id and type are equal.
+
+    Args:
+        tag_id: any non-empty text, unique per operator.
+        type_info: type of the side output's records; a list of types means a row; None means undeclared.
+
+    Raises:
+        InvalidProgramError: an empty or non-text id (Flink: IllegalArgumentException).
+    """
+
+    tag_id: str
+    type_info: TypeInformation | None
+
+    def __init__(self, tag_id: str, type_info: TypeInformation | Sequence[TypeInformation] | None = None) -> None:
+        if not isinstance(tag_id, str) or not tag_id:
+            raise InvalidProgramError(
+                f"OutputTag was given the id {tag_id!r}; it must be a non-empty text, because side outputs are found by it.",
+                flink_class="java.lang.IllegalArgumentException" if tag_id == "" else "java.lang.NullPointerException",
+            )
+        row_like = type_info is not None and not isinstance(type_info, TypeInformation)
+        object.__setattr__(self, "tag_id", tag_id)
+        object.__setattr__(self, "type_info", Types.ROW(type_info) if row_like else type_info)

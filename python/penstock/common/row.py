@@ -1,0 +1,169 @@
+"""Row and RowKind: PyFlink's record with optional field names and a kind of change.
+
+Source of the behaviour: ``pyflink.common.types``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import Any
+
+from penstock.errors import TypeInfoError
+
+
+class RowKind(Enum):
+    """What a row does to a changelog; the value is Flink's byte for it."""
+
+    INSERT = 0
+    UPDATE_BEFORE = 1
+    UPDATE_AFTER = 2
+    DELETE = 3
+
+    def __str__(self) -> str:
+        return ("+I", "-U", "+U", "-D")[self.value]
+
+
+class Row:
+    """A fixed number of fields, by position or by name.
+
+    ``Row("a", 1)`` has positions only, ``Row(word="a", count=1)`` also names (``row.word``, ``row["word"]``, ``row[0]``).
+    Rows compare and hash by kind and values; names do not take part, as in PyFlink.
+
+    Raises:
+        TypeInfoError: when positional and named fields are mixed.
+    """
+
+    __slots__ = ("_fields", "_kind", "_values")
+
+    _fields: tuple[str, ...] | None
+    _kind: RowKind
+    _values: list[Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args and kwargs:
+            raise TypeInfoError(
+                f"Row was given {len(args)} positional and {len(kwargs)} named fields. Name all fields or none of them."
+            )
+        object.__setattr__(self, "_fields", tuple(kwargs) if kwargs else None)
+        object.__setattr__(self, "_values", list(kwargs.values()) if kwargs else list(args))
+        object.__setattr__(self, "_kind", RowKind.INSERT)
+
+    @staticmethod
+    def of_kind(row_kind: RowKind, *args: Any, **kwargs: Any) -> Row:
+        """A row of the given kind."""
+        row = Row(*args, **kwargs)
+        row.set_row_kind(row_kind)
+        return row
+
+    @classmethod
+    def of_values(
+        cls, values: Sequence[Any], fields: tuple[str, ...] | None = None, kind: RowKind = RowKind.INSERT
+    ) -> Row:
+        """The fast way for codecs: no keyword handling, the names tuple is shared between rows."""
+        row = cls.__new__(cls)
+        object.__setattr__(row, "_fields", fields)
+        object.__setattr__(row, "_values", list(values))
+        object.__setattr__(row, "_kind", kind)
+        return row
+
+    def get_row_kind(self) -> RowKind:
+        """The kind, INSERT unless set."""
+        return self._kind
+
+    def set_row_kind(self, row_kind: RowKind) -> None:
+        """Change the kind."""
+        if not isinstance(row_kind, RowKind):
+            raise TypeInfoError(f"Row.set_row_kind was given {row_kind!r}; give a RowKind such as RowKind.DELETE.")
+        object.__setattr__(self, "_kind", row_kind)
+
+    def set_field_names(self, field_names: Sequence[str]) -> None:
+        """Name the fields, one name per value."""
+        if len(field_names) != len(self._values):
+            raise TypeInfoError(f"Row has {len(self._values)} fields but was given the names {list(field_names)}.")
+        object.__setattr__(self, "_fields", tuple(field_names))
+
+    def get_fields_by_names(self, names: Sequence[str]) -> list[Any]:
+        """Values in the order of the given names (PyFlink: in this order whatever names the row itself has, when it has none)."""
+        return [self[name] for name in names] if self._fields is not None else list(self._values)
+
+    @property
+    def field_names(self) -> tuple[str, ...] | None:
+        """The names, or None for a row by position."""
+        return self._fields
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The values in order."""
+        return tuple(self._values)
+
+    def as_dict(self, recursive: bool = False) -> dict[str, Any]:
+        """Name → value; with ``recursive`` also for rows inside rows and lists.
+
+        Raises:
+            TypeInfoError: when the row has no names.
+        """
+        if self._fields is None:
+            raise TypeInfoError(f"{self!r} has no field names, so it has no dict form. Build it as Row(name=value).")
+        values = map(_plain, self._values) if recursive else self._values
+        return dict(zip(self._fields, values, strict=True))
+
+    def _position(self, name: str) -> int:
+        if self._fields is not None and name in self._fields:
+            return self._fields.index(name)
+        has = "no field names" if self._fields is None else f"the fields {list(self._fields)}"
+        raise AttributeError(f"Row has no field {name!r}: it has {has}.")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in Row.__slots__:  # pickle and copy probe these before there are any slots
+            raise AttributeError(name)
+        return self._values[self._position(name)]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._values[self._position(name)] = value
+
+    def __getitem__(self, item: int | str | slice) -> Any:
+        if isinstance(item, str):
+            try:
+                return self._values[self._position(item)]
+            except AttributeError as error:
+                raise KeyError(str(error)) from None
+        return self._values[item]
+
+    def __setitem__(self, item: int | str, value: Any) -> None:
+        self._values[self._position(item) if isinstance(item, str) else item] = value
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __contains__(self, item: object) -> bool:
+        return item in self._values
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Row):
+            return NotImplemented
+        return self._kind is other._kind and self._values == other._values
+
+    def __hash__(self) -> int:
+        return hash((self._kind.value, *self._values))
+
+    def __reduce__(self):
+        return Row.of_values, (self._values, self._fields, self._kind)
+
+    def __repr__(self) -> str:
+        if self._fields is None:
+            return f"<Row({', '.join(map(repr, self._values))})>"
+        return f"Row({', '.join(f'{n}={v!r}' for n, v in zip(self._fields, self._values, strict=True))})"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Row):
+        return value.as_dict(True) if value.field_names is not None else value
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    return value
