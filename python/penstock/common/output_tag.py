@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.errors import InvalidProgramError
@@ -13,7 +13,7 @@ from penstock.errors import InvalidProgramError
 class OutputTag:
     """Names a side output; a function emits to it with ``yield tag, value``.
 
-    Two tags are equal when id and type are equal.
+    Two tags are equal when their ids are equal, whatever their types (Flink: ``OutputTag.equals``).
 
     Args:
         tag_id: any non-empty text, unique per operator.
@@ -24,7 +24,7 @@ class OutputTag:
     """
 
     tag_id: str
-    type_info: TypeInformation | None
+    type_info: TypeInformation | None = field(compare=False)
 
     def __init__(self, tag_id: str, type_info: TypeInformation | Sequence[TypeInformation] | None = None) -> None:
         if not isinstance(tag_id, str) or not tag_id:

@@ -8,7 +8,7 @@ Source of the names: ``pyflink.common.typeinfo``; of ``java_name``: ``toString``
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -388,17 +388,3 @@ class Types:
     def OBJECT_ARRAY(element_type: TypeInformation) -> TypeInformation:
         """An array of any one type (``list``)."""
         return ArrayTypeInfo(ArrayKind.OBJECT, _one("OBJECT_ARRAY", element_type))
-
-
-def walk(type_info: TypeInformation) -> Iterator[TypeInformation]:
-    """Yield a type and all types inside it, outermost first. Iterative; O(size of the type)."""
-    pending: list[TypeInformation] = [type_info]
-    while pending:
-        current = pending.pop()
-        yield current
-        if isinstance(current, TupleTypeInfo | RowTypeInfo):
-            pending.extend(reversed(current.field_types))
-        elif isinstance(current, ListTypeInfo | ArrayTypeInfo):
-            pending.append(current.element_type)
-        elif isinstance(current, MapTypeInfo):
-            pending.extend((current.value_type, current.key_type))
