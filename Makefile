@@ -1,0 +1,93 @@
+# Every command of the project. `make` or `make help` lists them.
+#
+# Nothing has to be set up before: each target makes the virtual environment, builds and installs what it needs, and remembers
+# it in stamp files, so that a second run starts at once. What a fresh machine must have (Python, a C linker, Rust, Java) is
+# checked by .ci/prerequisites, which says what is missing and how to get it.
+#
+#   make PYTHON=python3.12 test     another interpreter            make VENV=/tmp/venv test     another place for the environment
+
+PYTHON ?= python3
+VENV ?= .venv
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.SUFFIXES:
+.PHONY: help demo test test-rust test-python lint docs bench bench-smoke build format clean
+
+BIN := $(VENV)/bin
+# cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes
+CARGO := PYO3_PYTHON="$(abspath $(BIN))/python" cargo
+# what the installed package is made of: a change to any of it reinstalls
+SOURCES := pyproject.toml Cargo.toml $(wildcard Cargo.lock) $(shell find rust python -type f \( -name '*.rs' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name py.typed \))
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+help: ## list the commands
+	@printf 'Penstock: Flink-style DataStream programs, planned as Flink does, run on Spark.\n\n'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@printf '\nNeeds Python >= 3.10, a C linker, a Rust toolchain and Java >= 17; everything else is installed into %s.\n' '$(VENV)'
+
+# --- what a user runs -------------------------------------------------------------------------------------------------------
+
+demo: $(VENV)/.installed ## show the plan of examples/word_count.py, then run it on Spark
+	@.ci/demo "$(BIN)"
+
+# --- what a contributor runs ------------------------------------------------------------------------------------------------
+
+test: lint test-rust test-python docs bench-smoke ## every check: lint, Rust and Python tests, documentation, benches in smoke mode
+	@printf '\nAll checks passed.\n'
+
+lint: $(VENV)/.checks ## formatting, clippy, ruff, types of the public API
+	cargo fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked --quiet -- --deny warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+# The Python door has no logic and no Rust tests; linking it outside Python would need a libpython.
+test-rust: $(VENV)/.checks ## the planner's own tests, with its verifiers on
+	$(CARGO) test --package penstock-planner --locked --quiet
+
+test-python: $(VENV)/.checks ## the Python tests, against the installed package; `make test-python ARGS='-k uid'` for some
+	$(BIN)/pytest --ignore=tests/docs $(ARGS)
+
+docs: $(VENV)/.checks ## run every example of README.md and docs/
+	$(BIN)/pytest tests/docs $(ARGS)
+
+bench: $(VENV)/.checks ## the benches, measured
+	$(BIN)/pytest benches $(ARGS)
+
+bench-smoke: $(VENV)/.checks ## the benches at their smallest sizes, once each, for correctness only
+	PENSTOCK_BENCH_SMOKE=1 $(BIN)/pytest benches --benchmark-disable $(ARGS)
+
+build: $(VENV)/.made ## an installable wheel in dist/
+	$(PIP) wheel --no-deps --wheel-dir dist .
+	@ls -l dist
+
+format: $(VENV)/.checks ## rewrite the code in the project's format
+	cargo fmt --all
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+clean: ## remove everything that was built, the virtual environment too
+	rm -rf target dist "$(VENV)" .pytest_cache .ruff_cache .hypothesis .benchmarks spark-warehouse metastore_db derby.log
+	find rust python tests benches examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- set-up, each step once -------------------------------------------------------------------------------------------------
+
+$(VENV)/.made:
+	@.ci/prerequisites "$(PYTHON)"
+	@printf 'Making the virtual environment %s\n' '$(VENV)'
+	@$(PYTHON) -m venv "$(VENV)"
+	@$(PIP) install --upgrade 'pip>=25.1'   # the first that knows --group
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.made $(SOURCES)
+	@.ci/prerequisites "$(PYTHON)"
+	@printf 'Building and installing the package (some minutes the first time)\n'
+	@$(PIP) install .
+	@touch $@
+
+$(VENV)/.checks: $(VENV)/.installed pyproject.toml
+	@printf 'Installing what the checks need\n'
+	@$(PIP) install --group test --group lint
+	@touch $@
