@@ -1,0 +1,39 @@
+"""The ``penstock`` command: run a program, explain its plan, plan bare graphs, look up an operator ID.
+
+Here: the command group and its entry point. One module per command; :mod:`penstock.cli.program` runs a user's file,
+:mod:`penstock.cli.report` prints errors, :mod:`penstock.cli.render` draws graphs. No decision about plans or jobs is
+made here. Heavy modules (rich, pyspark) are imported by the commands that need them, when they need them.
+"""
+
+from __future__ import annotations
+
+import click
+
+from penstock import __version__
+from penstock.cli import explain, plan, run, uid
+
+__all__ = ["group", "main"]
+
+EXAMPLES = """\b
+Examples:
+  penstock explain examples/word_count.py
+  penstock run examples/word_count.py --window 20
+  penstock run --master 'local[4]' examples/word_count.py
+  penstock uid word-counter
+  penstock plan graphs.jsonl > plans.jsonl
+"""
+
+
+@click.group(name="penstock", epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", prog_name="penstock")
+def group() -> None:
+    """Plan Flink-style DataStream programs exactly as Apache Flink does, and run them on Apache Spark."""
+
+
+for _module in (run, explain, plan, uid):
+    group.add_command(_module.command)
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    group(prog_name="penstock")

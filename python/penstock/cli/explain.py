@@ -1,0 +1,113 @@
+"""``penstock explain``: the three graphs of a program, and why each edge that is not chained is not."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from penstock.cli.program import capture_plan
+from penstock.cli.report import explanation, guard
+from penstock.errors import PenstockError
+
+WIDTH = 100
+"""Columns where the output is no terminal; also the narrowest layout that never breaks an operator ID."""
+WIDEST = 160
+
+
+@click.command(
+    name="explain",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog="""\b
+Examples:
+  penstock explain word_count.py
+  penstock explain word_count.py --window 20         options after FILE are the program's
+  penstock explain --json word_count.py | jq .result.hashes
+  penstock explain --limit 0 big_program.py | less   every row of a big graph
+""",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document: spec, result, verdicts.")
+@click.option("--no-color", is_flag=True, help="No colours (there are none anyway when the output is piped).")
+@click.option("--limit", type=click.IntRange(min=0), default=200, show_default=True, help="Rows per table; 0 for all.")
+@click.option("--traceback", "full_traceback", is_flag=True, help="Show Python's whole traceback when planning fails.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
+@click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+def command(
+    as_json: bool, no_color: bool, limit: int, full_traceback: bool, file: str, arguments: tuple[str, ...]
+) -> None:
+    """Show how the program FILE is planned, without running a job.
+
+    The program runs with its arguments ARGS until its first env.execute(); what it prints goes to standard error.
+    Shown are the StreamGraph (its operators, their IDs, and for each edge whether it is chained or the rule that
+    forbids it), the JobGraph (vertices, their chains, what they read) and the ExecutionGraph (subtasks and fan-out).
+    """
+    with guard(file, full_traceback=full_traceback):
+        pipeline = capture_plan(file, arguments)
+        if as_json:
+            click.echo(json.dumps(document(pipeline), indent=2))
+        else:
+            _show(pipeline, no_color=no_color, limit=limit or sys.maxsize)
+
+
+def document(pipeline: Any) -> dict[str, Any]:
+    """What ``--json`` prints: the StreamGraph as a SPEC, everything planned from it as a RESULT, and the verdicts.
+
+    Args:
+        pipeline: a captured :class:`penstock.plan.Pipeline`.
+    """
+    from penstock.plan import plan_record
+
+    graph = pipeline.stream_graph
+    verdicts = [
+        {"edge": verdict.edge, "chained": verdict.chained, "rule": verdict.rule, "reason": verdict.reason}
+        for verdict in graph.verdicts()
+    ]
+    return {
+        "job": pipeline.name,
+        "spec": graph.to_dict(),
+        "result": json.loads(plan_record(graph.to_json())),
+        "verdicts": verdicts,
+    }
+
+
+def _show(pipeline: Any, *, no_color: bool, limit: int) -> None:
+    """Print the graphs one after the other; a graph that is refused ends the output with the reason."""
+    from penstock.cli import render
+
+    show = _printer(no_color)
+    stream_graph = pipeline.stream_graph
+    show(render.heading(f'Plan of job "{pipeline.name}"'), *render.stream_graph(stream_graph, limit))
+    job_graph = _step(stream_graph.job_graph)
+    show(*render.job_graph(job_graph, limit))
+    show(*render.execution_graph(_step(job_graph.execution_graph), job_graph, limit))
+
+
+def _printer(no_color: bool) -> Callable[..., None]:
+    """Prints what rich can draw: in colours and up to the terminal's width, or as plain lines of at most 100
+    columns."""
+    from rich.console import Console
+
+    console = Console(no_color=no_color, highlight=False, markup=False, emoji=False)
+    if console.is_terminal:
+        console.width = min(console.width, WIDEST)
+        return console.print
+    console.width = WIDTH
+
+    def show(*parts: Any) -> None:
+        with console.capture() as capture:
+            console.print(*parts)
+        click.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
+
+    return show
+
+
+def _step(make: Callable[[], Any]) -> Any:
+    try:
+        return make()
+    except PenstockError as error:
+        click.echo()
+        click.echo(explanation(error), err=True)
+        sys.exit(1)

@@ -1,0 +1,82 @@
+"""Running a user's program file inside the command's own process, under an executor of the command's choice.
+
+``run_program`` is `python FILE ARGS...` with one difference: ``env.execute()`` hands its pipeline to the given
+executor. ``capture_plan`` uses that to get the pipeline of a program's first ``execute()`` without running a job, as
+Flink's plan preview does.
+"""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from penstock.errors import InvalidProgramError
+
+
+class PlanCaptured(BaseException):
+    """Ends a program at its first ``execute()``. Not an ``Exception``, so that ``except Exception`` in a program lets
+    it pass.
+
+    Attributes:
+        pipeline: what the program would have run.
+    """
+
+    def __init__(self, pipeline: Any) -> None:
+        super().__init__("the plan was captured")
+        self.pipeline = pipeline
+
+
+class PlanOnlyExecutor:
+    """An executor that runs nothing: it keeps the pipeline and ends the program."""
+
+    def execute(self, pipeline: Any) -> Any:
+        """Raise :class:`PlanCaptured` with the pipeline."""
+        raise PlanCaptured(pipeline)
+
+
+def run_program(file: str, arguments: Sequence[str], executor: Any = None) -> None:
+    """Run a Python file as the main program.
+
+    Args:
+        file: path of the program.
+        arguments: its command line, without the program's name.
+        executor: where ``execute()`` sends pipelines; None leaves the choice to the program.
+    """
+    from penstock.datastream import executors
+
+    argv, path = sys.argv, sys.path[:]
+    sys.argv, sys.path[0:0] = [file, *arguments], [str(Path(file).resolve().parent)]
+    try:
+        with executors.override(executor) if executor is not None else nullcontext():
+            runpy.run_path(file, run_name="__main__")
+    finally:
+        sys.argv, sys.path[:] = argv, path
+
+
+def capture_plan(file: str, arguments: Sequence[str]) -> Any:
+    """The pipeline a program hands over at its first ``execute()``. What the program prints before goes to standard
+    error.
+
+    Args:
+        file: path of the program.
+        arguments: its command line, without the program's name.
+
+    Returns:
+        The :class:`penstock.plan.Pipeline`.
+
+    Raises:
+        InvalidProgramError: the program ended without calling ``execute()``.
+    """
+    try:
+        with redirect_stdout(sys.stderr):
+            run_program(file, arguments, PlanOnlyExecutor())
+    except PlanCaptured as captured:
+        return captured.pipeline
+    raise InvalidProgramError(
+        f"{file} ended without calling execute(), so there is no plan to explain. "
+        "A program is planned at its first env.execute() or execute_and_collect(); call one of them."
+    )

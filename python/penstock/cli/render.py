@@ -1,0 +1,195 @@
+"""The three graphs as tables for the terminal. Pure drawing: everything shown was decided by the planner.
+
+Each function takes a graph and the number of rows a table may have, and returns what :class:`rich.console.Console`
+prints. A layout needs 100 columns; operator IDs are never broken, names are folded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+DEEPEST = 12
+"""Branches inside branches are indented up to this depth only."""
+YES, NO, QUIET, TITLE, IDENTITY = "green", "yellow", "dim", "bold", "cyan"
+
+
+def heading(text: str) -> Text:
+    """A title line."""
+    return Text(text, style=TITLE)
+
+
+def stream_graph(graph: Any, limit: int) -> list[RenderableType]:
+    """Operators with their IDs, then edges with their verdicts."""
+    ids = graph.operator_ids()
+    nodes, edges = graph.nodes, graph.edges
+    operators = _table("id", "operator", ">p", "slot group", "operator ID")
+    for node in nodes[:limit]:
+        identity = _identity(ids.get(node.id))
+        operators.add_row(str(node.id), _named(node), _number(node.parallelism), _group(node), identity)
+    connections = _table("edge", "partitioner", "verdict")
+    for edge, verdict in islice(zip(edges, graph.verdicts(), strict=True), limit):
+        connections.add_row(f"{edge.source} → {edge.target}{_port(edge)}", edge.partitioner, _verdict(verdict))
+    return _section(
+        f"StreamGraph: {_count(nodes, 'operator')}, {_count(edges, 'edge')}",
+        *_limited(operators, len(nodes), limit, "operators"),
+        *_limited(connections, len(edges), limit, "edges"),
+    )
+
+
+def job_graph(graph: Any, limit: int) -> list[RenderableType]:
+    """Vertices from the sources on, each with the tree of its chain and what it reads."""
+    vertices = graph.vertices
+    groups = {node.id: node.slot_sharing_group for node in graph.stream_graph.nodes}
+    targets = {edge.index: edge.target for edge in graph.stream_graph.edges}
+    parts: list[RenderableType] = []
+    for index in graph.topological_order[:limit]:
+        vertex = vertices[index]
+        parts += ["", _vertex_line(vertex, groups.get(vertex.head))]
+        parts.append(Padding(_chain(vertex, targets, limit), (0, 0, 0, 4)))
+        parts += [Padding(_input_line(edge), (0, 0, 0, 4)) for edge in vertex.inputs[:limit]]
+    datasets = sum(len(vertex.results) for vertex in vertices)
+    rest = _limited(None, len(vertices), limit, "vertices")
+    return _section(f"JobGraph: {_count(vertices, 'vertex', 'vertices')}, {datasets:,} datasets", *parts, *rest)
+
+
+def execution_graph(graph: Any, jobs: Any, limit: int) -> list[RenderableType]:
+    """Vertices at their parallelism, then the fan-out of each connection: counts, never single edges."""
+    vertices = {vertex.job_vertex: vertex for vertex in graph.vertices}
+    subtasks = _table("vertex", ">subtasks", ">max p", "first and last subtask")
+    for vertex in graph.vertices[:limit]:
+        counts = (f"{vertex.parallelism:,}", f"{vertex.max_parallelism:,}")
+        subtasks.add_row(f"[{vertex.job_vertex}]", *counts, _task_names(vertex))
+    fan_out = _table("from", "to", "distribution", ">edges", "fan-out")
+    connections = [(edge, target) for target in jobs.topological_order for edge in jobs.vertices[target].inputs]
+    for edge, target in connections[:limit]:
+        producers, consumers = vertices[edge.source].parallelism, vertices[target].parallelism
+        count, words = _fan_out(edge.distribution, producers, consumers)
+        ends = (f"[{edge.source}] × {producers:,}", f"[{target}] × {consumers:,}")
+        fan_out.add_row(*ends, edge.distribution, f"{count:,}", words)
+    return _section(
+        f"ExecutionGraph: {graph.total_vertices:,} subtasks, {graph.total_edges:,} execution edges",
+        *_limited(subtasks, len(graph.vertices), limit, "vertices"),
+        *_limited(fan_out, len(connections), limit, "connections"),
+    )
+
+
+def _section(title: str, *parts: RenderableType) -> list[RenderableType]:
+    return [Group("", heading(title), *parts)]
+
+
+def _table(*columns: str) -> Table:
+    """A table without lines; ``>`` in front of a column name aligns it to the right."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=QUIET)
+    for name in columns:
+        text = name.lstrip(">")
+        fixed = text in ("operator ID", "id", "edge", "p", "edges", "subtasks", "max p", "distribution", "partitioner")
+        table.add_column(text, justify="right" if name != text else "left", no_wrap=fixed, overflow="fold")
+    return table
+
+
+def _limited(table: Table | None, total: int, limit: int, what: str) -> Iterator[RenderableType]:
+    if table is not None and total:
+        yield Padding(table, (1, 0, 0, 2))
+    if total > limit:
+        yield Text(f"  … and {total - limit:,} more {what} (--limit 0 shows all)", style=NO)
+
+
+def _identity(operator_id: str | None) -> Text:
+    if operator_id is None:
+        return Text("none: no source reaches it", style=NO)
+    return Text(operator_id, style=IDENTITY)
+
+
+def _named(node: Any) -> Text:
+    text = Text(node.name, overflow="fold")
+    if node.uid is not None:
+        text.append(f"\nuid {node.uid}", style=QUIET)
+    if node.user_hash is not None:
+        text.append(f"\nuid hash {node.user_hash}", style=QUIET)
+    return text
+
+
+def _number(parallelism: int) -> str:
+    return "-" if parallelism <= 0 else f"{parallelism:,}"
+
+
+def _group(node: Any) -> str:
+    return "none" if node.slot_sharing_group is None else node.slot_sharing_group
+
+
+def _port(edge: Any) -> str:
+    port = f" ({edge.type_number})" if edge.type_number else ""
+    return port if edge.side_output is None else f"{port} tag {edge.side_output}"
+
+
+def _verdict(verdict: Any) -> Text:
+    if verdict.chained:
+        return Text("chained", style=YES)
+    return Text.assemble(("not chained: ", NO), f"{verdict.reason}")
+
+
+def _vertex_line(vertex: Any, group: str | None) -> Text:
+    text = Text.assemble((f"[{vertex.index}] ", TITLE), (f"× {_number(vertex.parallelism)}", TITLE))
+    if group is not None:
+        text.append(f"   slot group {group}", style=QUIET)
+    if vertex.max_parallelism > 0:
+        text.append(f"   max parallelism {vertex.max_parallelism:,}", style=QUIET)
+    text.append(f"   {vertex.invokable}", style=QUIET)
+    return text
+
+
+def _chain(vertex: Any, targets: dict[int, int], limit: int) -> RenderableType:
+    """The chain in the order of a walk from its head, one operator and its ID a line; branches are indented."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_column(no_wrap=True)
+    depths = {vertex.head: 0}
+    for operator in vertex.chain[:limit]:
+        depth = depths[operator.node]
+        mark = "" if operator.node == vertex.head else "  " * min(depth, DEEPEST) + "→"
+        table.add_row(mark, Text(operator.name, overflow="fold"), Text(operator.operator_id, style=IDENTITY))
+        branches = len(operator.chained_outputs) > 1
+        depths.update((targets[edge], depth + branches) for edge in operator.chained_outputs)
+    return Group(table, *_limited(None, len(vertex.chain), limit, "operators in this chain"))
+
+
+def _input_line(edge: Any) -> Text:
+    return Text(f"reads [{edge.source}] by {edge.ship_strategy}, {edge.distribution}, {edge.result_type}", style=QUIET)
+
+
+def _task_names(vertex: Any) -> str:
+    """The vertex's name with the numbers of its first and its last subtask."""
+    first, last = vertex.task_name(0), vertex.task_name(vertex.parallelism - 1)
+    return first if vertex.parallelism == 1 else f"{first} … {last.rpartition(' ')[2]}"
+
+
+def _fan_out(distribution: str, producers: int, consumers: int) -> tuple[int, str]:
+    """Execution edges of a connection, and who feeds whom.
+
+    Pointwise, every subtask of the larger side has exactly one edge; the smaller side shares them out as evenly as it
+    goes.
+    """
+    if distribution == "ALL_TO_ALL":
+        return producers * consumers, f"each feeds all {consumers:,}"
+    if producers == consumers:
+        return producers, "each feeds the subtask of its own number"
+    if producers < consumers:
+        return consumers, f"each feeds {_share(consumers, producers)}, each reads 1"
+    return producers, f"each feeds 1, each reads {_share(producers, consumers)}"
+
+
+def _share(many: int, few: int) -> str:
+    low, rest = divmod(many, few)
+    return f"{low:,}" if not rest else f"{low:,} or {low + 1:,}"
+
+
+def _count(items: Sequence[Any], one: str, many: str | None = None) -> str:
+    return f"{len(items):,} {one if len(items) == 1 else many or one + 's'}"

@@ -1,0 +1,72 @@
+"""``penstock run``: a program, on Spark or in this process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from penstock.cli.program import run_program
+from penstock.cli.report import guard
+
+
+@click.command(
+    name="run",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog="""\b
+Examples:
+  penstock run word_count.py
+  penstock run word_count.py --input book.txt        options after FILE are the program's
+  penstock run --master 'local[4]' word_count.py     options before FILE are Penstock's
+  penstock run --conf spark.driver.memory=4g word_count.py
+  penstock run --local word_count.py                 no Spark: for a first try
+""",
+)
+@click.option(
+    "--master", metavar="MASTER", help="Spark master, such as local[4] or spark://host:7077.  [default: local[*]]"
+)
+@click.option("--local", is_flag=True, help="Run inside this process, without Spark.")
+@click.option(
+    "--conf", "settings", metavar="KEY=VALUE", multiple=True, help="A Spark setting; may be given many times."
+)
+@click.option("--traceback", "full_traceback", is_flag=True, help="Show Python's whole traceback when the job fails.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
+@click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+def command(
+    master: str | None,
+    local: bool,
+    settings: tuple[str, ...],
+    full_traceback: bool,
+    file: str,
+    arguments: tuple[str, ...],
+) -> None:
+    """Run the program FILE with its arguments ARGS.
+
+    It is `python FILE ARGS...`, but every env.execute() runs where the options say. Without --local that is Apache
+    Spark; without any option the program's own configuration decides.
+    """
+    config = dict(_setting(text) for text in settings)
+    if local and (master or config):
+        raise click.UsageError("--local runs without Spark; --master and --conf are for Spark. Give one or the other.")
+    with guard(file, full_traceback=full_traceback):
+        run_program(file, arguments, _executor(master, local, config))
+
+
+def _setting(text: str) -> tuple[str, str]:
+    key, separator, value = text.partition("=")
+    if not separator or not key:
+        raise click.BadParameter(f"{text!r} is not KEY=VALUE, such as spark.driver.memory=4g", param_hint="--conf")
+    return key, value
+
+
+def _executor(master: str | None, local: bool, config: dict[str, str]) -> Any:
+    """The executor the options ask for; None when they ask for none."""
+    if local:
+        from penstock.local import LocalExecutor
+
+        return LocalExecutor()
+    if master or config:
+        from penstock.spark import SparkExecutor
+
+        return SparkExecutor(master=master, config=config)
+    return None

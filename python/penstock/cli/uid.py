@@ -1,0 +1,25 @@
+"""``penstock uid``: the OperatorID that a uid stands for."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command(
+    name="uid",
+    epilog="""\b
+Examples:
+  penstock uid word-counter
+  penstock uid "source of orders"
+""",
+)
+@click.argument("text")
+def command(text: str) -> None:
+    """Print the OperatorID of an operator whose uid is TEXT.
+
+    It is what `.uid(TEXT)` gives an operator in Flink and in Penstock, as 32 hex digits: murmur3_128 with seed 0 over
+    the UTF-8 bytes of TEXT. State, metrics and errors are addressed by it.
+    """
+    from penstock.plan import operator_id
+
+    click.echo(operator_id(text))
