@@ -1,0 +1,22 @@
+"""Shared by every test folder, and kept minimal: the import path and the Hypothesis profiles."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))  # so that `tests.reference` and `tests.golden` can be imported from any test
+
+from hypothesis import HealthCheck, settings  # noqa: E402 - the path comes first
+
+_SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]  # graphs of forty operators are large on purpose
+# "checks": what `make test` runs; the same examples every time, so a red run is red for everybody.
+settings.register_profile(
+    "checks", deadline=None, derandomize=True, max_examples=100, suppress_health_check=_SLOW_IS_FINE, database=None
+)
+# "search": HYPOTHESIS_PROFILE=search looks for new examples, as many as one has time for.
+settings.register_profile("search", deadline=None, max_examples=2000, suppress_health_check=_SLOW_IS_FINE)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "checks"))

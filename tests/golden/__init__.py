@@ -1,0 +1,1 @@
+"""What the real Flink made of many graphs and programs; see README.md."""

@@ -1,0 +1,115 @@
+"""The parts of a JobGraph, linked by object references."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from tests.reference.stream_graph import Edge, Node
+
+Resources = dict | None  # {"cpu", "heap_mb", "off_heap_mb", "managed_mb"}; None: unknown
+
+
+@dataclass(eq=False)
+class Config:
+    """Flink's StreamConfig: one operator at one place in one chain."""
+
+    node: Node
+    operator_id: bytes
+    chain_index: int
+    chain_start: bool
+    chained_outputs: list[Edge]
+    non_chained_outputs: list[Edge]
+    managed_memory_fraction: float = 0.0
+
+
+@dataclass(eq=False)
+class DataSet:
+    """What one vertex produces for one edge."""
+
+    producer: JobVertex
+    result_type: str
+    consumers: list[JobEdge] = field(default_factory=list)
+
+    @property
+    def pipelined(self) -> bool:
+        return self.result_type == "PIPELINED_BOUNDED"
+
+
+@dataclass(eq=False)
+class JobEdge:
+    """One input of a vertex."""
+
+    data_set: DataSet
+    target: JobVertex
+    distribution: str
+    ship_strategy: str
+
+
+@dataclass(eq=False)
+class SlotSharingGroup:
+    """Vertices that may share a slot."""
+
+    members: list[JobVertex] = field(default_factory=list)
+    resources: Resources = None
+
+
+@dataclass(eq=False)
+class JobVertex:
+    """One chain.
+
+    ``operators`` are in the order of ``getOperatorIDs()``; ``chained`` holds the configurations behind the head's, by
+    node id; ``fractions`` is what the vertex has written down of their managed memory fractions.
+    """
+
+    id: bytes
+    name: str
+    head: Config
+    parallelism: int
+    max_parallelism: int
+    operators: list[tuple[int, bytes, bytes | None]]
+    chained: dict[int, Config]
+    min_resources: Resources
+    preferred_resources: Resources
+    inputs: list[JobEdge] = field(default_factory=list)
+    results: list[DataSet] = field(default_factory=list)
+    out_edges: list[Edge] = field(default_factory=list)
+    in_edges: list[Edge] = field(default_factory=list)
+    slot_sharing_group: SlotSharingGroup | None = None
+    co_location_group: list[JobVertex] | None = None
+    fractions: dict[int, float] = field(default_factory=dict)
+
+    def node_ids(self) -> list[int]:
+        """The stream nodes of the chain, head first."""
+        return [self.head.node.id, *self.chained]
+
+    def walk(self) -> Iterator[Config]:
+        """The chain in pre-order from the head."""
+        stack = [self.head]
+        while stack:
+            config = stack.pop()
+            yield config
+            stack += [self.chained[edge.target.id] for edge in reversed(config.chained_outputs)]
+
+
+@dataclass(eq=False)
+class JobGraph:
+    """Vertices by head node, in order of creation, and the buffer timeouts that the edges have now."""
+
+    vertices: dict[int, JobVertex] = field(default_factory=dict)
+    slot_sharing_groups: list[SlotSharingGroup] = field(default_factory=list)
+    co_location_groups: list[list[JobVertex]] = field(default_factory=list)
+
+
+def merge_resources(one: Resources, other: Resources) -> Resources:
+    """The sum; unknown when either is unknown. Cores are added as decimals."""
+    if one is None or other is None:
+        return None
+    return {key: _add(one[key], other[key]) for key in ("cpu", "heap_mb", "off_heap_mb", "managed_mb")}
+
+
+def _add(one: float, other: float) -> float:
+    if isinstance(one, int) and isinstance(other, int):
+        return one + other
+    return float(Decimal(repr(float(one))) + Decimal(repr(float(other))))
