@@ -52,7 +52,7 @@ def _uid_hash(uid: str, hashes: dict[int, bytes]) -> bytes:
 
 
 def _position_hash(node: Node, hashes: dict[int, bytes], chainable: Chainability) -> bytes:
-    """The number of IDs so far, once for the node and once per operator chained to it; then each input's ID folded in."""
+    """The number of IDs so far, for the node and for each operator chained to it; then each input's ID folded in."""
     count = struct.pack("<i", len(hashes))
     times = 1 + sum(chainable(edge) for edge in node.out_edges)
     result = murmur3_128(count * times)

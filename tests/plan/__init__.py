@@ -1,0 +1,1 @@
+"""The planner through its Python door: golden records, errors, views, columns, scale."""

@@ -1,0 +1,44 @@
+"""Native planner == slow reference, on every field, for random graphs."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given, settings
+
+from penstock.plan import plan_record
+from tests.golden.load import differences
+from tests.properties.graphs import Spec, seeded_spec, specs
+from tests.reference import plan
+
+
+def compare(spec: Spec) -> tuple[int, bool]:
+    """Plan with both; fail with the differences and the SPEC. Returns the leaves compared, and whether it had a plan."""
+    expected = plan(spec)
+    compared, found = differences(json.loads(plan_record(json.dumps(spec))), expected)
+    assert not found, "\n".join([*found[:20], json.dumps(spec, ensure_ascii=False)])
+    return compared, "error" not in expected.get("execution_graph", {"error": None})
+
+
+@settings(max_examples=300)
+@given(specs(max_nodes=40))
+def test_random_graphs(spec: Spec) -> None:
+    assert compare(spec)[0] > 0
+
+
+@settings(max_examples=300)
+@given(specs(max_nodes=6))
+def test_random_small_graphs(spec: Spec) -> None:
+    assert compare(spec)[0] > 0
+
+
+def test_seeded_graphs_of_all_sizes() -> None:
+    """Bigger than Hypothesis makes them, with tree bins and long chains; most must come through to the end."""
+    outcomes = [
+        compare(seeded_spec(seed, size))
+        for seed in range(400)
+        for size in (seed % 61, 60 + seed % 141)[: 1 + (seed % 4 == 0)]
+    ]
+    assert len(outcomes) == 500
+    assert sum(compared for compared, _ in outcomes) > 200_000
+    assert sum(planned for _, planned in outcomes) > 350
