@@ -1,0 +1,1 @@
+"""The documentation: every example in it runs."""

@@ -1,0 +1,51 @@
+"""Reads the fenced blocks out of a Markdown page: which are programs, which are commands, and what they must print."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+_FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block.
+
+    Attributes:
+        words: what stands after the opening fence: the language, then marks such as ``spark``.
+        text: the block's lines.
+        line: number of its first line in the page.
+        output: the ``text`` block that follows with nothing but blank lines between, which is what the block must print.
+    """
+
+    words: tuple[str, ...]
+    text: str
+    line: int
+    output: str | None
+
+    @property
+    def language(self) -> str:
+        return self.words[0] if self.words else ""
+
+
+def blocks(page: Path) -> list[Block]:
+    """All fenced blocks of a page, in order."""
+    source = page.read_text(encoding="utf-8")
+    fences = list(_FENCE.finditer(source))
+    found = []
+    for fence, after in zip(fences, [*fences[1:], None], strict=True):
+        follows = after is not None and after[1].strip() == "text" and not source[fence.end() : after.start()].strip()
+        line = source.count("\n", 0, fence.start(2)) + 1
+        found.append(Block(tuple(fence[1].split()), fence[2], line, after[2] if after and follows else None))
+    return found
+
+
+def commands(block: Block) -> list[tuple[str, str]]:
+    """A ``console`` block as pairs of a command (after ``$ ``) and the output shown below it."""
+    parts = re.split(r"^\$ (.*)$", block.text, flags=re.MULTILINE)
+    return [(command, output.strip("\n")) for command, output in zip(parts[1::2], parts[2::2], strict=True)]
