@@ -1,0 +1,152 @@
+"""Eager checks of what a program passes to the API, with a guess at what was meant.
+
+A mistake in a dataflow program surfaces late, on another machine, far from its line; so whatever can be seen when a method
+is called is refused there. Each message names the call, the value, the likely cause and the fix; ``flink_class`` is Flink's
+exception where Flink refuses the same thing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation
+from penstock.errors import InvalidProgramError, TypeInfoError
+
+ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
+ILLEGAL_STATE = "java.lang.IllegalStateException"
+UNSUPPORTED_OPERATION = "java.lang.UnsupportedOperationException"
+NULL_POINTER = "java.lang.NullPointerException"
+INDEX_OUT_OF_BOUNDS = "java.lang.IndexOutOfBoundsException"
+RUNTIME_EXCEPTION = "java.lang.RuntimeException"
+INVALID_PROGRAM = "org.apache.flink.api.common.InvalidProgramException"
+INVALID_FIELD = "org.apache.flink.api.common.typeutils.CompositeType$InvalidFieldReferenceException"
+
+UPPER_BOUND_MAX_PARALLELISM = 32768
+"""Flink's largest max parallelism (``KeyGroupRangeAssignment.UPPER_BOUND_MAX_PARALLELISM``)."""
+
+
+def refuse(message: str, flink_class: str | None = None) -> NoReturn:
+    """Raise :class:`InvalidProgramError` as Flink's ``flink_class``."""
+    raise InvalidProgramError(message, flink_class=flink_class)
+
+
+def function(func: Any, call: str, method: str) -> Any:
+    """``func`` itself if it can serve as the user function of ``call``.
+
+    Args:
+        func: a callable, or an object with the method ``method``.
+        call: name of the API method, for messages.
+        method: the method the runtime will call on an object, such as ``flat_map``.
+
+    Raises:
+        InvalidProgramError: it is neither.
+    """
+    if isinstance(func, type):
+        if hasattr(func, method):
+            refuse(f"{call}() was given the class {func.__name__}. Pass an object of it: {func.__name__}().")
+    elif hasattr(func, method) or callable(func):
+        return func
+    if callable(func):  # a class such as str or int: calling it is the function
+        return func
+    refuse(
+        f"{call}() needs a callable or an object with a method {method}(), not {func!r}. {_guess(func, call, method)}"
+    )
+
+
+def _guess(func: Any, call: str, method: str) -> str:
+    if func is None:
+        return f"Did you call the function instead of passing it, {call}(f()) instead of {call}(f)?"
+    others = [m for m in ("map", "flat_map", "filter", "reduce", "process_element") if m != method and hasattr(func, m)]
+    if others:
+        return f"A {type(func).__name__} has {others[0]}(); did you mean {others[0].removesuffix('_element')}()?"
+    return f"Write {call}(lambda …) or pass an object of a subclass of the matching Function class."
+
+
+def integer(value: Any, call: str, what: str, flink_class: str | None = None) -> int:
+    """``value`` itself if it is an int (and not a bool)."""
+    if type(value) is int:
+        return value
+    hint = (
+        f" Convert it first: {call}(int({value!r}))." if isinstance(value, str) and value.lstrip("-").isdigit() else ""
+    )
+    refuse(
+        f"{call}() was given {value!r} as {what}, which is a {type(value).__name__}; an int is needed.{hint}",
+        flink_class,
+    )
+
+
+def text(value: Any, call: str, what: str, *, optional: bool = False) -> Any:
+    """``value`` itself if it is text, or None where that is allowed."""
+    if isinstance(value, str) or (optional and value is None):
+        return value
+    refuse(f"{call}() was given {value!r} as {what}; a text is needed.", NULL_POINTER if value is None else None)
+
+
+def type_info(value: Any, call: str, argument: str = "output_type") -> TypeInformation | None:
+    """``value`` itself if it is a type or None; a list of types means a row in PyFlink and must be spelled out here."""
+    if value is None or isinstance(value, TypeInformation):
+        return value
+    hint = (
+        "Write it with its parentheses: Types.STRING()."
+        if callable(value)
+        else "Use Types.…(), such as Types.STRING()."
+    )
+    raise TypeInfoError(f"{call}() was given {value!r} as {argument}, which is no type. {hint}")
+
+
+def declared(type_info: TypeInformation | None) -> bool:
+    """Whether anything is known of the records (undeclared and pickled records can be anything)."""
+    return type_info is not None and not isinstance(type_info, PickledBytesTypeInfo)
+
+
+def parallelism(value: Any, call: str, operator: str, *, fixed: bool = False) -> int:
+    """Check an operator's parallelism as Flink's OperatorValidationUtils does.
+
+    Args:
+        value: the parallelism, at least 1, or −1 for the environment's at the time of execution.
+        call: API method for messages.
+        operator: the operator's name for messages.
+        fixed: the operator runs with parallelism 1 and nothing else.
+    """
+    integer(value, call, f"parallelism of {operator!r}")
+    if fixed and value != 1:
+        refuse(
+            f"{call}({value}) on {operator!r}: this operator is not parallel, so its parallelism can only be 1. It is a source "
+            "without parallel instances, a window over the whole stream, or was made so by force_non_parallel(). "
+            "Set the parallelism of the operator after it instead.",
+            ILLEGAL_ARGUMENT,
+        )
+    if value < 1 and value != -1:
+        refuse(
+            f"{call}({value}) on {operator!r}: a parallelism is at least 1, or -1 for the environment's. "
+            "Give the number of subtasks the operator shall have.",
+            ILLEGAL_ARGUMENT,
+        )
+    return value
+
+
+def max_parallelism(value: Any, call: str, operator: str, *, fixed: bool = False) -> int:
+    """Check an operator's max parallelism (number of key groups), 1 to 32768; only 1 when ``fixed``."""
+    integer(value, call, f"max parallelism of {operator!r}")
+    if not 0 < value <= UPPER_BOUND_MAX_PARALLELISM:
+        refuse(
+            f"{call}({value}) on {operator!r}: the max parallelism is the number of key groups and lies between 1 and "
+            f"{UPPER_BOUND_MAX_PARALLELISM}. Leave the call out to get Flink's default (128 up to parallelism 85).",
+            ILLEGAL_ARGUMENT,
+        )
+    if fixed and value != 1:
+        refuse(
+            f"{call}({value}) on {operator!r}: this operator is not parallel, so its max parallelism can only be 1. "
+            "Leave the call out.",
+            ILLEGAL_ARGUMENT,
+        )
+    return value
+
+
+def same_environment(first: Any, second: Any, call: str) -> None:
+    """Refuse to combine streams of two environments: they are two jobs."""
+    if first.get_execution_environment() is not second.get_execution_environment():
+        refuse(
+            f"{call}() was given a stream of another StreamExecutionEnvironment. An environment is one job; create both "
+            "streams from the same environment object."
+        )

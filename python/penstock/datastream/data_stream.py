@@ -1,0 +1,367 @@
+"""DataStream and what its methods return: operators and sinks.
+
+A stream is a handle on a transformation; nothing runs before ``execute``. Methods that add an operator register it with the
+environment in the order of the calls; partitioners, unions and side outputs enter the plan only when something consumes them.
+
+Source of names, defaults and refusals: Flink 1.11 ``DataStream``, ``SingleOutputStreamOperator``, ``DataStreamSink``; spelling:
+``pyflink.datastream.DataStream``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from penstock.common.output_tag import OutputTag
+from penstock.common.typeinfo import TypeInformation, Types
+from penstock.datastream import checks, keys
+from penstock.datastream.setters import OPERATOR_SETTERS, OperatorSetters, SinkSetters
+from penstock.datastream.transformations import (
+    OneInputTransformation,
+    PartitionTransformation,
+    SideOutputTransformation,
+    SinkTransformation,
+    Transformation,
+    UnionTransformation,
+)
+from penstock.runtime import operators, partition, sinks
+
+if TYPE_CHECKING:
+    from penstock.datastream.collecting import CloseableIterator
+    from penstock.datastream.environment import StreamExecutionEnvironment
+    from penstock.datastream.functions import (
+        FilterFunction,
+        FlatMapFunction,
+        KeySelector,
+        MapFunction,
+        Partitioner,
+        ProcessFunction,
+        SinkFunction,
+    )
+    from penstock.datastream.keyed_stream import KeyedStream
+
+
+class DataStream:
+    """A stream of records.
+
+    Attributes:
+        transformation: the node this stream stands for, with settings that have no method here.
+    """
+
+    __slots__ = ("_environment", "transformation")
+
+    def __init__(self, environment: StreamExecutionEnvironment, transformation: Transformation) -> None:
+        self._environment = environment
+        self.transformation = transformation
+
+    # --- what it is -------------------------------------------------------------------------------------------------
+
+    def get_name(self) -> str:
+        """Name of the operator this stream comes from."""
+        return self.transformation.name
+
+    def get_type(self) -> TypeInformation:
+        """Declared type of the records; pickled when none was declared."""
+        declared = self.transformation.output_type
+        return Types.PICKLED_BYTE_ARRAY() if declared is None else declared
+
+    def get_execution_environment(self) -> StreamExecutionEnvironment:
+        """The environment this stream belongs to."""
+        return self._environment
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.transformation!r}>"
+
+    def __getattr__(self, name: str) -> Any:
+        if name in OPERATOR_SETTERS or name == "get_side_output":
+            raise AttributeError(
+                f"{name}() exists on operators only, and {self!r} is none: partitioners, unions, side outputs and key_by only say "
+                f"how records travel. Call {name}() on the operator before or after it."
+            )
+        raise AttributeError(f"{type(self).__name__} has no method {name!r}")
+
+    # --- operators --------------------------------------------------------------------------------------------------
+
+    def _transform(
+        self, name: str, operator: Any, output_type: TypeInformation | None, chaining_strategy: str = "ALWAYS"
+    ) -> SingleOutputStreamOperator:
+        """Add an operator at the environment's current parallelism."""
+        environment = self._environment
+        transformation = OneInputTransformation(
+            environment.next_id(),
+            self.transformation,
+            name,
+            self._with_key(operator),
+            output_type,
+            environment.get_parallelism(),
+            chaining_strategy,
+        )
+        environment.register(transformation)
+        return SingleOutputStreamOperator(environment, transformation)
+
+    def _with_key(self, operator: Any) -> Any:
+        """The operator as it runs on this stream; keyed streams add the key."""
+        return operator
+
+    def map(
+        self, func: Callable | MapFunction, output_type: TypeInformation | None = None
+    ) -> SingleOutputStreamOperator:
+        """One record out for each record in.
+
+        Args:
+            func: a callable of one argument, or a MapFunction.
+            output_type: type of the results; None leaves them undeclared (any Python object).
+        """
+        checks.function(func, "map", "map")
+        return self._transform("Map", operators.StreamMap(func, output_type), checks.type_info(output_type, "map"))
+
+    def flat_map(
+        self, func: Callable | FlatMapFunction, output_type: TypeInformation | None = None
+    ) -> SingleOutputStreamOperator:
+        """Any number of records out for each record in.
+
+        Args:
+            func: a callable that returns an iterable (or is a generator function), or a FlatMapFunction.
+            output_type: type of the results; None leaves them undeclared.
+        """
+        checks.function(func, "flat_map", "flat_map")
+        operator = operators.StreamFlatMap(func, output_type)
+        return self._transform("Flat Map", operator, checks.type_info(output_type, "flat_map"))
+
+    def filter(self, func: Callable | FilterFunction) -> SingleOutputStreamOperator:
+        """Keep the records for which ``func`` is true; the type stays."""
+        checks.function(func, "filter", "filter")
+        return self._transform("Filter", operators.StreamFilter(func), self.transformation.output_type)
+
+    def process(self, func: ProcessFunction, output_type: TypeInformation | None = None) -> SingleOutputStreamOperator:
+        """Records out by ``yield``, with access to timestamps and side outputs (``yield tag, value``).
+
+        Args:
+            func: a ProcessFunction, or a callable of (value, context).
+            output_type: type of the main output; None leaves it undeclared.
+        """
+        from penstock.datastream.functions import KeyedProcessFunction
+
+        checks.function(func, "process", "process_element")
+        if isinstance(func, KeyedProcessFunction):
+            checks.refuse(
+                f"process() was given the KeyedProcessFunction {type(func).__name__}, but the stream is not keyed. "
+                "Call key_by() before process(), or derive the function from ProcessFunction."
+            )
+        operator = operators.ProcessOperator(func, output_type)
+        return self._transform("Process", operator, checks.type_info(output_type, "process"))
+
+    def project(self, *field_indexes: int) -> SingleOutputStreamOperator:
+        """Keep some fields of tuples, in the given order.
+
+        Args:
+            field_indexes: 1 to 24 positions from 0.
+        """
+        output_type = keys.projected_type(self.transformation.output_type, field_indexes)
+        return self._transform(
+            "Projection", operators.StreamMap(keys.Projection(field_indexes), output_type), output_type
+        )
+
+    # --- several streams --------------------------------------------------------------------------------------------
+
+    def union(self, *streams: DataStream) -> DataStream:
+        """This stream and others of the same type as one. The same stream twice gives its records twice.
+
+        Raises:
+            InvalidProgramError: the declared types differ (Flink: IllegalArgumentException).
+        """
+        mine = self.transformation.output_type
+        for other in streams:
+            if not isinstance(other, DataStream):
+                checks.refuse(f"union() was given {other!r}, which is no DataStream.")
+            checks.same_environment(self, other, "union")
+            theirs = other.transformation.output_type
+            if mine != theirs and checks.declared(mine) and checks.declared(theirs):
+                checks.refuse(
+                    f"union() of a stream of {mine} ({self.get_name()}) and one of {theirs} ({other.get_name()}): united "
+                    "streams need one type. Bring one of them to the other's type with map() first.",
+                    checks.ILLEGAL_ARGUMENT,
+                )
+        inputs = [self.transformation, *(other.transformation for other in streams)]
+        return DataStream(self._environment, UnionTransformation(self._environment.next_id(), inputs))
+
+    # --- partitioners -----------------------------------------------------------------------------------------------
+
+    def key_by(
+        self, key_selector: Callable | KeySelector | int | str, *fields: Any, key_type: TypeInformation | None = None
+    ) -> KeyedStream:
+        """Partition by key: all records of a key meet in one subtask.
+
+        Args:
+            key_selector: a callable or KeySelector; or a position, or a field name, as in Java.
+            fields: more positions or names. Keys by field are tuples, also of one field.
+            key_type: type of a selector's keys (also accepted as second positional argument); it decides, like the key's
+                value, on the subtask. None leaves it undeclared.
+        """
+        from penstock.datastream.keyed_stream import KeyedStream
+
+        selector, key_type = keys.key_by(self.transformation.output_type, key_selector, fields, key_type)
+        return KeyedStream(self, partition.KeyPartition(selector, key_type))
+
+    def _partition(self, partitioner: str, spec: Any = None) -> DataStream:
+        environment = self._environment
+        node = PartitionTransformation(environment.next_id(), self.transformation, partitioner, spec)
+        return DataStream(environment, node)
+
+    def rebalance(self) -> DataStream:
+        """Distribute records evenly, in turn."""
+        return self._partition("REBALANCE")
+
+    def rescale(self) -> DataStream:
+        """Distribute records in turn, each subtask to its own share of the next operator's subtasks."""
+        return self._partition("RESCALE")
+
+    def shuffle(self) -> DataStream:
+        """Distribute records at random (from a seed of the plan)."""
+        return self._partition("SHUFFLE")
+
+    def broadcast(self) -> DataStream:
+        """Send every record to every subtask."""
+        return self._partition("BROADCAST")
+
+    def global_(self) -> DataStream:
+        """Send all records to the first subtask."""
+        return self._partition("GLOBAL")
+
+    def forward(self) -> DataStream:
+        """Send records to the subtask of the same index; both sides need the same parallelism."""
+        return self._partition("FORWARD")
+
+    def partition_custom(
+        self, partitioner: Callable | Partitioner, key_selector: Callable | KeySelector | int | str
+    ) -> DataStream:
+        """Choose the subtask yourself.
+
+        Args:
+            partitioner: a callable of (key, number of subtasks) or a Partitioner, returning an index from 0.
+            key_selector: a callable, a KeySelector, a position or a field name.
+        """
+        checks.function(partitioner, "partition_custom", "partition")
+        selector = keys.one_key(self.transformation.output_type, key_selector, "partition_custom")
+        return self._partition("CUSTOM", partition.CustomPartition(partitioner, selector))
+
+    # --- sinks ------------------------------------------------------------------------------------------------------
+
+    def _sink(self, name: str, sink: Any, parallelism: int | None = None) -> DataStreamSink:
+        environment = self._environment
+        transformation = SinkTransformation(
+            environment.next_id(),
+            self.transformation,
+            name,
+            self._with_key(operators.StreamSink(sink)),
+            environment.get_parallelism() if parallelism is None else parallelism,
+        )
+        environment.register(transformation)
+        return DataStreamSink(transformation)
+
+    def add_sink(self, sink_func: Callable | SinkFunction) -> DataStreamSink:
+        """Send records to a SinkFunction, or to a callable of one argument."""
+        return self._sink("Unnamed", checks.function(sink_func, "add_sink", "invoke"))
+
+    def print(self, sink_identifier: str | None = None) -> DataStreamSink:
+        """Print records on the driver's standard output, as ``n> record`` when the sink has several subtasks.
+
+        Args:
+            sink_identifier: text in front of each line.
+        """
+        checks.text(sink_identifier, "print", "identifier", optional=True)
+        return self._sink("Print to Std. Out", sinks.PrintSink(sink_identifier, False))
+
+    def print_to_err(self, sink_identifier: str | None = None) -> DataStreamSink:
+        """Like :meth:`print`, on the driver's standard error."""
+        checks.text(sink_identifier, "print_to_err", "identifier", optional=True)
+        return self._sink("Print to Std. Err", sinks.PrintSink(sink_identifier, True))
+
+    def write_as_text(self, path: str, overwrite: bool = False) -> DataStreamSink:
+        """Write each record's text form as a line.
+
+        Args:
+            path: a file when the sink's parallelism is 1, else a folder with one file per subtask.
+            overwrite: replace what is there; otherwise existing output is an error when the job starts.
+        """
+        if not checks.text(path, "write_as_text", "path").strip():
+            checks.refuse(f"write_as_text({path!r}): the path is blank.", checks.ILLEGAL_ARGUMENT)
+        return self._sink("Unnamed", sinks.TextSink(path, overwrite))
+
+    def execute_and_collect(
+        self, job_execution_name: str | None = None, limit: int | None = None
+    ) -> CloseableIterator | list[Any]:
+        """Run the whole program and fetch this stream's records to the driver.
+
+        Args:
+            job_execution_name: job name.
+            limit: at least 1: return a list of at most that many records instead of an iterator.
+
+        Returns:
+            An iterator that is also a context manager, or a list if ``limit`` was given.
+        """
+        from penstock.datastream.collecting import execute_and_collect
+
+        return execute_and_collect(self, job_execution_name, limit)
+
+
+class SingleOutputStreamOperator(OperatorSetters, DataStream):
+    """The stream that comes out of an operator: a DataStream with the operator's setters and side outputs."""
+
+    __slots__ = ("_non_parallel", "_serial_source", "_side_outputs")
+
+    def __init__(self, environment: StreamExecutionEnvironment, transformation: Transformation) -> None:
+        self._environment = environment
+        self.transformation = transformation
+        self._non_parallel = False
+        self._serial_source = False
+        self._side_outputs: dict[str, TypeInformation | None] | None = None
+
+    def get_side_output(self, output_tag: OutputTag) -> DataStream:
+        """The records this operator emits under a tag.
+
+        Raises:
+            InvalidProgramError: the tag's id was asked for before with another type.
+        """
+        if not isinstance(output_tag, OutputTag):
+            checks.refuse(f"get_side_output() was given {output_tag!r}; give the OutputTag the function yields to.")
+        known = self._side_outputs = {} if self._side_outputs is None else self._side_outputs
+        asked_before = known.setdefault(output_tag.tag_id, output_tag.type_info)
+        if asked_before != output_tag.type_info:
+            checks.refuse(
+                f"The side output {output_tag.tag_id!r} of {self.get_name()} was asked for with the type {asked_before} before and "
+                f"now with {output_tag.type_info}. Tag ids are unique per operator: use one OutputTag object, or another id.",
+                checks.UNSUPPORTED_OPERATION,
+            )
+        node = SideOutputTransformation(self._environment.next_id(), self.transformation, output_tag)
+        return DataStream(self._environment, node)
+
+
+class DataStreamSource(SingleOutputStreamOperator):
+    """A source.
+
+    Args:
+        parallel: whether the source function has several instances; otherwise its parallelism is 1 for good.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, environment: StreamExecutionEnvironment, transformation: Transformation, parallel: bool) -> None:
+        super().__init__(environment, transformation)
+        self._serial_source = not parallel
+
+
+class DataStreamSink(SinkSetters):
+    """The end of a stream.
+
+    Attributes:
+        transformation: the node of the sink, with settings that have no method here.
+    """
+
+    __slots__ = ("transformation",)
+
+    def __init__(self, transformation: SinkTransformation) -> None:
+        self.transformation = transformation
+
+    def __repr__(self) -> str:
+        return f"<DataStreamSink of {self.transformation!r}>"

@@ -1,0 +1,84 @@
+"""Who runs a program: executors by name, and an override for tools.
+
+An executor has one method, ``execute(pipeline) -> JobExecutionResult``. ``spark`` is the default; ``local`` runs bounded programs
+in this process.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+from penstock.common import Configuration, JobExecutionResult
+from penstock.errors import ConfigurationError
+
+ENVIRONMENT_VARIABLE = "PENSTOCK_EXECUTOR"
+CONFIGURATION_KEY = "penstock.executor"
+DEFAULT = "spark"
+NAMES = ("spark", "local")
+
+_override: ContextVar[Any] = ContextVar("penstock_executor", default=None)
+
+
+class Executor(Protocol):
+    """Runs pipelines."""
+
+    def execute(self, pipeline: Any) -> JobExecutionResult:
+        """Run a ``penstock.plan.Pipeline`` to its end."""
+        ...
+
+
+@contextmanager
+def override(executor: Executor | str) -> Iterator[None]:
+    """Within the block every program of this context goes to ``executor``, whatever it asks for itself.
+
+    Args:
+        executor: an executor or a name. ``penstock explain`` plants one that keeps the plan and runs nothing.
+    """
+    token = _override.set(get(executor) if isinstance(executor, str) else executor)
+    try:
+        yield
+    finally:
+        _override.reset(token)
+
+
+def get(name: str, *, spark: Any = None, master: str | None = None, config: dict[str, str] | None = None) -> Executor:
+    """An executor by name.
+
+    Args:
+        name: ``spark`` or ``local``.
+        spark: an existing SparkSession to run in, which is not reconfigured.
+        master: Spark master URL, such as ``local[4]``.
+        config: settings for a session of our own.
+
+    Raises:
+        ConfigurationError: an unknown name, or Spark options for the local executor.
+    """
+    if name == "spark":
+        from penstock.spark import SparkExecutor
+
+        return SparkExecutor(spark=spark, master=master, config=config or {})
+    if name == "local":
+        if spark is not None or master is not None:
+            raise ConfigurationError(
+                "The local executor uses no Spark, but a Spark session or master was given. Drop one of the two."
+            )
+        from penstock.local import LocalExecutor
+
+        return LocalExecutor()
+    raise ConfigurationError(f"There is no executor {name!r}; choose one of {', '.join(NAMES)}.")
+
+
+def choose(wanted: Executor | str | None, configuration: Configuration, spark: Any, master: str | None) -> Executor:
+    """The executor of an environment: an override, what the program asked for, its configuration, the process's environment, Spark."""
+    planted = _override.get()
+    if planted is not None:
+        return planted
+    if wanted is None:
+        wanted = configuration.get_string(CONFIGURATION_KEY, os.environ.get(ENVIRONMENT_VARIABLE) or DEFAULT)
+    if isinstance(wanted, str):
+        return get(wanted, spark=spark, master=master, config=configuration.to_dict())
+    return wanted

@@ -1,0 +1,125 @@
+"""KeyedStream: what can be done per key.
+
+Source: Flink 1.11 ``KeyedStream``; spelling: ``pyflink.datastream.KeyedStream``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.datastream import checks, keys
+from penstock.datastream.data_stream import DataStream, SingleOutputStreamOperator
+from penstock.datastream.functions import ProcessFunction
+from penstock.datastream.transformations import PartitionTransformation
+from penstock.runtime import operators
+
+if TYPE_CHECKING:
+    from penstock.datastream.functions import KeyedProcessFunction, ReduceFunction
+    from penstock.datastream.windowed_stream import WindowedStream
+    from penstock.runtime.partition import KeyPartition
+
+
+class KeyedStream(DataStream):
+    """A stream partitioned by key. Its operators see the keys of their subtask and keep state per key.
+
+    It cannot be partitioned again by other means than ``key_by``: state lives where the key hashes to.
+    """
+
+    __slots__ = ("_key",)
+
+    def __init__(self, stream: DataStream, key: KeyPartition, partitioner: str = "HASH") -> None:
+        environment = stream.get_execution_environment()
+        node = PartitionTransformation(environment.next_id(), stream.transformation, partitioner, key)
+        super().__init__(environment, node)
+        self._key = key
+
+    def get_key_type(self) -> TypeInformation | None:
+        """Declared type of the keys, or None."""
+        return self._key.key_type
+
+    def _with_key(self, operator: Any) -> Any:
+        return operator.keyed_by(self._key)
+
+    def _partition(self, partitioner: str, spec: Any = None) -> DataStream:
+        checks.refuse(
+            f"{partitioner.lower()} partitioning of a keyed stream ({self!r}): keyed streams are partitioned by their key. "
+            "Partition the stream before key_by(), or the result of the keyed operator.",
+            checks.UNSUPPORTED_OPERATION,
+        )
+
+    def process(
+        self, func: KeyedProcessFunction | ProcessFunction, output_type: TypeInformation | None = None
+    ) -> SingleOutputStreamOperator:
+        """Records out by ``yield``, with state and timers per key.
+
+        Args:
+            func: a KeyedProcessFunction (or ProcessFunction), or a callable of (value, context).
+            output_type: type of the main output; None leaves it undeclared.
+        """
+        checks.function(func, "process", "process_element")
+        name = "Process" if isinstance(func, ProcessFunction) else "KeyedProcess"
+        operator = operators.KeyedProcessOperator(func, output_type)
+        return self._transform(name, operator, checks.type_info(output_type, "process"))
+
+    def reduce(self, func: Callable | ReduceFunction) -> SingleOutputStreamOperator:
+        """Combine each record with the result so far of its key, and emit every result.
+
+        Args:
+            func: a callable of (result so far, record), or a ReduceFunction; it returns a record of the same type.
+        """
+        checks.function(func, "reduce", "reduce")
+        return self._rolling("Keyed Reduce", func)
+
+    def _rolling(self, name: str, reducer: Any) -> SingleOutputStreamOperator:
+        return self._transform(name, operators.GroupedReduce(reducer), self.transformation.output_type, "HEAD")
+
+    def _aggregate(self, call: str, field: int | str, first: bool = True) -> SingleOutputStreamOperator:
+        return self._rolling("Keyed Aggregation", aggregator(self.transformation.output_type, call, field, first))
+
+    def sum(self, position_to_sum: int | str = 0) -> SingleOutputStreamOperator:
+        """Rolling sum of a field; the other fields are those of the key's first record.
+
+        Args:
+            position_to_sum: position or name of the field; 0 is the value itself for scalar streams.
+        """
+        return self._aggregate("sum", position_to_sum)
+
+    def min(self, position_to_min: int | str = 0) -> SingleOutputStreamOperator:
+        """Rolling minimum of a field; the other fields are those of the key's first record."""
+        return self._aggregate("min", position_to_min)
+
+    def max(self, position_to_max: int | str = 0) -> SingleOutputStreamOperator:
+        """Rolling maximum of a field; the other fields are those of the key's first record."""
+        return self._aggregate("max", position_to_max)
+
+    def min_by(self, position_to_min_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator:
+        """The whole record with the smallest field so far; among equals the first, or the last if not ``first``."""
+        return self._aggregate("min_by", position_to_min_by, first)
+
+    def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator:
+        """The whole record with the largest field so far; among equals the first, or the last if not ``first``."""
+        return self._aggregate("max_by", position_to_max_by, first)
+
+    def count_window(self, size: int, slide: int | None = None) -> WindowedStream:
+        """Windows by number of records per key, as Flink's Java API makes them.
+
+        Args:
+            size: records in a window. Without ``slide`` a window fires when full and starts anew.
+            slide: fire every ``slide`` records of a key, over its last ``size`` ones; the first firings hold fewer.
+        """
+        from penstock.datastream.windowed_stream import count_window
+
+        return count_window(self, size, slide)
+
+
+def aggregator(stream_type: TypeInformation | None, call: str, field: int | str, first: bool = True) -> Any:
+    """The runtime aggregator of sum, min, max, min_by or max_by, its field checked against the declared type."""
+    position = keys.aggregated_field(stream_type, field, call)
+    if call == "sum":
+        return operators.SumAggregator(position)
+    if not isinstance(first, bool):
+        checks.refuse(f"{call}() was given first={first!r}; True keeps the first of equal records, False the last.")
+    kind, _, by = call.partition("_")
+    return operators.ComparableAggregator(position, kind, by=bool(by), first=first)

@@ -1,0 +1,122 @@
+"""The environment's methods that create sources.
+
+Source: Flink 1.11 ``StreamExecutionEnvironment``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from penstock.common.typeinfo import TypeInformation, Types
+from penstock.datastream import checks
+from penstock.datastream.data_stream import DataStreamSource
+from penstock.datastream.functions import ParallelSourceFunction
+from penstock.datastream.transformations import SourceTransformation, YieldingTransformation
+from penstock.runtime import operators, sources
+
+if TYPE_CHECKING:
+    from penstock.datastream.environment import StreamExecutionEnvironment
+    from penstock.datastream.functions import SourceFunction
+
+
+class SourceMethods:
+    """Mixed into StreamExecutionEnvironment. Sources enter the plan when an operator or sink needs them."""
+
+    def _source(
+        self: StreamExecutionEnvironment, name: str, function: Any, type_info: TypeInformation | None, parallel: bool
+    ) -> DataStreamSource:
+        parallelism = self.get_parallelism() if parallel else 1
+        operator = operators.StreamSource(function)
+        return DataStreamSource(
+            self, SourceTransformation(self.next_id(), name, operator, type_info, parallelism), parallel
+        )
+
+    def from_collection(
+        self: StreamExecutionEnvironment, collection: Iterable[Any], type_info: TypeInformation | None = None
+    ) -> DataStreamSource:
+        """A bounded source of the given records, with parallelism 1.
+
+        Args:
+            collection: a list or another finite iterable; it is read at once, so a later change of it does not matter.
+            type_info: type of the records; None leaves them undeclared.
+
+        Raises:
+            InvalidProgramError: not an iterable, or a text, dict or stream.
+        """
+        checks.type_info(type_info, "from_collection", "type_info")
+        elements = sources.CollectionSource(_elements(collection), type_info)
+        return self._source("Collection Source", elements, type_info, parallel=False)
+
+    def generate_sequence(self: StreamExecutionEnvironment, from_: int, to: int) -> DataStreamSource:
+        """The integers from ``from_`` to ``to``, both included, dealt out to the source's subtasks in turn."""
+        checks.integer(from_, "generate_sequence", "start")
+        checks.integer(to, "generate_sequence", "end")
+        if from_ > to:
+            checks.refuse(
+                f"generate_sequence({from_}, {to}): the start lies behind the end. Swap them; the end is included.",
+                checks.ILLEGAL_ARGUMENT,
+            )
+        return self._source("Sequence Source", sources.SequenceSource(from_, to), Types.LONG(), parallel=True)
+
+    def add_source(
+        self: StreamExecutionEnvironment,
+        source_func: SourceFunction,
+        source_name: str = "Custom Source",
+        type_info: TypeInformation | None = None,
+    ) -> DataStreamSource:
+        """A source written in Python.
+
+        Args:
+            source_func: a SourceFunction (one instance), a ParallelSourceFunction (one per subtask), or any object with
+                ``run(ctx)``.
+            source_name: operator name.
+            type_info: type of the records; None leaves them undeclared.
+        """
+        if not hasattr(source_func, "run") or isinstance(source_func, type):
+            checks.refuse(
+                f"add_source() was given {source_func!r}; an object with a method run(ctx) is needed, such as an instance of a "
+                "SourceFunction subclass. For a list use from_collection()."
+            )
+        checks.text(source_name, "add_source", "source name")
+        checks.type_info(type_info, "add_source", "type_info")
+        parallel = isinstance(source_func, ParallelSourceFunction)
+        return self._source(source_name, source_func, type_info, parallel)
+
+    def read_text_file(
+        self: StreamExecutionEnvironment, file_path: str, charset_name: str = "UTF-8"
+    ) -> DataStreamSource:
+        """The lines of a text file, or of all files in a folder.
+
+        Two operators, as in Flink: a monitor of parallelism 1 finds the files and cuts them into splits, a reader turns splits
+        into lines. What is returned, and all its setters, is the reader.
+
+        Args:
+            file_path: path of a file or folder, not blank.
+            charset_name: encoding by its Python or IANA name.
+        """
+        if not isinstance(file_path, str) or not file_path.strip():
+            checks.refuse(
+                f"read_text_file({file_path!r}): the path is blank or no text. Give the path of a file or folder.",
+                checks.ILLEGAL_ARGUMENT,
+            )
+        checks.text(charset_name, "read_text_file", "charset")
+        monitor = self._source("Custom File Source", sources.FileMonitor(file_path, charset_name), None, parallel=False)
+        reader = YieldingTransformation(
+            self.next_id(),
+            monitor.transformation,
+            "Split Reader: Custom File Source",
+            operators.FileReader(charset_name),
+            Types.STRING(),
+            self.get_parallelism(),
+            "HEAD",
+        )
+        self.register(reader)
+        return DataStreamSource(self, reader, parallel=True)
+
+
+def _elements(collection: Any) -> list[Any]:
+    if isinstance(collection, str | bytes | dict) or not isinstance(collection, Iterable):
+        hint = f" Put it into a list: [{collection!r}]." if isinstance(collection, str | bytes) else ""
+        checks.refuse(f"from_collection() was given {collection!r}, which is no collection of records.{hint}")
+    return list(collection)
