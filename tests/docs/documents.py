@@ -20,7 +20,8 @@ class Block:
         words: what stands after the opening fence: the language, then marks such as ``spark``.
         text: the block's lines.
         line: number of its first line in the page.
-        output: the ``text`` block that follows with nothing but blank lines between, which is what the block must print.
+        output: the ``text`` block that follows with nothing but blank lines between, which is what the block must
+        print.
     """
 
     words: tuple[str, ...]

@@ -1,8 +1,8 @@
 """Every program and every command in README.md and docs/ runs, and prints what the page says it prints.
 
-The ``python`` blocks of a page run in order in one namespace, on the local executor; those marked ``python spark`` run on
-Spark, as all of them would for a reader. A ``text`` block right after one is its output. In a ``console`` block each ``$``
-line is run, and what stands below it is its output.
+The ``python`` blocks of a page run in order in one namespace, on the local executor; those marked ``python spark``
+run on Spark, as all of them would for a reader. A ``text`` block right after one is its output. In a ``console``
+block each ``$`` line is run, and what stands below it is its output.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ def test_programs_run_locally(page, capfd):
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    "page", [page for page in PROGRAMS if any("spark" in block.words for block in blocks(page))], ids=lambda page: page.name
+    "page",
+    [page for page in PROGRAMS if any("spark" in block.words for block in blocks(page))],
+    ids=lambda page: page.name,
 )
 @pytest.mark.usefixtures("workplace")
 def test_programs_run_on_spark(page, capfd):
@@ -73,7 +75,13 @@ def test_commands_print_what_the_page_shows(page, block, workplace):
     assert commands(block), f"{page.name}:{block.line} is a console block without a command"
     for command, output in commands(block):
         run = subprocess.run(
-            command, shell=True, cwd=workplace, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+            command,
+            shell=True,
+            cwd=workplace,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
         )
         shown = "\n".join(line.rstrip() for line in (run.stdout + run.stderr).strip("\n").splitlines())
         if output:

@@ -1,0 +1,141 @@
+"""``penstock explain``: the plan of a program, readable at 100 columns."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "word_count.py"
+IDS = ("bc764cd8", "20ba6b65", "c09dc291", "47d89856", "8c01f447", "174c1fee")
+
+
+@pytest.fixture
+def explained(penstock):
+    def call(*arguments):
+        result = penstock("explain", *arguments)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    return call
+
+
+def test_the_word_count(explained):
+    text = explained(EXAMPLE)
+    assert 'Plan of job "test"' in text
+    assert "StreamGraph: 6 operators, 5 edges" in text
+    assert "JobGraph: 4 vertices, 3 datasets" in text
+    assert "ExecutionGraph: 9 subtasks, 17 execution edges" in text
+    for operator_id in IDS:
+        assert len(re.findall(rf"\b{operator_id}[0-9a-f]{{24}}\b", text)) == 2  # with its operator, and in its chain
+
+
+def test_why_an_edge_is_not_chained(explained):
+    lines = explained(EXAMPLE).split("JobGraph:")[0]
+    verdicts = dict(re.findall(r"^  (\d+ → \d+) +[A-Z]+ +(chained|not chained: \S.*)$", lines, re.MULTILINE))
+    assert list(verdicts) == ["1 → 2", "2 → 3", "3 → 4", "4 → 6", "6 → 7"]
+    assert verdicts["2 → 3"] == verdicts["6 → 7"] == "chained"
+    assert all(len(reason) > 20 for edge, reason in verdicts.items() if edge in ("1 → 2", "3 → 4", "4 → 6"))
+    assert "flatmap_sg" in lines
+
+
+def test_no_line_is_wider_than_100_columns(explained, program):
+    name = "a name that is long " * 20
+    path = program(
+        f"""
+        s = env.from_collection([1])
+        a = s.map(lambda n: n).name({name!r}).uid("u" * 150)
+        for p in range(1, 5):
+            s = a.filter(bool).name("[bold]not markup[/bold]").set_parallelism(p).slot_sharing_group("g" * 40)
+        s.union(a).print()
+        env.execute("x" * 150)
+        """
+    )
+    text = explained(path)
+    assert max(map(len, text.splitlines())) <= 100
+    assert "[bold]not markup[/bold]" in text
+    assert "\x1b" not in text
+
+
+def test_arguments_after_the_file_are_the_programs(explained, program):
+    path = program(
+        """
+        env.from_collection([1]).print().name(" ".join(sys.argv[1:]))
+        env.execute()
+        """
+    )
+    assert "Sink: --limit 3 -h" in explained(path, "--limit", "3", "-h")
+
+
+def test_json_is_one_document_whatever_the_program_prints(explained, program):
+    path = program("print('noise'); env.from_collection([1]).map(lambda n: n).uid('a').print(); env.execute('j')")
+    document = json.loads(explained("--json", path))
+    assert document["job"] == "j"
+    assert "897859f6655555855a890e51483ab5e6" in document["result"]["hashes"].values()
+    assert len(document["spec"]["edges"]) == len(document["verdicts"])
+    assert {"edge", "chained", "rule", "reason"} == set(document["verdicts"][0])
+    assert document["result"]["execution_graph"]["total_vertices"] == 2
+
+
+def test_only_the_first_execute_counts_and_nothing_runs(penstock, program, tmp_path):
+    path = program(
+        f"""
+        import pathlib
+        env.from_collection([1]).map(lambda n: pathlib.Path({str(tmp_path / "ran")!r}).touch()).print()
+        try:
+            env.execute("first")
+        except Exception:
+            print("swallowed")
+        pathlib.Path({str(tmp_path / "after")!r}).touch()
+        env.execute("second")
+        """
+    )
+    result = penstock("explain", path)
+    assert result.exit_code == 0
+    assert 'Plan of job "first"' in result.stdout
+    assert "swallowed" not in result.output
+    assert not (tmp_path / "ran").exists()
+    assert not (tmp_path / "after").exists()
+
+
+def test_what_the_program_prints_goes_to_standard_error(penstock, program):
+    result = penstock("explain", program("print('hello'); env.from_collection([1]).print(); env.execute()"))
+    assert "hello" in result.stderr
+    assert "hello" not in result.stdout
+
+
+def test_long_tables_are_cut_and_say_so(explained, program):
+    path = program(
+        """
+        s = env.from_collection([1])
+        for _ in range(30):
+            s = s.map(lambda n: n).set_parallelism(1)
+        s.print()
+        env.execute()
+        """
+    )
+    short, whole = explained("--limit", "5", path), explained("--limit", "0", path)
+    assert "… and 27 more operators (--limit 0 shows all)" in short
+    assert "more" not in whole
+    assert whole.count("chained") == 31
+
+
+def test_a_program_that_never_executes_is_an_error(penstock, program):
+    result = penstock("explain", program("env.from_collection([1]).print()"))
+    assert result.exit_code == 1
+    assert "without calling execute()" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_plan_that_is_refused_shows_the_reason(penstock, program):
+    path = program("s = env.from_collection([1]).uid('x'); s.map(lambda n: n).uid('x').print(); env.execute()")
+    result = penstock("explain", path)
+    assert result.exit_code == 1
+    assert "'x'" in result.stderr or '"x"' in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_the_programs_own_exit_status_is_kept(penstock, program):
+    assert penstock("explain", program("sys.exit(7)")).exit_code == 7

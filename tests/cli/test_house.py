@@ -1,0 +1,112 @@
+"""The command file and the prerequisite check: what a newcomer meets before anything is built."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CHECK = ROOT / ".ci" / "prerequisites"
+TOOLS = ("sh", "sed", "head", "dirname", "mktemp", "rm", "printf")
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """Runs the check on a machine that has the basic tools and the given fakes, and nothing else."""
+
+    def check(fakes: dict[str, str], python: str = "python3") -> subprocess.CompletedProcess[str]:
+        folder = tmp_path / "bin"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for tool in TOOLS:
+            (folder / tool).symlink_to(shutil.which(tool) or f"/bin/{tool}")
+        for name, script in fakes.items():
+            (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+            (folder / name).chmod(0o755)
+        environment = {"PATH": str(folder), "TMPDIR": str(tmp_path)}
+        return subprocess.run([str(CHECK), python], env=environment, capture_output=True, text=True, check=False)
+
+    return check
+
+
+def a_good_machine() -> dict[str, str]:
+    return {
+        "python3": 'case "$2" in *version_info*) echo 3.10;; esac',
+        "cc": "exit 0",
+        "cargo": "echo 'cargo 1.95.0 (f2d3ce0bd 2026-03-21)'",
+        "rustc": "echo 'rustc 1.95.0 (59807616e 2026-04-14)'",
+        "java": "echo 'openjdk version \"17.0.15\" 2025-04-15' >&2",
+    }
+
+
+def test_this_machine_has_everything():
+    run = subprocess.run([str(CHECK)], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_a_good_machine_passes_silently(machine):
+    run = machine(a_good_machine())
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+def test_an_empty_machine_is_told_everything_at_once(machine):
+    run = machine({})
+    assert run.returncode == 1
+    for part in (
+        "Python 3.10",
+        "C compiler and linker",
+        "cargo 1.",
+        "rustc 1.",
+        "Java 17",
+        "https://rustup.rs",
+        "apt install",
+    ):
+        assert part in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("tool", "script", "text"),
+    [
+        ("python3", "echo 3.9", "'python3' is 3.9"),
+        ("python3", 'case "$2" in *version_info*) echo 3.12;; *) exit 1;; esac', "python3-venv"),
+        ("cc", "exit 1", "C compiler and linker"),
+        ("cargo", "echo 'cargo 1.70.0 (abc 2023-01-01)'", "this one is 1.70.0"),
+        ("rustc", "echo 'rustc 1.9.0 (abc 2016-01-01)'", "this one is 1.9.0"),
+        ("java", "echo 'java version \"1.8.0_392\"' >&2", "is 8.0"),
+        ("java", "echo 'openjdk version \"11.0.2\" 2019-01-15' >&2", "is 11.0.2"),
+        ("java", "exit 127", "Java 17 or newer ('java' does not run"),
+    ],
+)
+def test_one_thing_missing_is_named_alone(machine, tool, script, text):
+    run = machine({**a_good_machine(), tool: script})
+    assert run.returncode == 1
+    assert text in run.stderr
+    assert run.stderr.count("missing: ") == 1
+
+
+@pytest.mark.parametrize(
+    "line", ['openjdk version "21" 2023-09-19', 'openjdk version "25-ea" 2025-09-16', 'java version "17"']
+)
+def test_javas_that_are_new_enough(machine, line):
+    run = machine({**a_good_machine(), "java": f"echo '{line}' >&2"})
+    assert run.returncode == 0, run.stderr
+
+
+def test_help_lists_every_target():
+    makefile = (ROOT / "Makefile").read_text()
+    targets = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
+    assert targets is not None
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    run = subprocess.run(["make", "-C", str(ROOT)], env=environment, capture_output=True, text=True, check=True)
+    for target in targets[1].split():
+        assert re.search(rf"^  make {target} +\S", run.stdout, re.MULTILINE), target
+
+
+def test_ci_runs_the_readmes_command():
+    assert (ROOT / ".ci" / "run").read_text().rstrip().endswith("make test")
+    assert "make test " in (ROOT / "README.md").read_text()

@@ -1,0 +1,136 @@
+"""``penstock run``: programs, their options, and what a failure looks like."""
+
+from __future__ import annotations
+
+import pytest
+
+FAILING = """
+def parse(text):
+    return int(text)  # the line of the mistake
+
+env.from_collection(["1", "two"], type_info=Types.STRING()).map(parse).name("to number").uid("to-number").print()
+env.execute("a mistake")
+"""
+
+
+def test_a_program_runs_locally(penstock, program, capfd):
+    result = penstock("run", "--local", program("env.from_collection([1, 2]).print(); env.execute()"))
+    assert result.exit_code == 0, result.output
+    assert (result.stdout + capfd.readouterr().out).splitlines() == ["1", "2"]
+
+
+@pytest.mark.spark
+def test_a_program_runs_on_the_given_master(penstock, program, capfd):
+    path = program(
+        """
+        from pyspark.sql import SparkSession
+        env.from_collection([1, 2]).print()
+        env.execute()
+        conf = SparkSession.active().sparkContext.getConf()
+        print(conf.get("spark.master"), conf.get("spark.sql.shuffle.partitions"), file=sys.stderr)
+        """
+    )
+    import subprocess
+    import sys
+
+    command = [
+        sys.executable,
+        "-m",
+        "penstock.cli",
+        "run",
+        "--master",
+        "local[1]",
+        "--conf",
+        "spark.sql.shuffle.partitions=3",
+    ]
+    run = subprocess.run([*command, str(path)], capture_output=True, text=True, timeout=300, check=False)
+    assert run.returncode == 0, run.stderr
+    assert sorted(run.stdout.splitlines()) == ["1", "2"]
+    assert run.stderr.splitlines()[-1] == "local[1] 3"
+
+
+def test_the_program_is_the_main_module_with_its_own_arguments(penstock, program, tmp_path):
+    (tmp_path / "neighbour.py").write_text("WORD = 'imported'\n")
+    path = program("import neighbour; print(__name__, sys.argv, neighbour.WORD)")
+    result = penstock("run", path, "--local", "x", "--help")
+    assert result.stdout == f"__main__ {[str(path), '--local', 'x', '--help']} imported\n"
+
+
+def test_functions_of_the_program_reach_the_operators(penstock, program, capfd):
+    path = program(
+        """
+        FACTOR = 3
+        def times(n):
+            return n * FACTOR
+        env.from_collection([1, 2], type_info=Types.INT()).map(times, output_type=Types.INT()).print()
+        env.execute()
+        """
+    )
+    result = penstock("run", "--local", path)
+    assert (result.stdout + capfd.readouterr().out).splitlines() == ["3", "6"]
+
+
+def test_the_exit_status_of_the_program_is_kept(penstock, program):
+    assert penstock("run", program("sys.exit(3)")).exit_code == 3
+    assert penstock("run", program("sys.exit()")).exit_code == 0
+
+
+def test_a_failing_function_is_named_with_its_line(penstock, program):
+    result = penstock("run", "--local", program(FAILING))
+    assert result.exit_code == 1
+    for part in ("JobExecutionError", "to number", "to-number", "ValueError", "'two'", "# the line of the mistake"):
+        assert part in result.stderr
+    assert 'env.execute("a mistake")' in result.stderr
+    assert "penstock/" not in result.stderr.replace("tests", "")
+
+
+def test_the_whole_traceback_on_request(penstock, program):
+    path = program(FAILING)
+    assert "penstock/cli/program.py" not in penstock("run", "--local", path).stderr
+    assert "penstock/cli/program.py" in penstock("run", "--local", "--traceback", path).stderr
+
+
+def test_a_misused_api_is_explained_with_the_programs_line(penstock, program):
+    path = program("stream = env.from_collection([1]).map(lambda n: n)\nstream.set_parallelism(0)  # here\n")
+    result = penstock("run", path)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: InvalidProgramError\n")
+    assert "stream.set_parallelism(0)  # here" in result.stderr
+    assert "IllegalArgumentException" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_any_other_exception_keeps_pythons_traceback_from_the_program_on(penstock, program):
+    result = penstock("run", program("def f():\n    return 1 / 0\nf()\n"))
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Traceback (most recent call last):\n")
+    assert "ZeroDivisionError" in result.stderr
+    assert "runpy" not in result.stderr
+    assert "penstock/cli" not in result.stderr
+
+
+def test_a_syntax_error_is_shown(penstock, program):
+    result = penstock("run", program("this is no Python\n"))
+    assert result.exit_code == 1
+    assert "SyntaxError" in result.stderr
+    assert "this is no Python" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "text"),
+    [
+        (["--local", "--master", "local[2]"], "--local runs without Spark"),
+        (["--local", "--conf", "a=b"], "--local runs without Spark"),
+        (["--conf", "nonsense"], "is not KEY=VALUE"),
+        (["--conf", "=x"], "is not KEY=VALUE"),
+    ],
+)
+def test_options_that_make_no_sense_are_usage_errors(penstock, program, flags, text):
+    result = penstock("run", *flags, program("print('never')"))
+    assert result.exit_code == 2
+    assert text in result.stderr
+    assert "never" not in result.stdout
+
+
+def test_a_missing_file_is_a_usage_error(penstock):
+    assert penstock("run", "absent.py").exit_code == 2

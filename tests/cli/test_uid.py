@@ -1,0 +1,19 @@
+"""``penstock uid``."""
+
+from __future__ import annotations
+
+import mmh3
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("text", "operator_id"), [("a", "897859f6655555855a890e51483ab5e6"), ("b", "eed1d3b157a9987ae9944e541e132efa")]
+)
+def test_known_ids(penstock, text, operator_id):
+    result = penstock("uid", text)
+    assert (result.exit_code, result.stdout) == (0, operator_id + "\n")
+
+
+@pytest.mark.parametrize("text", ["word-counter", "source of orders", "Ünïcode 漢字 𝒳", "x" * 1000, ""])
+def test_ids_are_murmur3_of_the_utf8_bytes(penstock, text):
+    assert penstock("uid", text).stdout == mmh3.hash_bytes(text.encode()).hex() + "\n"
