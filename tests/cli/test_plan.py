@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+
 from penstock.plan import plan_record
 
 

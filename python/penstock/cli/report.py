@@ -55,7 +55,7 @@ def explanation(error: PenstockError) -> str:
     if error.flink_class and error.flink_class.rpartition(".")[2] != type(error).__name__:
         lines.append(f"  (Flink: {error.flink_class})")
     cause = error.__cause__
-    if cause is not None:
+    if cause is not None and str(cause) not in str(error):  # a failed job's message shows its cause already
         lines += ["", f"  caused by {type(cause).__name__}: {cause}", *_location(cause)]
     lines += _called_from(error)
     return "\n".join(lines)
@@ -63,7 +63,7 @@ def explanation(error: PenstockError) -> str:
 
 def _called_from(error: BaseException) -> list[str]:
     location = _location(error)
-    return ["", "  raised while running", *location] if location else []
+    return ["", "  from this line of the program", *location] if location else []
 
 
 def _location(error: BaseException) -> list[str]:
