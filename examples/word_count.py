@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from penstock.common import Configuration, Types
+from penstock.common import Types
 from penstock.datastream import DataStream, StreamExecutionEnvironment
 
 NO_WORD = re.compile(r"\W+")
@@ -60,10 +60,7 @@ def main() -> None:
     parser.add_argument("--master", help="Spark master, such as local[4] (default: local[*])")
     options = parser.parse_args()
 
-    configuration = Configuration()
-    if options.master:
-        configuration.set_string("spark.master", options.master)
-    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env = StreamExecutionEnvironment.get_execution_environment(master=options.master)
     env.set_parallelism(1)
 
     with tempfile.TemporaryDirectory() as folder:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from penstock.errors import InvalidProgramError
 
@@ -33,7 +33,7 @@ class PlanCaptured(BaseException):
 class PlanOnlyExecutor:
     """An executor that runs nothing: it keeps the pipeline and ends the program."""
 
-    def execute(self, pipeline: Any) -> Any:
+    def execute(self, pipeline: Any) -> NoReturn:
         """Raise :class:`PlanCaptured` with the pipeline."""
         raise PlanCaptured(pipeline)
 

@@ -61,12 +61,8 @@ def _setting(text: str) -> tuple[str, str]:
 
 def _executor(master: str | None, local: bool, config: dict[str, str]) -> Any:
     """The executor the options ask for; None when they ask for none."""
+    from penstock.datastream import executors
+
     if local:
-        from penstock.local import LocalExecutor
-
-        return LocalExecutor()
-    if master or config:
-        from penstock.spark import SparkExecutor
-
-        return SparkExecutor(master=master, config=config)
-    return None
+        return executors.get("local")
+    return executors.get("spark", master=master, config=config) if master or config else None
