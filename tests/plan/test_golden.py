@@ -33,7 +33,7 @@ def test_every_refusal_of_flink_is_ours_too_with_a_message() -> None:
                 refused += 1
                 assert actual[stage]["error"]["class"] == expected["error"]["class"], record["spec"]["name"]
                 assert len(actual[stage]["error"]["message"]) > 20, record["spec"]["name"]
-    assert refused == 67
+    assert refused == 77
 
 
 def test_output_is_one_line_in_the_order_of_the_format() -> None:

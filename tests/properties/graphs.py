@@ -16,8 +16,8 @@ T = TypeVar("T")
 Spec = dict[str, Any]
 
 NAMES = (
-    "Map", "Filter", "Flat Map", "Keyed Aggregation", "Window(GlobalWindows(), CountTrigger)", "Calc(a > 1 && b < 2)", "",
-    "back\\slash", "two\nlines", 'café "quoted" \'x\'', "日本語", "€ ½ ∑ α ⟨🦀⟩", "tab\tbell\x07", "<br/>&amp;",
+    "Map", "Filter", "Flat Map", "Keyed Aggregation", "Window(GlobalWindows(), CountTrigger)", "Calc(a > 1 && b < 2)",
+    "", "back\\slash", "two\nlines", 'café "quoted" \'x\'', "日本語", "€ ½ ∑ α ⟨🦀⟩", "tab\tbell\x07", "<br/>&amp;",
 )  # fmt: skip
 UIDS = ("source", "a", "b", "sink", "", "ünïcödé", "日本語", "x" * 40)
 PARTITIONERS = ("REBALANCE", "HASH", "RESCALE", "BROADCAST", "SHUFFLE", "GLOBAL", "CUSTOM")
