@@ -1,7 +1,7 @@
 """Word counts over the last occurrences of each word, in the order the text is read.
 
-The text is split into words; every ``--slide`` occurrences of a word, the number of its last ``--window`` occurrences is
-printed. Lines read ``n> (word,count)``, n being the subtask that Flink would choose for the word.
+The text is split into words; every ``--slide`` occurrences of a word, the number of its last ``--window`` occurrences
+is printed. Lines read ``n> (word,count)``, n being the subtask that Flink would choose for the word.
 
     python examples/word_count.py
     python examples/word_count.py --input book.txt --window 20 --slide 10 --output counts
