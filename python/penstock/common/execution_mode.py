@@ -6,7 +6,8 @@ from enum import Enum
 
 
 class RuntimeExecutionMode(Enum):
-    """STREAMING: every update is emitted; BATCH: one result per key at the end; AUTOMATIC: by the sources' boundedness."""
+    """STREAMING: every update is emitted; BATCH: one result per key at the end; AUTOMATIC: by the sources'
+    boundedness."""
 
     STREAMING = 0
     BATCH = 1

@@ -29,9 +29,11 @@ class OutputTag:
     def __init__(self, tag_id: str, type_info: TypeInformation | Sequence[TypeInformation] | None = None) -> None:
         if not isinstance(tag_id, str) or not tag_id:
             raise InvalidProgramError(
-                f"OutputTag was given the id {tag_id!r}; it must be a non-empty text, because side outputs are found by it.",
+                f"OutputTag was given the id {tag_id!r}; it must be a non-empty text, because side outputs are found "
+                "by it.",
                 flink_class="java.lang.IllegalArgumentException" if tag_id == "" else "java.lang.NullPointerException",
             )
-        row_like = type_info is not None and not isinstance(type_info, TypeInformation)
+        if type_info is not None and not isinstance(type_info, TypeInformation):
+            type_info = Types.ROW(type_info)
         object.__setattr__(self, "tag_id", tag_id)
-        object.__setattr__(self, "type_info", Types.ROW(type_info) if row_like else type_info)
+        object.__setattr__(self, "type_info", type_info)

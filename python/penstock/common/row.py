@@ -27,8 +27,8 @@ class RowKind(Enum):
 class Row:
     """A fixed number of fields, by position or by name.
 
-    ``Row("a", 1)`` has positions only, ``Row(word="a", count=1)`` also names (``row.word``, ``row["word"]``, ``row[0]``).
-    Rows compare and hash by kind and values; names do not take part, as in PyFlink.
+    ``Row("a", 1)`` has positions only, ``Row(word="a", count=1)`` also names (``row.word``, ``row["word"]``,
+    ``row[0]``). Rows compare and hash by kind and values; names do not take part, as in PyFlink.
 
     Raises:
         TypeInfoError: when positional and named fields are mixed.
@@ -84,7 +84,8 @@ class Row:
         object.__setattr__(self, "_fields", tuple(field_names))
 
     def get_fields_by_names(self, names: Sequence[str]) -> list[Any]:
-        """Values in the order of the given names (PyFlink: in this order whatever names the row itself has, when it has none)."""
+        """Values in the order of the given names (PyFlink: in this order whatever names the row itself has, when it has
+        none)."""
         return [self[name] for name in names] if self._fields is not None else list(self._values)
 
     @property

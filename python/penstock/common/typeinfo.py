@@ -1,7 +1,8 @@
 """Type information: what a stream's records are, as PyFlink names it.
 
-Types are plain frozen data: they compare by value, hash, pickle, and travel to executors. They carry no codec and no text
-form of values; :mod:`penstock.runtime` reads them for both. ``java_name`` is how Flink prints the type in its messages.
+Types are plain frozen data: they compare by value, hash, pickle, and travel to executors. They carry no codec and no
+text form of values; :mod:`penstock.runtime` reads them for both. ``java_name`` is how Flink prints the type in its
+messages.
 
 Source of the names: ``pyflink.common.typeinfo``; of ``java_name``: ``toString`` of Flink's ``TypeInformation`` classes.
 """
@@ -154,8 +155,9 @@ class RowTypeInfo(TypeInformation):
     def __post_init__(self) -> None:
         if len(self.field_names) != len(self.field_types):
             raise TypeInfoError(
-                f"A row type was given {len(self.field_names)} names {list(self.field_names)} for {len(self.field_types)} "
-                "field types. Give one name per type, as in Types.ROW_NAMED(['a', 'b'], [Types.INT(), Types.STRING()]).",
+                f"A row type was given {len(self.field_names)} names {list(self.field_names)} for "
+                f"{len(self.field_types)} field types. Give one name per type, as in Types.ROW_NAMED(['a', 'b'], "
+                "[Types.INT(), Types.STRING()]).",
                 flink_class="java.lang.IllegalArgumentException",
             )
         if len(set(self.field_names)) != len(self.field_names):

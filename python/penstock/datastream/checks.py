@@ -1,8 +1,8 @@
 """Eager checks of what a program passes to the API, with a guess at what was meant.
 
-A mistake in a dataflow program surfaces late, on another machine, far from its line; so whatever can be seen when a method
-is called is refused there. Each message names the call, the value, the likely cause and the fix; ``flink_class`` is Flink's
-exception where Flink refuses the same thing.
+A mistake in a dataflow program surfaces late, on another machine, far from its line; so whatever can be seen when a
+method is called is refused there. Each message names the call, the value, the likely cause and the fix; ``flink_class``
+is Flink's exception where Flink refuses the same thing.
 """
 
 from __future__ import annotations
@@ -111,9 +111,9 @@ def parallelism(value: Any, call: str, operator: str, *, fixed: bool = False) ->
     integer(value, call, f"parallelism of {operator!r}")
     if fixed and value != 1:
         refuse(
-            f"{call}({value}) on {operator!r}: this operator is not parallel, so its parallelism can only be 1. It is a source "
-            "without parallel instances, a window over the whole stream, or was made so by force_non_parallel(). "
-            "Set the parallelism of the operator after it instead.",
+            f"{call}({value}) on {operator!r}: this operator is not parallel, so its parallelism can only be 1. It is "
+            "a source without parallel instances, a window over the whole stream, or was made so by "
+            "force_non_parallel(). Set the parallelism of the operator after it instead.",
             ILLEGAL_ARGUMENT,
         )
     if value < 1 and value != -1:
@@ -147,6 +147,6 @@ def same_environment(first: Any, second: Any, call: str) -> None:
     """Refuse to combine streams of two environments: they are two jobs."""
     if first.get_execution_environment() is not second.get_execution_environment():
         refuse(
-            f"{call}() was given a stream of another StreamExecutionEnvironment. An environment is one job; create both "
-            "streams from the same environment object."
+            f"{call}() was given a stream of another StreamExecutionEnvironment. An environment is one job; create "
+            "both streams from the same environment object."
         )

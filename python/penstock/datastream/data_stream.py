@@ -1,10 +1,11 @@
 """DataStream and what its methods return: operators and sinks.
 
-A stream is a handle on a transformation; nothing runs before ``execute``. Methods that add an operator register it with the
-environment in the order of the calls; partitioners, unions and side outputs enter the plan only when something consumes them.
+A stream is a handle on a transformation; nothing runs before ``execute``. Methods that add an operator register it with
+the environment in the order of the calls; partitioners, unions and side outputs enter the plan only when something
+consumes them.
 
-Source of names, defaults and refusals: Flink 1.11 ``DataStream``, ``SingleOutputStreamOperator``, ``DataStreamSink``; spelling:
-``pyflink.datastream.DataStream``.
+Source of names, defaults and refusals: Flink 1.11 ``DataStream``, ``SingleOutputStreamOperator``, ``DataStreamSink``;
+spelling: ``pyflink.datastream.DataStream``.
 """
 
 from __future__ import annotations
@@ -75,8 +76,8 @@ class DataStream:
     def __getattr__(self, name: str) -> Any:
         if name in OPERATOR_SETTERS or name == "get_side_output":
             raise AttributeError(
-                f"{name}() exists on operators only, and {self!r} is none: partitioners, unions, side outputs and key_by only say "
-                f"how records travel. Call {name}() on the operator before or after it."
+                f"{name}() exists on operators only, and {self!r} is none: partitioners, unions, side outputs and "
+                f"key_by only say how records travel. Call {name}() on the operator before or after it."
             )
         raise AttributeError(f"{type(self).__name__} has no method {name!r}")
 
@@ -178,8 +179,8 @@ class DataStream:
             theirs = other.transformation.output_type
             if mine != theirs and checks.declared(mine) and checks.declared(theirs):
                 checks.refuse(
-                    f"union() of a stream of {mine} ({self.get_name()}) and one of {theirs} ({other.get_name()}): united "
-                    "streams need one type. Bring one of them to the other's type with map() first.",
+                    f"union() of a stream of {mine} ({self.get_name()}) and one of {theirs} ({other.get_name()}): "
+                    "united streams need one type. Bring one of them to the other's type with map() first.",
                     checks.ILLEGAL_ARGUMENT,
                 )
         inputs = [self.transformation, *(other.transformation for other in streams)]
@@ -195,7 +196,8 @@ class DataStream:
         Args:
             key_selector: a callable or KeySelector; or a position, or a field name, as in Java.
             fields: more positions or names. Keys by field are tuples, also of one field.
-            key_type: type of a selector's keys (also accepted as second positional argument); it decides, like the key's
+            key_type: type of a selector's keys (also accepted as second positional argument); it decides, like the
+            key's
                 value, on the subtask. None leaves it undeclared.
         """
         from penstock.datastream.keyed_stream import KeyedStream
@@ -329,8 +331,9 @@ class SingleOutputStreamOperator(OperatorSetters, DataStream):
         asked_before = known.setdefault(output_tag.tag_id, output_tag.type_info)
         if asked_before != output_tag.type_info:
             checks.refuse(
-                f"The side output {output_tag.tag_id!r} of {self.get_name()} was asked for with the type {asked_before} before and "
-                f"now with {output_tag.type_info}. Tag ids are unique per operator: use one OutputTag object, or another id.",
+                f"The side output {output_tag.tag_id!r} of {self.get_name()} was asked for with the type "
+                f"{asked_before} before and now with {output_tag.type_info}. Tag ids are unique per operator: use one "
+                "OutputTag object, or another id.",
                 checks.UNSUPPORTED_OPERATION,
             )
         node = SideOutputTransformation(self._environment.next_id(), self.transformation, output_tag)

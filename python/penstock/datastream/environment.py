@@ -37,7 +37,7 @@ class StreamExecutionEnvironment(SourceMethods):
         self._spark = spark
         self._master = master
         self._executor = executor
-        self._ids = itertools.count(1)
+        self.last_id = 0
         self._collects = itertools.count(1)
         self.transformations: list[Transformation] = []
         self._parallelism = 1
@@ -62,11 +62,13 @@ class StreamExecutionEnvironment(SourceMethods):
         """A new environment.
 
         Args:
-            configuration: settings: ``parallelism.default``, ``pipeline.*``, … of Flink; ``penstock.*``; ``spark.*`` for the session.
+            configuration: settings: ``parallelism.default``, ``pipeline.*``, … of Flink; ``penstock.*``; ``spark.*``
+                for the session.
             spark: an existing SparkSession to run in; it is not reconfigured.
             master: Spark master URL; ``local[*]`` when neither this, ``spark.master`` nor ``spark`` is given.
-            executor: ``"spark"`` (default), ``"local"`` (this process, bounded programs, no Spark), or an executor object. Without
-                it ``penstock.executor`` of the configuration counts, then the environment variable PENSTOCK_EXECUTOR.
+            executor: ``"spark"`` (default), ``"local"`` (this process, bounded programs, no Spark), or an executor
+                object. Without it ``penstock.executor`` of the configuration counts, then the environment variable
+                PENSTOCK_EXECUTOR.
         """
         if configuration is not None and not isinstance(configuration, Configuration):
             checks.refuse(f"get_execution_environment() was given {configuration!r}; give a Configuration.")
@@ -76,8 +78,9 @@ class StreamExecutionEnvironment(SourceMethods):
     # --- for the other modules of this package ------------------------------------------------------------------------
 
     def next_id(self) -> int:
-        """The next transformation id, from 1."""
-        return next(self._ids)
+        """The next transformation id, from 1; ``last_id`` is the one given out last."""
+        self.last_id += 1
+        return self.last_id
 
     def next_collect_number(self) -> int:
         """The next number of a collect sink, from 1."""
@@ -94,7 +97,8 @@ class StreamExecutionEnvironment(SourceMethods):
         checks.integer(parallelism, "set_parallelism", "parallelism of the environment")
         if parallelism < 1 and parallelism != -1:
             checks.refuse(
-                f"set_parallelism({parallelism}) on the environment: a parallelism is at least 1, or -1 for the system's default.",
+                f"set_parallelism({parallelism}) on the environment: a parallelism is at least 1, or -1 for the "
+                "system's default.",
                 checks.ILLEGAL_ARGUMENT,
             )
         self._parallelism = parallelism
@@ -157,7 +161,8 @@ class StreamExecutionEnvironment(SourceMethods):
         checks.integer(interval, "enable_checkpointing", "interval in milliseconds")
         if mode is not None and not isinstance(mode, CheckpointingMode):
             checks.refuse(
-                f"enable_checkpointing() was given the mode {mode!r}; use CheckpointingMode.EXACTLY_ONCE or AT_LEAST_ONCE."
+                f"enable_checkpointing() was given the mode {mode!r}; use CheckpointingMode.EXACTLY_ONCE or "
+                "AT_LEAST_ONCE."
             )
         if interval < MIN_CHECKPOINT_INTERVAL_MS:
             checks.refuse(
@@ -182,7 +187,8 @@ class StreamExecutionEnvironment(SourceMethods):
         """What time means to ``time_window`` and interval joins; ProcessingTime unless set (Flink 1.11)."""
         if not isinstance(characteristic, TimeCharacteristic):
             checks.refuse(
-                f"set_stream_time_characteristic() was given {characteristic!r}; use TimeCharacteristic.EventTime or another."
+                f"set_stream_time_characteristic() was given {characteristic!r}; use TimeCharacteristic.EventTime or "
+                "another."
             )
         self._time_characteristic = characteristic
         return self
@@ -202,8 +208,8 @@ class StreamExecutionEnvironment(SourceMethods):
         if execution_mode is not RuntimeExecutionMode.STREAMING:
             raise UnsupportedError(
                 f"set_runtime_mode({execution_mode}): Penstock runs STREAMING semantics only, on bounded input too; "
-                f"{execution_mode.name} would emit one record per key instead of every update. Leave the call out and take the last "
-                "record per key."
+                f"{execution_mode.name} would emit one record per key instead of every update. Leave the call out and "
+                "take the last record per key."
             )
         return self
 
@@ -231,12 +237,13 @@ class StreamExecutionEnvironment(SourceMethods):
         """The program so far as the JSON text that Flink's plan visualizer reads."""
         return self.get_stream_graph().streaming_plan_json()
 
-    def _pipeline(self, job_name: str | None) -> Pipeline:
+    def _pipeline(self, job_name: str | None, to_run: bool) -> Pipeline:
         from penstock.plan import Pipeline
 
         name, translation = self._translate(job_name)
         self.transformations = []
-        plan_only.refuse_to_run(translation.operators, translation.names, translation.loops)
+        if to_run:
+            plan_only.refuse_to_run(translation.operators, translation.names, translation.loops)
         return Pipeline(
             name=name,
             stream_graph=translation.stream_graph,
@@ -257,7 +264,8 @@ class StreamExecutionEnvironment(SourceMethods):
             JobExecutionError: a user function failed; its exception is the cause.
         """
         executor = executors.choose(self._executor, self._configuration, self._spark, self._master)
-        return executor.execute(self._pipeline(job_name))
+        to_run = not getattr(executor, "plans_only", False)
+        return executor.execute(self._pipeline(job_name, to_run))
 
     def execute_async(self, job_name: str | None = None) -> Any:
         """Not supported yet.
@@ -266,8 +274,8 @@ class StreamExecutionEnvironment(SourceMethods):
             UnsupportedError: always.
         """
         raise UnsupportedError(
-            "execute_async() is not supported: a program runs to its end inside execute(). Call execute() in a thread of your "
-            "own if the driver has other work."
+            "execute_async() is not supported: a program runs to its end inside execute(). Call execute() in a thread "
+            "of your own if the driver has other work."
         )
 
     def __repr__(self) -> str:

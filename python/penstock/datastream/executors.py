@@ -1,7 +1,7 @@
 """Who runs a program: executors by name, and an override for tools.
 
-An executor has one method, ``execute(pipeline) -> JobExecutionResult``. ``spark`` is the default; ``local`` runs bounded programs
-in this process.
+An executor has one method, ``execute(pipeline) -> JobExecutionResult``. ``spark`` is the default; ``local`` runs
+bounded programs in this process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ _override: ContextVar[Any] = ContextVar("penstock_executor", default=None)
 
 
 class Executor(Protocol):
-    """Runs pipelines."""
+    """Runs pipelines. One that only looks at plans says so with a true attribute ``plans_only``, and is then also given
+    programs that can be planned but not run.
+    """
 
     def execute(self, pipeline: Any) -> JobExecutionResult:
         """Run a ``penstock.plan.Pipeline`` to its end."""
@@ -73,7 +75,8 @@ def get(name: str, *, spark: Any = None, master: str | None = None, config: dict
 
 
 def choose(wanted: Executor | str | None, configuration: Configuration, spark: Any, master: str | None) -> Executor:
-    """The executor of an environment: an override, what the program asked for, its configuration, the process's environment, Spark."""
+    """The executor of an environment: an override, what the program asked for, its configuration, the process's
+    environment, Spark."""
     planted = _override.get()
     if planted is not None:
         return planted

@@ -1,8 +1,8 @@
 """Base classes of user functions, with PyFlink's names.
 
-Wherever the API takes a function, a plain callable does as well; a class adds ``open`` and ``close``. The runtime calls, per
-subtask: ``open(runtime_context)`` once, the method for every record, ``close()`` once. Functions travel to the executors by
-cloudpickle, so open files and connections belong into ``open``.
+Wherever the API takes a function, a plain callable does as well; a class adds ``open`` and ``close``. The runtime
+calls, per subtask: ``open(runtime_context)`` once, the method for every record, ``close()`` once. Functions travel to
+the executors by cloudpickle, so open files and connections belong into ``open``.
 
 Source of the names: ``pyflink.datastream.functions``.
 """

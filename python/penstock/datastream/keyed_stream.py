@@ -13,7 +13,7 @@ from penstock.datastream import checks, keys
 from penstock.datastream.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.functions import ProcessFunction
 from penstock.datastream.transformations import PartitionTransformation
-from penstock.runtime import operators
+from penstock.runtime import aggregators, operators
 
 if TYPE_CHECKING:
     from penstock.datastream.functions import KeyedProcessFunction, ReduceFunction
@@ -44,8 +44,8 @@ class KeyedStream(DataStream):
 
     def _partition(self, partitioner: str, spec: Any = None) -> DataStream:
         checks.refuse(
-            f"{partitioner.lower()} partitioning of a keyed stream ({self!r}): keyed streams are partitioned by their key. "
-            "Partition the stream before key_by(), or the result of the keyed operator.",
+            f"{partitioner.lower()} partitioning of a keyed stream ({self!r}): keyed streams are partitioned by their "
+            "key. Partition the stream before key_by(), or the result of the keyed operator.",
             checks.UNSUPPORTED_OPERATION,
         )
 
@@ -118,8 +118,8 @@ def aggregator(stream_type: TypeInformation | None, call: str, field: int | str,
     """The runtime aggregator of sum, min, max, min_by or max_by, its field checked against the declared type."""
     position = keys.aggregated_field(stream_type, field, call)
     if call == "sum":
-        return operators.SumAggregator(position)
+        return aggregators.SumAggregator(position)
     if not isinstance(first, bool):
         checks.refuse(f"{call}() was given first={first!r}; True keeps the first of equal records, False the last.")
-    kind, _, by = call.partition("_")
-    return operators.ComparableAggregator(position, kind, by=bool(by), first=first)
+    kind = "min" if call.startswith("min") else "max"
+    return aggregators.ComparableAggregator(position, kind, by=call.endswith("_by"), first=first)

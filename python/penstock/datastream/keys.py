@@ -1,14 +1,14 @@
 """Keys and fields: selectors by position or name, and Flink's rules on which fields of which types exist.
 
-Three of Flink's rules meet here and differ: ``keyBy`` (``Keys.ExpressionKeys``) makes a tuple of the chosen fields, even of
-one; ``partitionCustom`` takes one field as it is; ``sum`` and its kin (``FieldAccessorFactory``) also accept a scalar as
-"field 0". All hold for declared types only: nothing is known of undeclared records before they flow.
+Three of Flink's rules meet here and differ: ``keyBy`` (``Keys.ExpressionKeys``) makes a tuple of the chosen fields,
+even of one; ``partitionCustom`` takes one field as it is; ``sum`` and its kin (``FieldAccessorFactory``) also accept a
+scalar as "field 0". All hold for declared types only: nothing is known of undeclared records before they flow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from penstock.common.row import Row
 from penstock.common.typeinfo import (
@@ -119,8 +119,8 @@ def _fields_key(stream_type: TypeInformation | None, fields: list[Any], key_type
         checks.refuse(f"key_by() was given {fields!r}: use positions only, or field names only.")
     if key_type is not None:
         checks.refuse(
-            f"key_by({', '.join(map(repr, fields))}) was also given key_type={key_type!r}; the fields' types follow from the "
-            "stream's type. Leave key_type out."
+            f"key_by({', '.join(map(repr, fields))}) was also given key_type={key_type!r}; the fields' types follow "
+            "from the stream's type. Leave key_type out."
         )
     if not checks.declared(stream_type):
         return FieldsKey(fields), None
@@ -145,8 +145,8 @@ def _field_types(stream_type: TypeInformation) -> tuple[TypeInformation, ...]:
 def _key_position(stream_type: TypeInformation, position: int) -> int:
     if not isinstance(stream_type, TupleTypeInfo | RowTypeInfo):
         checks.refuse(
-            f"A key was given by position {position}, but the stream's type is {stream_type}: only tuples and rows have "
-            "positions. Use a key selector: key_by(lambda value: …).",
+            f"A key was given by position {position}, but the stream's type is {stream_type}: only tuples and rows "
+            "have positions. Use a key selector: key_by(lambda value: …).",
             checks.INVALID_PROGRAM,
         )
     if not 0 <= position < len(stream_type.field_types):
@@ -168,7 +168,8 @@ def _key_name(stream_type: TypeInformation, name: str) -> int:
     position = _position_by_name(stream_type, name)
     if position is None:
         checks.refuse(
-            f"A key was given by the field name {name!r}, but {stream_type} has the fields {list(stream_type.field_names)}.",
+            f"A key was given by the field name {name!r}, but {stream_type} has the fields "
+            f"{list(stream_type.field_names)}.",
             checks.INVALID_FIELD,
         )
     return position
@@ -187,8 +188,8 @@ def _check_key_type(key_type: TypeInformation | None) -> None:
         current = pending.pop()
         if isinstance(current, ArrayTypeInfo):
             checks.refuse(
-                f"The key type {key_type} contains an array ({current}); equal arrays can hash differently, so records of "
-                "one key would be scattered. Make the key a tuple or a text.",
+                f"The key type {key_type} contains an array ({current}); equal arrays can hash differently, so "
+                "records of one key would be scattered. Make the key a tuple or a text.",
                 checks.INVALID_PROGRAM,
             )
         if isinstance(current, TupleTypeInfo | RowTypeInfo):
@@ -207,11 +208,11 @@ def one_key(stream_type: TypeInformation | None, selector: Any, call: str) -> Ca
     )
 
 
-def aggregated_field(stream_type: TypeInformation | None, field: Any, call: str) -> Field | None:
+def aggregated_field(stream_type: TypeInformation | None, field: Any, call: str) -> Field:
     """The field that sum, min, max, min_by, max_by work on, as the runtime takes it.
 
     Returns:
-        A position where the type is declared, else the field as given; None for a scalar stream's only "field".
+        A position where the type is declared (0 for the value itself of a scalar stream), else the field as given.
 
     Raises:
         InvalidProgramError: no such field, or not a number where ``call`` is ``sum``.
@@ -233,14 +234,14 @@ def aggregated_field(stream_type: TypeInformation | None, field: Any, call: str)
         if field not in (0, "0", "*"):
             _no_field(stream_type, field, call, "a single value has only position 0, which is the value itself")
         _check_addable(stream_type, stream_type, field, call)
-        return None
+        return 0
     if isinstance(stream_type, ArrayTypeInfo) and isinstance(field, int):
         _check_addable(stream_type.element_type, stream_type, field, call)
         return field
-    _no_field(stream_type, field, call, "only tuples, rows, arrays and single values can be aggregated by field")
+    return _no_field(stream_type, field, call, "only tuples, rows, arrays and single values can be aggregated by field")
 
 
-def _no_field(stream_type: TypeInformation, field: Any, call: str, because: str) -> Any:
+def _no_field(stream_type: TypeInformation, field: Any, call: str, because: str) -> NoReturn:
     checks.refuse(
         f"{call}({field!r}) on a stream of {stream_type}: there is no such field; {because}.", checks.INVALID_FIELD
     )
@@ -251,8 +252,8 @@ def _check_addable(field_type: TypeInformation, stream_type: TypeInformation, fi
         return
     if not isinstance(field_type, BasicTypeInfo) or field_type.basic_type not in NUMERIC:
         checks.refuse(
-            f"sum({field!r}) on a stream of {stream_type}: the field is of type {field_type}, which cannot be added up. "
-            "Sum a field of type BYTE, SHORT, INT, LONG, FLOAT or DOUBLE, or use reduce().",
+            f"sum({field!r}) on a stream of {stream_type}: the field is of type {field_type}, which cannot be added "
+            "up. Sum a field of type BYTE, SHORT, INT, LONG, FLOAT or DOUBLE, or use reduce().",
             checks.RUNTIME_EXCEPTION,
         )
 
@@ -275,7 +276,8 @@ def projected_type(stream_type: TypeInformation | None, fields: Sequence[int]) -
     for field in fields:
         if not 0 <= field < len(stream_type.field_types):
             checks.refuse(
-                f"project({field}) on a stream of {stream_type}: positions are 0 to {len(stream_type.field_types) - 1}.",
+                f"project({field}) on a stream of {stream_type}: positions are 0 to "
+                f"{len(stream_type.field_types) - 1}.",
                 checks.INDEX_OUT_OF_BOUNDS,
             )
     return Types.TUPLE([stream_type.field_types[field] for field in fields])

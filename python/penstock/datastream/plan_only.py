@@ -1,7 +1,7 @@
 """What can be planned but not run yet.
 
-Planning is ahead of running: such operators appear in plans, IDs and explanations exactly as Flink has them, and ``execute``
-refuses them by name before anything starts.
+Planning is ahead of running: such operators appear in plans, IDs and explanations exactly as Flink has them, and
+``execute`` refuses them by name before anything starts.
 """
 
 from __future__ import annotations

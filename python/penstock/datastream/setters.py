@@ -1,7 +1,7 @@
 """The setters of operators and of sinks: everything that changes a plan and not a result.
 
-Every setter returns its stream, so calls can be strung together, and takes effect when the program is translated: a setter
-called after the stream was already used still counts. The last call wins.
+Every setter returns its stream, so calls can be strung together, and takes effect when the program is translated: a
+setter called after the stream was already used still counts. The last call wins.
 """
 
 from __future__ import annotations

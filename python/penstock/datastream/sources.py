@@ -6,7 +6,7 @@ Source: Flink 1.11 ``StreamExecutionEnvironment``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.datastream import checks
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 class SourceMethods:
     """Mixed into StreamExecutionEnvironment. Sources enter the plan when an operator or sink needs them."""
 
-    def _source(
-        self: StreamExecutionEnvironment, name: str, function: Any, type_info: TypeInformation | None, parallel: bool
-    ) -> DataStreamSource:
-        parallelism = self.get_parallelism() if parallel else 1
-        operator = operators.StreamSource(function)
-        return DataStreamSource(
-            self, SourceTransformation(self.next_id(), name, operator, type_info, parallelism), parallel
-        )
+    @property
+    def _itself(self) -> StreamExecutionEnvironment:
+        return cast("StreamExecutionEnvironment", self)
 
-    def from_collection(
-        self: StreamExecutionEnvironment, collection: Iterable[Any], type_info: TypeInformation | None = None
-    ) -> DataStreamSource:
+    def _source(self, name: str, function: Any, type_info: TypeInformation | None, parallel: bool) -> DataStreamSource:
+        environment = self._itself
+        parallelism = environment.get_parallelism() if parallel else 1
+        operator = operators.StreamSource(function)
+        transformation = SourceTransformation(environment.next_id(), name, operator, type_info, parallelism)
+        return DataStreamSource(environment, transformation, parallel)
+
+    def from_collection(self, collection: Iterable[Any], type_info: TypeInformation | None = None) -> DataStreamSource:
         """A bounded source of the given records, with parallelism 1.
 
         Args:
@@ -48,7 +48,7 @@ class SourceMethods:
         elements = sources.CollectionSource(_elements(collection), type_info)
         return self._source("Collection Source", elements, type_info, parallel=False)
 
-    def generate_sequence(self: StreamExecutionEnvironment, from_: int, to: int) -> DataStreamSource:
+    def generate_sequence(self, from_: int, to: int) -> DataStreamSource:
         """The integers from ``from_`` to ``to``, both included, dealt out to the source's subtasks in turn."""
         checks.integer(from_, "generate_sequence", "start")
         checks.integer(to, "generate_sequence", "end")
@@ -60,7 +60,7 @@ class SourceMethods:
         return self._source("Sequence Source", sources.SequenceSource(from_, to), Types.LONG(), parallel=True)
 
     def add_source(
-        self: StreamExecutionEnvironment,
+        self,
         source_func: SourceFunction,
         source_name: str = "Custom Source",
         type_info: TypeInformation | None = None,
@@ -75,21 +75,19 @@ class SourceMethods:
         """
         if not hasattr(source_func, "run") or isinstance(source_func, type):
             checks.refuse(
-                f"add_source() was given {source_func!r}; an object with a method run(ctx) is needed, such as an instance of a "
-                "SourceFunction subclass. For a list use from_collection()."
+                f"add_source() was given {source_func!r}; an object with a method run(ctx) is needed, such as an "
+                "instance of a SourceFunction subclass. For a list use from_collection()."
             )
         checks.text(source_name, "add_source", "source name")
         checks.type_info(type_info, "add_source", "type_info")
         parallel = isinstance(source_func, ParallelSourceFunction)
         return self._source(source_name, source_func, type_info, parallel)
 
-    def read_text_file(
-        self: StreamExecutionEnvironment, file_path: str, charset_name: str = "UTF-8"
-    ) -> DataStreamSource:
+    def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStreamSource:
         """The lines of a text file, or of all files in a folder.
 
-        Two operators, as in Flink: a monitor of parallelism 1 finds the files and cuts them into splits, a reader turns splits
-        into lines. What is returned, and all its setters, is the reader.
+        Two operators, as in Flink: a monitor of parallelism 1 finds the files and cuts them into splits, a reader turns
+        splits into lines. What is returned, and all its setters, is the reader.
 
         Args:
             file_path: path of a file or folder, not blank.
@@ -102,17 +100,18 @@ class SourceMethods:
             )
         checks.text(charset_name, "read_text_file", "charset")
         monitor = self._source("Custom File Source", sources.FileMonitor(file_path, charset_name), None, parallel=False)
+        environment = self._itself
         reader = YieldingTransformation(
-            self.next_id(),
+            environment.next_id(),
             monitor.transformation,
             "Split Reader: Custom File Source",
             operators.FileReader(charset_name),
             Types.STRING(),
-            self.get_parallelism(),
+            environment.get_parallelism(),
             "HEAD",
         )
-        self.register(reader)
-        return DataStreamSource(self, reader, parallel=True)
+        environment.register(reader)
+        return DataStreamSource(environment, reader, parallel=True)
 
 
 def _elements(collection: Any) -> list[Any]:

@@ -1,9 +1,9 @@
 """Transformations: the nodes a program creates, one class per kind of Flink's ``Transformation``.
 
-They are plain records, made in the order of the API calls and read once, by :mod:`penstock.datastream.translation`. Each
-takes the next id of its environment when it is made, virtual ones (partition, union, side output) too, because Flink
-does and because ids show in plans. Programs reach them through ``stream.transformation`` for the few settings that have no
-method on a stream.
+They are plain records, made in the order of the API calls and read once, by :mod:`penstock.datastream.translation`.
+Each takes the next id of its environment when it is made, virtual ones (partition, union, side output) too, because
+Flink does and because ids show in plans. Programs reach them through ``stream.transformation`` for the few settings
+that have no method on a stream.
 
 Cost: one small object per API call; a program of 100,000 operators is built in well under a second.
 """
@@ -80,8 +80,8 @@ class Transformation:
         """Take 32 hex digits as the operator's ID itself (Flink: ``setUidHash``)."""
         if not isinstance(uid_hash, str) or _UID_HASH.fullmatch(uid_hash) is None:
             checks.refuse(
-                f"set_uid_hash({uid_hash!r}) on {self.name!r}: a uid hash is an operator ID of exactly 32 hex digits, as it stands "
-                "in logs and savepoints. For an identity of your own choice use uid().",
+                f"set_uid_hash({uid_hash!r}) on {self.name!r}: a uid hash is an operator ID of exactly 32 hex digits, "
+                "as it stands in logs and savepoints. For an identity of your own choice use uid().",
                 checks.NULL_POINTER if uid_hash is None else checks.ILLEGAL_ARGUMENT,
             )
         self.user_hash = uid_hash
@@ -91,8 +91,8 @@ class Transformation:
         checks.integer(timeout_millis, "set_buffer_timeout", "timeout in milliseconds")
         if timeout_millis < -1:
             checks.refuse(
-                f"set_buffer_timeout({timeout_millis}) on {self.name!r}: a timeout is 0 or more milliseconds, or -1 for the "
-                "environment's.",
+                f"set_buffer_timeout({timeout_millis}) on {self.name!r}: a timeout is 0 or more milliseconds, or -1 "
+                "for the environment's.",
                 checks.ILLEGAL_ARGUMENT,
             )
         self.buffer_timeout = timeout_millis
@@ -111,7 +111,8 @@ class Transformation:
         checks.integer(weight, "set_managed_memory_weight", "weight")
         if weight < 0:
             checks.refuse(
-                f"set_managed_memory_weight({weight}) on {self.name!r}: a weight is 0 or more; 0 means no managed memory.",
+                f"set_managed_memory_weight({weight}) on {self.name!r}: a weight is 0 or more; 0 means no managed "
+                "memory.",
                 checks.ILLEGAL_ARGUMENT,
             )
         self._own_extras().managed_memory_weight = weight

@@ -1,11 +1,12 @@
 """From transformations to a StreamGraph: Flink's ``StreamGraphGenerator``.
 
-Registered transformations are translated in order of creation, each after its inputs, the first input completely before the
-second. That order is visible: it decides edge orders, the order of sources, and with them vertex orders of the job graph.
-Virtual transformations (partition, union, side output) become virtual nodes, which the planner resolves when an edge is added.
+Registered transformations are translated in order of creation, each after its inputs, the first input completely before
+the second. That order is visible: it decides edge orders, the order of sources, and with them vertex orders of the job
+graph. Virtual transformations (partition, union, side output) become virtual nodes, which the planner resolves when an
+edge is added.
 
-An explicit stack stands for Flink's recursion, so neither long chains nor long runs of partitioners can overflow anything.
-Cost: O(transformations + edges) time and space.
+An explicit stack stands for Flink's recursion, so neither long chains nor long runs of partitioners can overflow
+anything. Cost: O(transformations + edges) time and space.
 """
 
 from __future__ import annotations
@@ -89,8 +90,8 @@ def translate(environment: StreamExecutionEnvironment, job_name: str, builder_cl
 class _Generator:
     """State of one translation.
 
-    ``groups`` is both the set of what is done and the slot sharing group that a consumer would inherit: a name for a node, a
-    tuple of names for what has several branches.
+    ``groups`` is both the set of what is done and the slot sharing group that a consumer would inherit: a name for a
+    node, a tuple of names for what has several branches.
     """
 
     def __init__(self, environment: StreamExecutionEnvironment, builder: Any) -> None:

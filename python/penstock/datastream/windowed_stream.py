@@ -1,7 +1,7 @@
 """WindowedStream: functions over windows of a keyed stream. So far: windows by count.
 
-Source: Flink 1.11 ``KeyedStream.countWindow`` and ``WindowedStream``. (PyFlink's own ``count_window`` with a slide means something
-else; this one is Java's.)
+Source: Flink 1.11 ``KeyedStream.countWindow`` and ``WindowedStream``. (PyFlink's own ``count_window`` with a slide
+means something else; this one is Java's.)
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class WindowedStream:
         checks.function(func, "reduce", "reduce")
         if is_rich(func):
             checks.refuse(
-                f"reduce() of a window was given {simple_name(func)}, which has open() or close(): inside window state they "
-                "would never be called. Use a plain function, or reduce() on the keyed stream.",
+                f"reduce() of a window was given {simple_name(func)}, which has open() or close(): inside window "
+                "state they would never be called. Use a plain function, or reduce() on the keyed stream.",
                 checks.UNSUPPORTED_OPERATION,
             )
         return self._reduced(simple_name(func), func)

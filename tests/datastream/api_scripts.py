@@ -1,0 +1,276 @@
+"""Interpreter of the neutral API scripts: runs the calls with Penstock's API and writes down what they were translated
+to.
+
+As a command::
+
+    python tests/datastream/api_scripts.py < scripts > results
+
+A line of input is a script, ``{"name", "job_name"?, "calls": [[receiver, method, argument…], …]}``, or an object with
+one under ``script``. A line of output is its result: ``ids`` and ``taken`` per call, ``build``, ``stream_graph``,
+``source_ids``, ``hashes``, ``streaming_plan``, ``job_graph``; or ``{"unsupported": method}`` for a call that the API
+lacks so far.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":  # run as a file: the tests' packages are found from the repository's root
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from penstock.datastream import CheckpointingMode, ResourceSpec, StreamExecutionEnvironment, TimeCharacteristic
+from penstock.errors import PenstockError
+from tests.datastream import stand_ins
+from tests.datastream.stand_ins import REC, Lacking
+
+_NAMES = {"global": "global_", "generateSequence": "generate_sequence", "setUidHash": "set_uid_hash"}
+_TYPED = {"map", "flatMap", "process"}
+"""Calls whose result type a script declares as ``rec``; a window's reduce and aggregate pass the records through."""
+
+
+class Unsupported(Exception):
+    """A script uses a call that the API lacks."""
+
+
+def snake(method: str) -> str:
+    """Penstock's name of a Java method."""
+    return _NAMES.get(method) or re.sub(r"[A-Z]", lambda m: "_" + m[0].lower(), method)
+
+
+class Interpreter:
+    """One script: its environment and the objects of its calls."""
+
+    def __init__(self, script: dict[str, Any]) -> None:
+        self.script = script
+        self.environment = StreamExecutionEnvironment.get_execution_environment()
+        self.objects: list[Any] = []
+        self.ids: list[int | None] = []
+        self.taken: list[int] = []
+        self.tags: dict[str, Any] = {}
+
+    def run(self) -> dict[str, Any] | None:
+        """Make all calls; the error of the one that was refused, or None."""
+        for index, (receiver, method, *arguments) in enumerate(self.script["calls"]):
+            before = self.environment.last_id
+            try:
+                made = self.call(receiver, method, arguments)
+            except Lacking as error:
+                raise Unsupported(method) from error
+            except PenstockError as error:
+                return {"error": {**_error(error), "call": index}}
+            self.objects.append(made)
+            self.ids.append(_id_of(made))
+            self.taken.append(self.environment.last_id - before)
+        return None
+
+    def call(self, receiver: Any, method: str, arguments: list[Any]) -> Any:
+        """Make one call; None for what Java declares void."""
+        target = self.environment if receiver == "env" else receiver
+        if isinstance(target, int):
+            target = self.objects[target]
+        if isinstance(target, str):
+            raise Lacking(method)
+        special = _SPECIAL.get(method)
+        if special is not None:
+            return special(self, target, *arguments)
+        values = [self.argument(a) for a in arguments]
+        typed = {"output_type": REC} if method in _TYPED else {}
+        made = _method(target, method)(*values, **typed)
+        return None if made is self.environment else made
+
+    def argument(self, argument: Any) -> Any:
+        """The Python value of an argument."""
+        if not isinstance(argument, dict):
+            return argument
+        (kind, value), *_ = argument.items()
+        if kind == "ref":
+            return self.objects[value]
+        if kind == "fn":
+            return stand_ins.function(value)
+        if kind == "tag":
+            return self.tags.setdefault(value, stand_ins.tag(value))
+        if kind == "tag_as":
+            return stand_ins.tag(*value)
+        if kind == "cpu":
+            return ResourceSpec(cpu=value, heap_mb=argument["heap_mb"], managed_mb=argument["managed_mb"])
+        raise Lacking(kind)
+
+
+def _method(target: Any, method: str) -> Callable[..., Any]:
+    found = getattr(target, snake(method), None)
+    if found is None:
+        raise Lacking(method)
+    return found
+
+
+def _id_of(made: Any) -> int | None:
+    transformation = getattr(made, "transformation", None)
+    return None if transformation is None else transformation.id
+
+
+def _error(error: PenstockError) -> dict[str, Any]:
+    return {"class": error.flink_class, "message": str(error)}
+
+
+# --- calls whose arguments need more than translation
+# ------------------------------------------------------------------
+
+
+def _from_collection(self: Interpreter, env: Any, count: int) -> Any:
+    return env.from_collection([("a", i, i) for i in range(count)], REC)
+
+
+def _from_elements(self: Interpreter, env: Any, count: int) -> Any:
+    if count == 0:  # Penstock has no from_elements; without elements it is not from_collection either
+        raise Lacking("fromElements")
+    return _from_collection(self, env, count)
+
+
+def _from_iterator(self: Interpreter, env: Any) -> Any:
+    return env.from_collection(iter(range(3)), stand_ins.TYPES["long"])
+
+
+def _add_source(self: Interpreter, env: Any, function: Any, *name: str) -> Any:
+    return env.add_source(self.argument(function), *name, type_info=REC)
+
+
+def _enable_checkpointing(self: Interpreter, env: Any, interval: int, mode: str | None = None, *force: bool) -> None:
+    env.enable_checkpointing(interval, None if mode is None else CheckpointingMode[mode], *force)
+
+
+def _set_time_characteristic(self: Interpreter, env: Any, name: str) -> None:
+    env.set_stream_time_characteristic(TimeCharacteristic[name])
+
+
+def _key_by(self: Interpreter, stream: Any, *keys: Any) -> Any:
+    if isinstance(keys[0], dict):
+        selector, key_type = stand_ins.key(keys[0]["key"])
+        return _method(stream, "keyBy")(selector, key_type)
+    return _method(stream, "keyBy")(*keys)
+
+
+def _partition_custom(self: Interpreter, stream: Any, partitioner: Any, key: Any) -> Any:
+    selector = stand_ins.key(key["key"])[0] if isinstance(key, dict) else key
+    return stream.partition_custom(self.argument(partitioner), selector)
+
+
+def _broadcast(self: Interpreter, stream: Any, *states: Any) -> Any:
+    if states:
+        raise Lacking("broadcast")
+    return stream.broadcast()
+
+
+def _reduce(self: Interpreter, stream: Any, function: Any, *window_function: Any) -> Any:
+    if window_function:
+        raise Lacking("reduce")
+    return _method(stream, "reduce")(self.argument(function))
+
+
+def _on_transformation(method: str) -> Callable[..., Any]:
+    def call(self: Interpreter, stream: Any, *arguments: Any) -> Any:
+        getattr(stream.transformation, method)(*[self.argument(a) for a in arguments])
+        return stream
+
+    return call
+
+
+_SPECIAL: dict[str, Callable[..., Any]] = {
+    "fromElements": _from_elements,
+    "fromCollection": _from_collection,
+    "fromIterator": _from_iterator,
+    "addSource": _add_source,
+    "enableCheckpointing": _enable_checkpointing,
+    "setStreamTimeCharacteristic": _set_time_characteristic,
+    "keyBy": _key_by,
+    "partitionCustom": _partition_custom,
+    "broadcast": _broadcast,
+    "reduce": _reduce,
+    "transformation.setCoLocationGroupKey": _on_transformation("set_co_location_group_key"),
+    "transformation.setManagedMemoryWeight": _on_transformation("set_managed_memory_weight"),
+    "transformation.setResources": _on_transformation("set_resources"),
+}
+
+
+# --- results ----------------------------------------------------------------------------------------------------------
+
+
+def result_of(script: dict[str, Any]) -> dict[str, Any]:
+    """The result of a script: see the module's text."""
+    interpreter = Interpreter(script)
+    try:
+        refused = interpreter.run()
+    except Unsupported as error:
+        return {"unsupported": str(error)}
+    result: dict[str, Any] = {"flink": "1.11.4", "ids": interpreter.ids, "taken": interpreter.taken}
+    result["build"] = "ok" if refused is None else refused
+    if refused is None:
+        result |= _graphs(interpreter.environment, script)
+    return result
+
+
+def _graphs(environment: StreamExecutionEnvironment, script: dict[str, Any]) -> dict[str, Any]:
+    try:
+        graph = environment.get_stream_graph(script.get("job_name", "job"))
+    except PenstockError as error:
+        return {"stream_graph": {"error": _error(error)}}
+    return {
+        "stream_graph": _spec(script["name"], graph),
+        "source_ids": list(graph.source_ids),
+        "hashes": _attempt(lambda: {str(k): v for k, v in sorted(graph.operator_ids().items())}),
+        "streaming_plan": _attempt(graph.streaming_plan_json),
+        "job_graph": _attempt(lambda: _job_graph(graph.job_graph())),
+    }
+
+
+def _attempt(stage: Callable[[], Any]) -> Any:
+    try:
+        return stage()
+    except PenstockError as error:
+        return {"error": _error(error)}
+
+
+def _spec(name: str, graph: Any) -> dict[str, Any]:
+    """The graph's own JSON form, nodes ascending by id, sources in the order Flink's HashSet gives them."""
+    spec = {**graph.to_dict(), "name": name}
+    nodes = sorted(spec["nodes"], key=lambda node: node["id"])
+    by_id = {node["id"]: node for node in nodes}
+    sources = iter([by_id[i] for i in graph.source_ids if i in by_id])
+    spec["nodes"] = [next(sources) if node["id"] in graph.source_ids else node for node in nodes]
+    return spec
+
+
+def _job_graph(job_graph: Any) -> dict[str, Any]:
+    return {"vertices": [_vertex(vertex) for vertex in job_graph.vertices]}
+
+
+def _vertex(vertex: Any) -> dict[str, Any]:
+    inputs = [[edge.source, edge.ship_strategy, edge.distribution, edge.result_type] for edge in vertex.inputs]
+    return {
+        "id": vertex.id,
+        "head": vertex.head,
+        "name": vertex.name,
+        "parallelism": vertex.parallelism,
+        "max_parallelism": vertex.max_parallelism,
+        "invokable": vertex.invokable,
+        "operator_nodes": list(vertex.operator_nodes),
+        "slot_sharing_group": vertex.slot_sharing_group,
+        "inputs": inputs,
+    }
+
+
+def results(lines: Iterable[str]) -> Iterator[str]:
+    """A line of result per line of script; blank lines are skipped."""
+    for line in lines:
+        if line.strip():
+            record = json.loads(line)
+            yield json.dumps(result_of(record.get("script", record)), ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    for text in results(sys.stdin):
+        print(text, flush=True)

@@ -1,0 +1,78 @@
+"""Stand-in functions, types and keys of the neutral API scripts. Nothing here is ever run; names and kinds are what
+counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import penstock.datastream as ds
+from penstock.common import OutputTag, TypeInformation, Types
+
+REC = Types.TUPLE([Types.STRING(), Types.INT(), Types.LONG()])
+TYPES: dict[str, TypeInformation] = {"rec": REC, "long": Types.LONG(), "string": Types.STRING()}
+KEY_TYPES = (Types.STRING(), Types.INT(), Types.LONG())
+
+# name in the scripts → (base class, method it must have, whether it has an open() of its own)
+_FUNCTIONS: dict[str, tuple[str, tuple[str, ...], bool]] = {
+    "Src": ("SourceFunction", ("run",), False),
+    "PSrc": ("ParallelSourceFunction", ("run",), False),
+    "RPSrc": ("ParallelSourceFunction", ("run",), True),
+    "MapF": ("MapFunction", ("map",), False),
+    "RichMapF": ("MapFunction", ("map",), True),
+    "FlatMapF": ("FlatMapFunction", ("flat_map",), False),
+    "FilterF": ("FilterFunction", ("filter",), False),
+    "ProcessF": ("ProcessFunction", ("process_element",), False),
+    "KeyedProcessF": ("KeyedProcessFunction", ("process_element",), False),
+    "ReduceF": ("ReduceFunction", ("reduce",), False),
+    "RichReduceF": ("ReduceFunction", ("reduce",), True),
+    "anonymous ReduceFunction": ("ReduceFunction", ("reduce",), False),
+    "AggF": ("AggregateFunction", ("create_accumulator", "add", "get_result"), False),
+    "RichAggF": ("AggregateFunction", ("create_accumulator", "add", "get_result"), True),
+    "SinkF": ("SinkFunction", ("invoke",), False),
+    "DiscardingSink": ("SinkFunction", ("invoke",), False),
+    "PrintSinkFunction": ("SinkFunction", ("invoke",), False),
+    "PartF": ("Partitioner", ("partition",), False),
+    "CoMapF": ("CoMapFunction", ("map1", "map2"), False),
+    "CoFlatMapF": ("CoFlatMapFunction", ("flat_map1", "flat_map2"), False),
+    "CoProcessF": ("CoProcessFunction", ("process_element1", "process_element2"), False),
+    "KeyedCoProcessF": ("KeyedCoProcessFunction", ("process_element1", "process_element2"), False),
+    "WinF": ("WindowFunction", ("apply",), False),
+    "ProcWinF": ("ProcessWindowFunction", ("process",), False),
+    "anonymous WindowFunction": ("WindowFunction", ("apply",), False),
+}
+# Java numbers the anonymous classes of a program in order of appearance in its source.
+_JAVA_NAMES = {"anonymous ReduceFunction": "ReduceFunction$1", "anonymous WindowFunction": "WindowFunction$2"}
+
+
+class Lacking(Exception):
+    """The API has no such thing so far."""
+
+
+def _nothing(self: Any, *_: Any) -> None:
+    return None
+
+
+def function(name: str) -> Any:
+    """A new stand-in of a class of the scripts.
+
+    Raises:
+        Lacking: Penstock has no base class for it.
+    """
+    if name not in _FUNCTIONS:
+        raise Lacking(name)
+    base_name, methods, rich = _FUNCTIONS[name]
+    base = getattr(ds, base_name, None)
+    if base is None:
+        raise Lacking(name)
+    body = dict.fromkeys((*methods, *(("open",) if rich else ())), _nothing)
+    return type(_JAVA_NAMES.get(name, name), (base,), body)()
+
+
+def key(position: int) -> tuple[Any, TypeInformation]:
+    """Selector and key type of a field of the record."""
+    return (lambda value: value[position]), KEY_TYPES[position]
+
+
+def tag(tag_id: str, type_name: str = "rec") -> OutputTag:
+    """A side output tag."""
+    return OutputTag(tag_id, TYPES[type_name])
