@@ -138,7 +138,7 @@ def vertex_count(shape: Shape, size: int) -> int:
         "layered_dag": size,
         "keyed_pipelines": 2 * len(range(0, size, 5)),
         "uid_table": size,
-        "yielding_chain": 2,
+        "yielding_chain": min(size, 2),
         "yielding_diamonds": 2 + diamonds if diamonds else 1,
         "all_to_all": 2,
     }[shape.__name__]

@@ -1,0 +1,93 @@
+"""How long each phase of planning takes, over named shapes of 1,000 to 1,000,000 operators.
+
+Every bench checks what it measured. Objects that remember an answer are made anew, outside the clock, for every round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from penstock.plan import StreamGraphBuilder, operator_id
+from tests.shapes import (
+    Shape,
+    all_to_all,
+    forward_chain,
+    keyed_pipelines,
+    layered_dag,
+    uid_table,
+    vertex_count,
+    yielding_chain,
+    yielding_diamonds,
+)
+
+SHAPES = [layered_dag, forward_chain, keyed_pipelines, uid_table, yielding_chain, yielding_diamonds]
+shapes = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
+
+
+def filled(shape: Shape, size: int) -> StreamGraphBuilder:
+    builder = StreamGraphBuilder()
+    shape(builder, size)
+    return builder
+
+
+def measure(benchmark: Any, size: int, work: Callable[[Any], Any], fresh: Callable[[], Any]) -> Any:
+    """Run ``work(fresh())`` a few times, with only ``work`` on the clock; fewer times the bigger it is."""
+    rounds = 20 if size <= 10_000 else 5 if size <= 100_000 else 3
+    return benchmark.pedantic(work, setup=lambda: ((fresh(),), {}), rounds=rounds, warmup_rounds=1)
+
+
+@shapes
+def test_fill_builder(benchmark: Any, shape: Shape, size: int) -> None:
+    """Python calls of add_node and add_edge, one per node and edge."""
+    rounds = 10 if size <= 10_000 else 3
+    builder = benchmark.pedantic(filled, args=(shape, size), rounds=rounds)
+    assert len(builder.build().nodes) >= size - 4
+
+
+@shapes
+def test_build(benchmark: Any, shape: Shape, size: int) -> None:
+    """Builder -> StreamGraph."""
+    graph = measure(benchmark, size, lambda builder: builder.build(), lambda: filled(shape, size))
+    assert graph.nodes[0].kind == "source"
+
+
+@shapes
+def test_hash(benchmark: Any, shape: Shape, size: int) -> None:
+    """StreamGraph -> operator IDs, as a dict of Python strings."""
+    ids = measure(benchmark, size, lambda graph: graph.operator_ids(), lambda: filled(shape, size).build())
+    assert len(set(ids.values())) == len(ids) >= size - 4
+    if shape is uid_table:
+        assert ids[size - 1] == operator_id(f"uid-{size - 1}")
+
+
+@shapes
+def test_verdicts(benchmark: Any, shape: Shape, size: int) -> None:
+    """StreamGraph -> chained or why not, per edge."""
+    verdicts = measure(benchmark, size, lambda graph: graph.verdicts(), lambda: filled(shape, size).build())
+    chained = sum(verdict.chained for verdict in verdicts)
+    assert chained == (size - 1 if shape is forward_chain else chained)
+
+
+@shapes
+def test_job_graph(benchmark: Any, shape: Shape, size: int) -> None:
+    """StreamGraph -> JobGraph: IDs, chains, vertices, datasets, slot sharing, order."""
+    job = measure(benchmark, size, lambda graph: graph.job_graph(), lambda: filled(shape, size).build())
+    assert len(job.vertices) == vertex_count(shape, size)
+
+
+@shapes
+def test_execution_graph(benchmark: Any, shape: Shape, size: int) -> None:
+    """JobGraph -> ExecutionGraph, edges held as groups."""
+    fresh = lambda: filled(shape, size).build().job_graph()  # noqa: E731 - one expression, made outside the clock
+    execution = measure(benchmark, size, lambda job: job.execution_graph(), fresh)
+    assert execution.total_vertices == 4 * vertex_count(shape, size)
+
+
+def test_all_to_all(benchmark: Any, parallelism: int) -> None:
+    """An exchange between P and P subtasks: P squared edges, held in space that grows with P."""
+    fresh = lambda: filled(all_to_all, parallelism).build().job_graph()  # noqa: E731
+    execution = measure(benchmark, parallelism, lambda job: job.execution_graph(), fresh)
+    assert execution.total_edges == parallelism**2
