@@ -1,0 +1,217 @@
+"""From a planned program to task descriptors: what :mod:`penstock.local` and :mod:`penstock.spark` run.
+
+The plan has decided everything; here each JobVertex gets a *level*, depth(source) = 0 and depth(v) = 1 + max(depth of its
+inputs), and its subtasks get slots in the level. User code is pickled, once. Cost: O(V + E), no recursion.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.errors import InvalidProgramError, UnsupportedError
+from penstock.runtime.config import (
+    ChainedOutput,
+    Deployment,
+    Destination,
+    InputEdge,
+    JobConfig,
+    NetworkOutput,
+    OperatorConfig,
+    VertexConfig,
+)
+from penstock.runtime.files import local_path
+from penstock.runtime.keygroups import default_max_parallelism
+from penstock.runtime.operators.base import StreamOperator
+from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.sinks import TextSink
+from penstock.runtime.usercode import pickle_operator
+
+_SHARED = frozenset({"FORWARD", "GLOBAL", "BROADCAST", "HASH"})
+"""Partitioners that choose the same channels for a record on every edge with the same attributes."""
+
+
+def deploy(pipeline: Any) -> Deployment:
+    """The task descriptors of a program.
+
+    Args:
+        pipeline: a :class:`penstock.plan.Pipeline`.
+
+    Raises:
+        UnsupportedError: the program has an iteration.
+        InvalidProgramError: an operator is missing, or its code cannot be pickled.
+        PenstockError: what an operator's own check refuses, such as a missing input file.
+        PlanError: what the planner refuses.
+    """
+    graph = pipeline.stream_graph
+    job_graph = graph.job_graph()
+    _refuse_iterations(job_graph)
+    parallelism = {v.job_vertex: (v.parallelism, v.max_parallelism) for v in job_graph.execution_graph().vertices}
+    levels, level_of = _levels(job_graph)
+    places = _places(job_graph, levels, level_of, parallelism)
+    _check_operators(pipeline, job_graph, places)
+    vertices = _Vertices(pipeline, graph, job_graph, places)
+    job = JobConfig(pipeline.name, uuid.uuid4().hex, dict(pipeline.config))
+    return Deployment(job, tuple(map(vertices.config, job_graph.vertices)), levels)
+
+
+def sinks(pipeline: Any) -> dict[int, StreamSink]:
+    """The sinks of a program by stream node."""
+    return {node: op for node, op in pipeline.operators.items() if isinstance(op, StreamSink)}
+
+
+def _refuse_iterations(job_graph: Any) -> None:
+    loops = [v.name for v in job_graph.vertices if v.invokable in ("StreamIterationHead", "StreamIterationTail")]
+    if loops:
+        raise UnsupportedError(
+            f"The program has an iteration ({loops[0]!r}). Iterations can be planned and explained, but not run: a Spark job has no "
+            "way back. Unroll the loop, or run the steps as several programs."
+        )
+
+
+def _levels(job_graph: Any) -> tuple[tuple[tuple[int, ...], ...], list[int]]:
+    """Vertex indices per level, and the level of each vertex."""
+    level = [0] * len(job_graph.vertices)
+    for index in job_graph.topological_order:
+        inputs = job_graph.vertices[index].inputs
+        level[index] = 1 + max((level[edge.source] for edge in inputs), default=-1)
+    groups: list[list[int]] = [[] for _ in range(max(level, default=-1) + 1)]
+    for index, depth in enumerate(level):
+        groups[depth].append(index)
+    return tuple(map(tuple, groups)), level
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a vertex runs."""
+
+    level: int
+    offset: int
+    parallelism: int
+    max_parallelism: int
+
+
+def _places(job_graph: Any, levels: Any, level_of: list[int], parallelism: Mapping[int, tuple[int, int]]) -> list[_Place]:
+    offsets = [0] * len(job_graph.vertices)
+    for group in levels:
+        next_slot = 0
+        for index in group:
+            offsets[index] = next_slot
+            next_slot += parallelism[index][0]
+    return [_Place(level_of[i], offsets[i], *parallelism[i]) for i in range(len(offsets))]
+
+
+def _check_operators(pipeline: Any, job_graph: Any, places: list[_Place]) -> None:
+    """Every operator is there, and accepts to run like this; no two sinks write one path."""
+    written: dict[str, str] = {}
+    for vertex, place in zip(job_graph.vertices, places, strict=True):
+        for link in vertex.chain:
+            operator = pipeline.operators.get(link.node)
+            if not isinstance(operator, StreamOperator):
+                raise InvalidProgramError(
+                    f"Operator {link.name!r} (node {link.node}) has nothing to run: its entry in the pipeline is {operator!r}. Build the "
+                    "program with penstock.datastream, or give every node an operator of penstock.runtime.operators."
+                )
+            operator.validate(place.parallelism)
+            if isinstance(operator, StreamSink) and isinstance(operator.function, TextSink):
+                path = str(local_path(operator.function.path).absolute())
+                if path in written:
+                    raise InvalidProgramError(
+                        f"The sinks {written[path]!r} and {link.name!r} both write to {path!r}. Give each its own path, or unite the "
+                        "streams before one sink."
+                    )
+                written[path] = link.name
+
+
+class _Vertices:
+    """Makes the descriptors of vertices."""
+
+    def __init__(self, pipeline: Any, graph: Any, job_graph: Any, places: list[_Place]) -> None:
+        self._pipeline = pipeline
+        self._nodes = {node.id: node for node in graph.nodes}
+        self._edges = list(graph.edges)
+        self._ids = graph.operator_ids()
+        self._places = places
+        self._vertex_of = {link.node: v.index for v in job_graph.vertices for link in v.chain}
+
+    def config(self, vertex: Any) -> VertexConfig:
+        """The descriptor of one vertex."""
+        place = self._places[vertex.index]
+        position = {link.node: i for i, link in enumerate(vertex.chain)}
+        operators = tuple(self._operator(link, place, position) for link in vertex.chain)
+        inputs = tuple(self._input(self._edges[e]) for e in vertex.in_edges)
+        return VertexConfig(
+            vertex.index, vertex.id, vertex.name, place.parallelism, place.max_parallelism, place.level, place.offset, operators, inputs
+        )
+
+    def _operator(self, link: Any, place: _Place, position: Mapping[int, int]) -> OperatorConfig:
+        node = self._nodes[link.node]
+        chained = (self._edges[e] for e in link.chained_outputs)
+        return OperatorConfig(
+            node=link.node,
+            operator_id=self._ids[link.node],
+            name=link.name,
+            uid=node.uid,
+            max_parallelism=node.max_parallelism if node.max_parallelism > 0 else place.max_parallelism,
+            operator=pickle_operator(self._pipeline.operators[link.node], link.name),
+            chained=tuple(ChainedOutput(e.side_output, position[e.target], e.type_number) for e in chained),
+            network=tuple(self._network(link)),
+            input_type=self._input_type(node),
+        )
+
+    def _input_type(self, node: Any) -> TypeInformation | None:
+        """The type of what an operator reads; a sink's own entry says it too."""
+        own = self._pipeline.types.get(node.id)
+        if own is not None and isinstance(self._pipeline.operators[node.id], StreamSink):
+            return own
+        return self._record_type(self._edges[node.in_edges[0]]) if node.in_edges else None
+
+    def _record_type(self, edge: Any) -> TypeInformation | None:
+        """The type of an edge's records: of its node, or of the side output where the pipeline knows it by (node, tag)."""
+        key = edge.source if edge.side_output is None else (edge.source, edge.side_output)
+        return self._pipeline.types.get(key)
+
+    def _network(self, link: Any) -> Iterator[NetworkOutput]:
+        """Outputs over the exchange; edges that choose the same channels for every record are one output."""
+        groups: dict[Any, list[Any]] = {}
+        for ordinal, index in enumerate(link.non_chained_outputs):
+            edge = self._edges[index]
+            target = self._places[self._vertex_of[edge.target]]
+            same = (edge.side_output, edge.partitioner, edge.partition_node, target.parallelism, target.max_parallelism)
+            key = same if edge.partitioner in _SHARED else (ordinal,)
+            groups.setdefault(key, []).append(edge)
+        for edges in groups.values():
+            yield self._network_output(link, edges)
+
+    def _network_output(self, link: Any, edges: list[Any]) -> NetworkOutput:
+        edge = edges[0]
+        targets = [self._places[self._vertex_of[e.target]] for e in edges]
+        ordinal = link.non_chained_outputs.index(edge.index)
+        return NetworkOutput(
+            side_tag=edge.side_output,
+            partitioner=edge.partitioner,
+            partition=self._partition(edge, link.name),
+            parallelism=targets[0].parallelism,
+            max_parallelism=targets[0].max_parallelism or default_max_parallelism(targets[0].parallelism),
+            seed=f"{self._ids[edge.source]}/{ordinal}/{self._ids[edge.target]}",
+            destinations=tuple(Destination(e.index, t.level, t.offset) for e, t in zip(edges, targets, strict=True)),
+            record_type=self._record_type(edge),
+        )
+
+    def _partition(self, edge: Any, name: str) -> bytes | None:
+        if edge.partitioner not in ("HASH", "CUSTOM"):
+            return None
+        spec = self._pipeline.partitioners.get(edge.partition_node)
+        if spec is None:
+            raise InvalidProgramError(
+                f"The {edge.partitioner} edge behind operator {name!r} has no partitioner: the pipeline has none for the virtual node "
+                f"{edge.partition_node}. Add a KeyPartition or CustomPartition there."
+            )
+        return pickle_operator(spec, f"{name} ({edge.partitioner} partitioner)")
+
+    def _input(self, edge: Any) -> InputEdge:
+        producer = self._places[self._vertex_of[edge.source]]
+        return InputEdge(edge.index, edge.type_number, 1 if edge.partitioner == "FORWARD" else producer.parallelism)

@@ -1,0 +1,135 @@
+"""Aggregations over one field: sum, min, max, minBy, maxBy.
+
+``sum``, ``min`` and ``max`` keep the other fields of the *first* record; ``min_by`` and ``max_by`` keep a whole record, the first one
+among equals unless told otherwise. They never change a record in place: the result is a new one.
+
+Sources of the semantics: ``SumAggregator`` and ``ComparableAggregator`` of Flink 1.11.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from penstock.common.row import Row
+from penstock.errors import TypeInfoError
+
+Position = int | str
+
+
+@dataclass(frozen=True)
+class SumAggregator:
+    """Adds up one field.
+
+    Attributes:
+        position: index or name of the field; 0 on a record that is itself a number means the record.
+    """
+
+    position: Position
+
+    def reduce(self, first: Any, second: Any) -> Any:
+        """``first`` with the field replaced by the sum of both."""
+        position = self.position
+        if type(first) is tuple and type(position) is int and 0 <= position < len(first):  # the usual case
+            return (*first[:position], first[position] + second[position], *first[position + 1 :])
+        return replace_field(first, position, get_field(first, position) + get_field(second, position))
+
+
+@dataclass(frozen=True)
+class ComparableAggregator:
+    """Keeps the smallest or largest value of one field.
+
+    Attributes:
+        position: index or name of the field.
+        kind: ``"min"`` or ``"max"``.
+        by: keep the whole record that has it (minBy, maxBy) instead of only the field's value.
+        first: with ``by``, the first record among equals; otherwise the last.
+    """
+
+    position: Position
+    kind: Literal["min", "max"]
+    by: bool = False
+    first: bool = True
+
+    @property
+    def changes_first(self) -> bool:
+        """Whether Flink writes the result into the first record's object."""
+        return not self.by
+
+    def reduce(self, first: Any, second: Any) -> Any:
+        """The record to keep of two."""
+        old, new = get_field(first, self.position), get_field(second, self.position)
+        better = old < new if self.kind == "min" else old > new
+        if not self.by:
+            return first if better else replace_field(first, self.position, new)
+        if old == new:
+            return first if self.first else second
+        return first if better else second
+
+
+def _index(record: Any, position: Position) -> int:
+    """Index of a tuple's field; f0, f1, … are the names of a tuple's fields in Flink."""
+    if isinstance(position, str):
+        names = getattr(record, "_fields", ())
+        if position in names:
+            return names.index(position)
+        if position[:1] == "f" and position[1:].isdigit():
+            position = int(position[1:])
+    if isinstance(position, int) and 0 <= position < len(record):
+        return position
+    raise TypeInfoError(
+        f"The record {record!r} has no field {position!r}. Give a position from 0 to {len(record) - 1}.",
+        flink_class="org.apache.flink.api.common.typeutils.CompositeType$InvalidFieldReferenceException",
+    )
+
+
+def get_field(record: Any, position: Position) -> Any:
+    """A field of a tuple, list, Row or object, or a scalar record itself (position 0).
+
+    Raises:
+        TypeInfoError: there is no such field.
+    """
+    if isinstance(record, (tuple, list)):
+        return record[_index(record, position)]
+    if isinstance(record, Row):
+        return record[_row_field(record, position)]
+    if isinstance(position, str) and hasattr(record, position):
+        return getattr(record, position)
+    if position == 0:
+        return record
+    raise TypeInfoError(f"The record {record!r} is a {type(record).__name__} and has no field {position!r}.")
+
+
+def replace_field(record: Any, position: Position, value: Any) -> Any:
+    """A copy of a record with one field replaced."""
+    if isinstance(record, tuple):
+        index = _index(record, position)
+        fields = (*record[:index], value, *record[index + 1 :])
+        make: Callable[..., Any] | None = getattr(record, "_make", None)
+        return make(fields) if make else fields
+    if isinstance(record, (list, Row)):
+        changed = list(record) if isinstance(record, list) else _copy_row(record)
+        changed[_row_field(record, position) if isinstance(record, Row) else _index(record, position)] = value
+        return changed
+    if isinstance(position, str) and hasattr(record, position):
+        changed = copy.copy(record)
+        object.__setattr__(changed, position, value)
+        return changed
+    return value
+
+
+def _copy_row(row: Row) -> Row:
+    return Row.of_values(row.values, row.field_names, row.get_row_kind())
+
+
+def _row_field(row: Row, position: Position) -> int:
+    if isinstance(position, str):
+        if row.field_names and position in row.field_names:
+            return row.field_names.index(position)
+        if position[:1] == "f" and position[1:].isdigit() and row.field_names is None:
+            position = int(position[1:])
+    if isinstance(position, int) and 0 <= position < len(row):
+        return position
+    raise TypeInfoError(f"{row!r} has no field {position!r}: give a name it has, or a position from 0 to {len(row) - 1}.")

@@ -1,0 +1,41 @@
+"""Binding of user functions: a callable, or an object with the method that the operator calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from penstock.errors import InvalidProgramError
+
+
+def bind(function: Any, method: str) -> Callable[..., Any]:
+    """The callable behind a user function.
+
+    Args:
+        function: an object with ``method``, or a plain callable.
+        method: such as ``"map"``.
+
+    Raises:
+        InvalidProgramError: it is neither, or it is a class instead of an instance.
+    """
+    if isinstance(function, type) and hasattr(function, method):
+        raise InvalidProgramError(
+            f"{function.__name__} is a class, and its {method}() needs an instance. Write {function.__name__}() instead."
+        )
+    bound = getattr(function, method, None)
+    if callable(bound):
+        return bound
+    if callable(function):
+        return function
+    raise InvalidProgramError(
+        f"{function!r} is neither callable nor has it a method {method}(). Give a function of one record or an object with "
+        f"{method}()."
+    )
+
+
+def lifecycle(function: Any, method: str) -> Callable[..., Any] | None:
+    """``open`` or ``close`` of a user function, if it has one. Plain functions and classes have none."""
+    if function is None or isinstance(function, type):
+        return None
+    bound = getattr(function, method, None)
+    return bound if callable(bound) else None

@@ -1,0 +1,113 @@
+"""OperatorChain: the operators of a vertex, connected and running in one subtask.
+
+Built from the tail to the head, so that every operator finds its outputs ready. Order of life, as in Flink: *open* goes depth
+first along the outputs in edge order, each operator after everything below it; *end of input* and *close* go in exactly the reverse of
+that order, so what an operator emits there still reaches the operators below it.
+
+Source of the semantics: ``OperatorChain`` and ``StreamTask`` (Flink 1.11). Cost: O(operators + edges); no recursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from penstock.runtime.codec import decode
+from penstock.runtime.config import OperatorConfig, OperatorCounters, VertexConfig
+from penstock.runtime.context import OperatorContext
+from penstock.runtime.exchange import Emit, RecordWriter
+from penstock.runtime.operators.base import LiveOperator
+from penstock.runtime.outputs import Collector, Output
+
+MakeContext = Callable[[OperatorConfig], OperatorContext]
+
+
+class OperatorChain:
+    """The chain of one subtask.
+
+    Args:
+        vertex: its descriptor.
+        subtask: index from 0.
+        make_context: gives each operator its context.
+        emit: takes the rows of the exchange.
+
+    Attributes:
+        head: the first operator.
+    """
+
+    def __init__(self, vertex: VertexConfig, subtask: int, make_context: MakeContext, emit: Emit) -> None:
+        self._vertex = vertex
+        self._subtask = subtask
+        self._emit = emit
+        self._writers: list[RecordWriter] = []
+        self._operators: dict[int, LiveOperator] = {}
+        self._order = opening_order(vertex.operators)
+        for position in self._order:
+            self._operators[position] = self._build(vertex.operators[position], make_context)
+        self.head = self._operators[0]
+
+    def _build(self, config: OperatorConfig, make_context: MakeContext) -> LiveOperator:
+        context = make_context(config)
+        main: list[Collector] = []
+        sides: dict[str, list[Collector]] = {}
+        for output in config.network:
+            writer = RecordWriter(output, self._vertex.parallelism, self._subtask, self._emit, context.fail)
+            self._writers.append(writer)
+            _targets(output.side_tag, main, sides).append(writer.write)
+        for link in config.chained:
+            _targets(link.side_tag, main, sides).append(self._operators[link.position].input(link.input))
+        try:
+            operator = decode(config.operator)
+            return operator.build(context, Output(main, sides))  # type: ignore[attr-defined]
+        except Exception as error:
+            raise context.fail(error) from error
+
+    def open(self) -> None:
+        """Open all operators, the tail first."""
+        for position in self._order:
+            self._operators[position].open()
+
+    def finish(self) -> None:
+        """End of input: end and close all operators, the head first, then send what the writers still hold."""
+        for position in reversed(self._order):
+            operator = self._operators[position]
+            operator.end_input()
+            operator.close()
+        for writer in self._writers:
+            writer.flush()
+
+    def dispose(self) -> None:
+        """Release everything, after success or failure, in the order of opening."""
+        for position in self._order:
+            self._operators[position].dispose()
+
+    def counters(self, records_read: int) -> tuple[OperatorCounters, ...]:
+        """numRecordsIn and numRecordsOut per operator, after the last record."""
+        records_in = {0: records_read}
+        result = []
+        for position, config in enumerate(self._vertex.operators):
+            operator = self._operators[position]
+            read = records_in[position]
+            main, sides = operator.main_records(read), operator.output.side_records
+            for link in config.chained:
+                records_in[link.position] = main if link.side_tag is None else sides.get(link.side_tag, 0)
+            written = main + sum(sides.values())
+            result.append(OperatorCounters(config.operator_id, config.name, read, written))
+        return tuple(result)
+
+
+def _targets(tag: str | None, main: list[Collector], sides: dict[str, list[Collector]]) -> list[Collector]:
+    return main if tag is None else sides.setdefault(tag, [])
+
+
+def opening_order(operators: tuple[OperatorConfig, ...]) -> list[int]:
+    """Positions in the order of opening: depth first along the outputs in edge order, an operator after all below it."""
+    order: list[int] = []
+    stack = [(0, False)]
+    while stack:
+        position, below_done = stack.pop()
+        if below_done:
+            order.append(position)
+            continue
+        stack.append((position, True))
+        stack.extend((link.position, False) for link in reversed(operators[position].chained))
+    return order

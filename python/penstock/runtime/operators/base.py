@@ -1,0 +1,150 @@
+"""The contract of operators.
+
+A :class:`StreamOperator` is what a program builds: plain frozen data around a user function, pickled once. In each subtask ``build``
+makes the :class:`LiveOperator`. The task calls, in this order::
+
+    build(context, output)      tail first, so that ``output`` leads to finished operators
+    input(n)                    the collector for the records of input n (0: the only one)
+    open()                      tail first; user functions open here
+    …records…
+    end_input(), close()        head first; what these emit still reaches the operators below
+    dispose()                   always, also after a failure: user functions close here if they have not
+
+Counting: the chain asks ``main_records(records_in)`` after the last record; an operator that emits one record per input need
+not count at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.runtime.binding import lifecycle
+from penstock.runtime.context import OperatorContext, RuntimeContext
+from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.partition import KeyPartition
+
+S = TypeVar("S", bound="StreamOperator")
+
+
+@dataclass(frozen=True, eq=False)
+class StreamOperator:
+    """Base of all operators.
+
+    Attributes:
+        keyed: how the input is keyed, for operators behind ``key_by``.
+    """
+
+    keyed: KeyPartition | None = field(default=None, kw_only=True)
+
+    def keyed_by(self: S, partition: KeyPartition) -> S:
+        """A copy of the operator that runs on a keyed stream."""
+        return replace(self, keyed=partition)
+
+    @property
+    def key_selector(self) -> Any:
+        """The key selector, None without a key."""
+        return self.keyed.key_selector if self.keyed is not None else None
+
+    @property
+    def key_type(self) -> TypeInformation | None:
+        """Declared type of the key."""
+        return self.keyed.key_type if self.keyed is not None else None
+
+    @property
+    def key_selectors(self) -> tuple[KeyPartition | None, ...]:
+        """The keying per input."""
+        return (self.keyed,)
+
+    def validate(self, parallelism: int) -> None:
+        """Called on the driver before a job starts: refuse what cannot work.
+
+        Raises:
+            PenstockError: a file is missing, say.
+        """
+
+    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+        """The running operator of one subtask."""
+        raise NotImplementedError
+
+
+class LiveOperator:
+    """An operator in one subtask.
+
+    Args:
+        context: where it runs.
+        output: where its records go.
+        function: the user function, opened and closed here.
+        keyed: how the input is keyed; then keyed state exists.
+    """
+
+    def __init__(
+        self, context: OperatorContext, output: Output, function: Any = None, keyed: KeyPartition | None = None
+    ) -> None:
+        self.context = context
+        self.output = output
+        self.function = function
+        self.keyed = keyed
+        self._close = lifecycle(function, "close")
+        self._opened = False
+        if keyed is not None:
+            context.keyed_state(keyed)
+
+    def input(self, number: int) -> Collector:
+        """The collector that takes the records of an input."""
+        raise NotImplementedError
+
+    def main_records(self, records_in: int) -> int:
+        """Records emitted to the main output."""
+        return records_in
+
+    def open(self) -> None:
+        """Open the user function."""
+        opener = lifecycle(self.function, "open")
+        self._opened = True
+        if opener is not None:
+            self.call(opener, RuntimeContext(self.context))
+
+    def end_input(self) -> None:
+        """The input has ended."""
+
+    def close(self) -> None:
+        """Close the user function."""
+        if self._opened and self._close is not None:
+            self._opened = False
+            self.call(self._close)
+
+    def dispose(self) -> None:
+        """Close the user function if that has not happened; a second failure is not raised."""
+        with contextlib.suppress(Exception):
+            self.close()
+
+    def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call user code; what it raises becomes this operator's failure."""
+        try:
+            return function(*args)
+        except Exception as error:
+            raise self.context.fail(error) from error
+
+    def with_key(self, process: Collector, *, always: bool = False) -> Collector:
+        """``process`` with the record's key made current before, if this operator is keyed.
+
+        Args:
+            process: takes the record.
+            always: also when the function has no ``open``, through which alone it could have got hold of state.
+        """
+        if self.keyed is None or not (always or lifecycle(self.function, "open")):
+            return process
+        enter, key_of, fail = self.context.keyed_state(self.keyed).enter, self.keyed.selector(), self.context.fail
+
+        def process_keyed(value: Any, timestamp: int | None) -> None:
+            try:
+                enter(key_of(value))
+            except Exception as error:
+                raise fail(error) from error
+            process(value, timestamp)
+
+        return process_keyed

@@ -1,0 +1,65 @@
+"""GroupedReduce: a running reduction per key (``reduce``, ``sum``, ``min``, ``max``, ``min_by``, ``max_by`` on a keyed stream).
+
+Source of the semantics: ``StreamGroupedReduce`` (Flink 1.11): the first record of a key is emitted as it is, every later one as the
+reduction so far, each with its own record's timestamp.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.errors import InvalidProgramError
+from penstock.runtime.binding import bind
+from penstock.runtime.context import OperatorContext
+from penstock.runtime.operators.base import LiveOperator, StreamOperator
+from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.partition import KeyPartition
+
+_MISSING = object()
+STATE = "_op_state"
+"""Flink's name of this operator's only state."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedReduce(StreamOperator):
+    """A running reduction per key.
+
+    Attributes:
+        reducer: a callable of two records, or an object with ``reduce`` (the aggregators of :mod:`penstock.runtime.aggregators` too).
+    """
+
+    reducer: Any
+
+    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+        return _GroupedReduce(context, output, self.reducer, key_of(self))
+
+
+def key_of(operator: StreamOperator) -> KeyPartition:
+    """How a keyed operator's input is keyed.
+
+    Raises:
+        InvalidProgramError: it is not.
+    """
+    if operator.keyed is None:
+        raise InvalidProgramError(f"{type(operator).__name__} needs a keyed stream. Call key_by before it.")
+    return operator.keyed
+
+
+class _GroupedReduce(LiveOperator):
+    def input(self, number: int) -> Collector:
+        assert self.keyed is not None
+        state = self.context.keyed_state(self.keyed)
+        enter, select, table = state.enter, self.keyed.selector(), state.table(STATE)
+        reduce, collect, fail = bind(self.function, "reduce"), self.output.collect, self.context.fail
+
+        def process(value: Any, timestamp: int | None) -> None:
+            try:
+                slot = enter(select(value))
+                current = table.get(slot, _MISSING)
+                result = table[slot] = value if current is _MISSING else reduce(current, value)
+            except Exception as error:
+                raise fail(error) from error
+            collect(result, timestamp)
+
+        return process

@@ -1,0 +1,117 @@
+"""StreamSink: hands every record to a sink function.
+
+Source of the semantics: ``StreamSink`` (Flink 1.11).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.runtime.binding import bind
+from penstock.runtime.context import OperatorContext
+from penstock.runtime.operators.base import LiveOperator, StreamOperator
+from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.sinks import BuiltinSink, SinkWriter
+
+
+@dataclass(frozen=True, eq=False)
+class StreamSink(StreamOperator):
+    """The tail of a chain.
+
+    Attributes:
+        function: a sink of :mod:`penstock.runtime.sinks`, a user object with ``invoke(value)`` or ``invoke(value, context)``, or a
+            callable of that form.
+    """
+
+    function: Any
+
+    def validate(self, parallelism: int) -> None:
+        if isinstance(self.function, BuiltinSink):
+            self.function.validate(parallelism)
+
+    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+        if isinstance(self.function, BuiltinSink):
+            return _BuiltinSink(context, output, self.function)
+        return _UserSink(context, output, self.function, self.keyed)
+
+
+class SinkContext:
+    """The ``context`` of a sink function's ``invoke``."""
+
+    __slots__ = ("_timestamp",)
+
+    def __init__(self) -> None:
+        self._timestamp: int | None = None
+
+    def timestamp(self) -> int | None:
+        """Timestamp of the current record in milliseconds, None if it has none."""
+        return self._timestamp
+
+
+class _UserSink(LiveOperator):
+    def main_records(self, records_in: int) -> int:
+        return 0
+
+    def input(self, number: int) -> Collector:
+        invoke, fail = bind(self.function, "invoke"), self.context.fail
+        context = SinkContext() if _takes_context(invoke) else None
+
+        def process(value: Any, timestamp: int | None) -> None:
+            try:
+                if context is None:
+                    invoke(value)
+                else:
+                    context._timestamp = timestamp
+                    invoke(value, context)
+            except Exception as error:
+                raise fail(error) from error
+
+        return self.with_key(process)
+
+
+def _takes_context(invoke: Callable[..., Any]) -> bool:
+    try:
+        inspect.signature(invoke).bind(None, None)
+    except (TypeError, ValueError):  # one argument only, or a builtin without a signature
+        return False
+    return True
+
+
+class _BuiltinSink(LiveOperator):
+    """The writer opens with the operator and finishes in ``close``; a failure discards what it wrote."""
+
+    def __init__(self, context: OperatorContext, output: Output, sink: BuiltinSink) -> None:
+        super().__init__(context, output)
+        self._writer: SinkWriter | None = None
+        self._made = sink.writer(context)
+
+    def main_records(self, records_in: int) -> int:
+        return 0
+
+    def input(self, number: int) -> Collector:
+        write, fail = self._made.write, self.context.fail
+
+        def process(value: Any, timestamp: int | None) -> None:
+            try:
+                write(value)
+            except Exception as error:
+                raise fail(error) from error
+
+        return process
+
+    def open(self) -> None:
+        self._writer = self._made
+        self.call(self._made.open)
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self.call(self._writer.finish)
+            self._writer = None
+
+    def dispose(self) -> None:
+        if self._writer is not None:
+            self._writer.discard()
+            self._writer = None

@@ -1,0 +1,60 @@
+"""Outputs of an operator: where its records go, inside the chain and over the exchange.
+
+What Flink builds of ChainingOutput, RecordWriterOutput, BroadcastingOutputCollector and CountingOutput is here one
+function per output, so that a record costs one Python call per hop. Chained operators see the same object (Flink's *object reuse*):
+a function that changes a record it was given changes it for its siblings too. Over an exchange every record is its own copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+Collector = Callable[[Any, "int | None"], None]
+
+
+def _discard(value: Any, timestamp: int | None) -> None:
+    """Nobody reads this output."""
+
+
+def fan_out(targets: Sequence[Collector]) -> Collector:
+    """One collector in front of several, which get each record in their order."""
+    if not targets:
+        return _discard
+    if len(targets) == 1:
+        return targets[0]
+    first, *rest = targets
+
+    def broadcast(value: Any, timestamp: int | None) -> None:
+        first(value, timestamp)
+        for target in rest:
+            target(value, timestamp)
+
+    return broadcast
+
+
+class Output:
+    """The outputs of one operator.
+
+    Args:
+        main: targets of the main output.
+        sides: targets by id of the side output's tag.
+
+    Attributes:
+        collect: emits (value, timestamp) to the main output. Not counted: the operator knows what it emits.
+        side_records: records emitted so far by tag id, read by anybody or not.
+    """
+
+    __slots__ = ("_sides", "collect", "side_records")
+
+    def __init__(self, main: Sequence[Collector], sides: dict[str, list[Collector]]) -> None:
+        self.collect = fan_out(main)
+        self._sides = {tag: fan_out(targets) for tag, targets in sides.items()}
+        self.side_records: dict[str, int] = {}
+
+    def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
+        """Emit to a side output; without a reader the record is counted and dropped."""
+        self.side_records[tag_id] = self.side_records.get(tag_id, 0) + 1
+        target = self._sides.get(tag_id)
+        if target is not None:
+            target(value, timestamp)

@@ -1,0 +1,170 @@
+"""Partitioners: which channels a record leaves through.
+
+:class:`KeyPartition` and :class:`CustomPartition` are what a program attaches to HASH and CUSTOM edges. The functions below choose
+the channels at run time. Where Flink draws at random (the start of REBALANCE, every record of SHUFFLE) the number comes from a
+seed of the plan, so a retried task and a repeated job send every record the same way.
+
+Sources of the semantics: Flink's ``*Partitioner`` classes and, for pointwise connections, ``ExecutionVertex`` (all of 1.11).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+import random
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.errors import InvalidProgramError
+from penstock.runtime.binding import bind
+from penstock.runtime.javahash import KeyHash
+from penstock.runtime.keygroups import channel_assigner
+
+Selector = Callable[[Any], int]
+
+POINTWISE = frozenset({"FORWARD", "RESCALE"})
+
+
+@dataclass(frozen=True)
+class KeyPartition:
+    """HASH: by key group of the selected key.
+
+    Attributes:
+        key_selector: a callable, or an object with ``get_key``.
+        key_type: type of the key, None for undeclared.
+    """
+
+    key_selector: Any
+    key_type: TypeInformation | None = None
+
+    def selector(self) -> Callable[[Any], Any]:
+        """The function from record to key."""
+        return bind(self.key_selector, "get_key")
+
+
+@dataclass(frozen=True)
+class CustomPartition:
+    """CUSTOM: the user's partitioner decides.
+
+    Attributes:
+        partitioner: a callable (key, number of channels) → channel, or an object with ``partition``.
+        key_selector: gives the key, as in :class:`KeyPartition`.
+    """
+
+    partitioner: Any
+    key_selector: Any
+
+
+def seed_of(*parts: object) -> int:
+    """A 64-bit seed that depends on the parts alone (not on the process, the clock, or the attempt)."""
+    return int.from_bytes(hashlib.sha256("\0".join(map(str, parts)).encode()).digest()[:8], "big")
+
+
+def round_robin(channels: int, start: int) -> Selector:
+    """REBALANCE and RESCALE: channel ``start`` first, then the next one modulo the number of channels."""
+    channel = start - 1
+
+    def select(_: Any) -> int:
+        nonlocal channel
+        channel = channel + 1 if channel + 1 < channels else 0
+        return channel
+
+    return select
+
+
+def shuffle(channels: int, seed: int) -> Selector:
+    """SHUFFLE: a channel at random for each record, from a seed."""
+    draw = random.Random(seed).random
+    return lambda _: int(draw() * channels)
+
+
+def hashed(partition: KeyPartition, max_parallelism: int, channels: int) -> Selector:
+    """HASH: the subtask that owns the key group of the record's key."""
+    key_of = partition.selector()
+    assign = channel_assigner(KeyHash(partition.key_type), max_parallelism, channels)
+    return lambda value: assign(key_of(value))
+
+
+def custom(partition: CustomPartition, channels: int) -> Selector:
+    """CUSTOM: what the user's partitioner returns for (key, channels); called for each record.
+
+    The selector raises InvalidProgramError when that is no channel.
+    """
+    choose = bind(partition.partitioner, "partition")
+    key_of = bind(partition.key_selector, "get_key")
+
+    def select(value: Any) -> int:
+        key = key_of(value)
+        channel = choose(key, channels)
+        try:
+            index = operator.index(channel)
+        except TypeError:
+            index = -1
+        if 0 <= index < channels:
+            return index
+        raise InvalidProgramError(
+            f"The custom partitioner returned {channel!r} for the key {key!r}; it must return a channel from 0 to "
+            f"{channels - 1}. Take the result modulo its second argument, the number of partitions.",
+            flink_class="java.lang.ArrayIndexOutOfBoundsException",
+        )
+
+    return select
+
+
+def channel_selector(kind: str, partition: Any, max_parallelism: int, channels: int, seed: int) -> Selector:
+    """The selector of a partitioner kind.
+
+    Args:
+        kind: FORWARD, GLOBAL, REBALANCE, RESCALE, SHUFFLE, HASH or CUSTOM. BROADCAST selects every channel and has no selector.
+        partition: KeyPartition for HASH, CustomPartition for CUSTOM, otherwise None.
+        max_parallelism: of the consumer.
+        channels: how many channels this sender has.
+        seed: for REBALANCE and SHUFFLE.
+    """
+    if kind in ("FORWARD", "GLOBAL"):
+        return lambda _: 0
+    if kind == "REBALANCE":
+        return round_robin(channels, seed % channels)
+    if kind == "RESCALE":
+        return round_robin(channels, 0)
+    if kind == "SHUFFLE":
+        return shuffle(channels, seed)
+    if kind == "HASH":
+        return hashed(partition, max_parallelism, channels)
+    if kind == "CUSTOM":
+        return custom(partition, channels)
+    raise InvalidProgramError(f"There is no channel selector for the partitioner {kind!r}.")
+
+
+def _float32(x: float) -> float:
+    return struct.unpack("f", struct.pack("f", x))[0]
+
+
+def pointwise_producers(producers: int, consumers: int, subtask: int) -> range:
+    """Producers that a consumer subtask reads from over a pointwise connection.
+
+    Flink computes in 32-bit floats where neither number divides the other, which differs from exact integers for some pairs
+    (14 → 16 is one); so does this.
+    """
+    n, m = producers, consumers
+    if n == m:
+        return range(subtask, subtask + 1)
+    if m % n == 0:
+        first = subtask // (m // n)
+        return range(first, first + 1)
+    if n < m:
+        first = int(_float32(subtask / _float32(m / n)))
+        return range(first, first + 1)
+    if n % m == 0:
+        return range(subtask * (n // m), (subtask + 1) * (n // m))
+    factor = _float32(n / m)
+    end = n if subtask == m - 1 else int(_float32((subtask + 1) * factor))
+    return range(int(_float32(subtask * factor)), end)
+
+
+def pointwise_consumers(producers: int, consumers: int, subtask: int) -> list[int]:
+    """Consumers that a producer subtask sends to over a pointwise connection, in order. O(consumers)."""
+    return [i for i in range(consumers) if subtask in pointwise_producers(producers, consumers, i)]

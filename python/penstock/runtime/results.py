@@ -1,0 +1,86 @@
+"""The driver's end of a job: reports, prints and collected records arrive as rows; then sink files are published.
+
+Prints are shown in the order of sink (vertex, then operator), subtask, and emission, whatever order the rows arrive in. Everything
+that is printed or collected is held in memory until the job has succeeded.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from penstock.errors import JobExecutionError
+from penstock.runtime.codec import decode
+from penstock.runtime.config import Deployment, TaskReport
+from penstock.runtime.exchange import COLLECT, PRINT, REPORT, Row
+from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.sinks import CollectSink, TextSink, discard_pending, publish
+
+
+class JobOutput:
+    """What the tasks of a job send to the driver.
+
+    Args:
+        deployment: the job.
+        sinks: its sinks by stream node.
+
+    Attributes:
+        reports: of the subtasks, in order of vertex and subtask, after :meth:`complete`.
+    """
+
+    def __init__(self, deployment: Deployment, sinks: dict[int, StreamSink]) -> None:
+        self._deployment = deployment
+        self._sinks = sinks
+        self._rows: list[Row] = []
+        self.reports: tuple[TaskReport, ...] = ()
+
+    def add(self, row: Row) -> None:
+        """Take a row for the driver."""
+        self._rows.append(row)
+
+    def complete(self) -> dict[str, list[Any]]:
+        """The job has succeeded: publish files, print, and return the collected records by sink id.
+
+        Raises:
+            JobExecutionError: a subtask has not reported, or has twice.
+        """
+        rows = sorted(self._rows, key=lambda row: (row[1], row[3], row[4]))
+        self.reports = tuple(decode(row[5]) for row in rows if row[2] == REPORT)  # type: ignore[misc]
+        self._check_reports()
+        publish(file for report in self.reports for file in report.files)
+        self.discard()
+        _show(row for row in rows if row[2] == PRINT)
+        return self._collected(row for row in rows if row[2] == COLLECT)
+
+    def discard(self) -> None:
+        """Remove what is left of pending files."""
+        targets = [s.function.path for s in self._sinks.values() if isinstance(s.function, TextSink)]
+        discard_pending(targets, self._deployment.job.job_id)
+
+    def _check_reports(self) -> None:
+        expected = [(v.index, i) for v in self._deployment.vertices for i in range(v.parallelism)]
+        found = [(report.vertex, report.subtask) for report in self.reports]
+        if found != expected:
+            raise JobExecutionError(
+                f"The job has {len(expected)} subtasks, but the reports are those of {len(found)}: {sorted(set(expected) ^ set(found))[:5]} "
+                "differ. This is a defect of Penstock; nothing was published."
+            )
+
+    def _collected(self, rows: Iterable[Row]) -> dict[str, list[Any]]:
+        result: dict[str, list[Any]] = {
+            s.function.id: [] for s in self._sinks.values() if isinstance(s.function, CollectSink)
+        }
+        for row in rows:
+            sink_id, data = decode(row[5])
+            result[sink_id].extend(decode(data)[0])  # type: ignore[arg-type]
+        return result
+
+
+def _show(rows: Iterable[Row]) -> None:
+    """Print lines by sink; rows come by vertex, subtask, sequence, and the sort by operator keeps that order."""
+    items: list[Any] = [(row[1], decode(row[5])) for row in rows]
+    for _, (_, std_err, lines) in sorted(items, key=lambda item: (item[0], item[1][0])):
+        stream = sys.stderr if std_err else sys.stdout
+        stream.write("\n".join(lines) + "\n")
+        stream.flush()

@@ -1,0 +1,125 @@
+"""Running pushing code step by step, and running deep chains.
+
+A user source *pushes* records from inside its ``run``; a task *is pulled* for rows. :func:`in_steps` runs the pushing code in a
+thread of its own that moves only while its consumer waits: at any moment exactly one of the two runs, so nothing needs a lock and
+nothing depends on timing.
+
+In a chain each operator calls the next one, so a chain of n operators is 2n Python calls deep. :func:`deep` raises the recursion limit by what
+a task needs. Since Python 3.11 such calls take no C stack; before, a deep chain also runs in a thread with a larger stack.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+Pause = Callable[[], None]
+
+_FRAMES_PER_OPERATOR = 3
+_STACK_PER_OPERATOR = 8 << 10
+_SHALLOW = 200
+"""Chains up to this length fit the default limit beside what user functions need."""
+
+
+class SourceCancelled(BaseException):
+    """Raised inside a source function whose consumer has gone away."""
+
+
+class _Steps:
+    """A thread and its consumer, taking turns."""
+
+    def __init__(self, body: Callable[[Pause], None]) -> None:
+        self._body = body
+        self._resume = threading.Semaphore(0)
+        self._paused = threading.Semaphore(0)
+        self._cancelled = False
+        self.error: BaseException | None = None
+        self.done = False
+        self.thread = threading.Thread(target=self._main, name="penstock-source", daemon=True)
+
+    def _main(self) -> None:
+        self._resume.acquire()
+        try:
+            if not self._cancelled:
+                self._body(self._pause)
+        except SourceCancelled:
+            pass
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.done = True
+            self._paused.release()
+
+    def _pause(self) -> None:
+        self._paused.release()
+        self._resume.acquire()
+        if self._cancelled:
+            raise SourceCancelled
+
+    def step(self) -> None:
+        """Let the thread run until it pauses or ends."""
+        self._resume.release()
+        self._paused.acquire()
+
+    def cancel(self) -> None:
+        """End the thread, if it lets itself be ended."""
+        if not self.done:
+            self._cancelled = True
+            self._resume.release()
+            self.thread.join(timeout=1.0)
+
+
+def in_steps(body: Callable[[Pause], None], stack_size: int = 0) -> Iterator[None]:
+    """Run ``body(pause)`` in a thread; yields whenever it calls ``pause()``. What it raises is raised here.
+
+    Args:
+        body: the pushing code.
+        stack_size: of the thread in bytes, 0 for the default.
+    """
+    before = threading.stack_size(stack_size)
+    try:
+        steps = _Steps(body)
+        steps.thread.start()
+    finally:
+        threading.stack_size(before)
+    try:
+        while True:
+            steps.step()
+            if steps.done:
+                break
+            yield
+    finally:
+        steps.cancel()
+    if steps.error is not None:
+        raise steps.error
+
+
+def deep(operators: int, rows: Iterator[T]) -> Iterator[T]:
+    """The rows of a task whose chain has that many operators, made where calls may be that deep."""
+    if operators <= _SHALLOW:
+        return rows
+    return _deep(operators, rows)
+
+
+def _deep(operators: int, rows: Iterator[T]) -> Iterator[T]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(before + _FRAMES_PER_OPERATOR * operators)
+    try:
+        yield from rows if sys.version_info >= (3, 11) else _in_large_stack(operators, rows)
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def _in_large_stack(operators: int, rows: Iterator[T]) -> Iterator[T]:
+    made: list[T] = []
+
+    def body(pause: Pause) -> None:
+        for row in rows:
+            made.append(row)
+            pause()
+
+    for _ in in_steps(body, (16 << 20) + _STACK_PER_OPERATOR * operators):
+        yield made.pop()

@@ -1,0 +1,142 @@
+"""One subtask of a vertex: rows in, rows out. The local runner and Spark run this and nothing else.
+
+A task collects its input (:meth:`Task.receive`), then runs (:meth:`Task.finish`). Where a single channel leads to it, it runs as
+the rows come in. The last row is its report, the *commit row*, which flows to the driver: what counts is exactly the attempt whose
+output was consumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from penstock.runtime.chain import OperatorChain
+from penstock.runtime.codec import decode
+from penstock.runtime.config import JobConfig, OperatorConfig, PendingFile, TaskReport, VertexConfig
+from penstock.runtime.context import OperatorContext
+from penstock.runtime.exchange import DRIVER, REPORT, InputGate, Row, payload, timestamps
+from penstock.runtime.failure import OperatorFailure, job_error
+from penstock.runtime.operators.source import SourceOperator
+from penstock.runtime.outputs import Collector
+from penstock.runtime.steps import deep
+
+_WAITING = 32
+"""Rows that may wait while a source function runs on."""
+
+
+class Task:
+    """A subtask.
+
+    Args:
+        vertex: what it runs.
+        subtask: index from 0.
+        attempt: number from 0.
+        job: what all tasks share.
+
+    Every method raises JobExecutionError when user code fails; the task is disposed of then.
+    """
+
+    def __init__(self, vertex: VertexConfig, subtask: int, attempt: int, job: JobConfig) -> None:
+        self._vertex, self._subtask, self._attempt, self._job = vertex, subtask, attempt, job
+        self._out: list[Row] = []
+        self._files: list[PendingFile] = []
+        self._sequence = 0
+        self._records_read = 0
+        self._gate = InputGate(vertex.inputs)
+        self._chain: OperatorChain | None = None
+        self._collectors: dict[int, Collector] = {}
+
+    @property
+    def name(self) -> str:
+        """Name of the chain and the subtask."""
+        return self._vertex.task_name(self._subtask)
+
+    def receive(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """Take rows addressed to this subtask; yields what can already leave.
+
+        With several channels nothing leaves before :meth:`finish`: the order of the input is known only then.
+        """
+        if not self._gate.ordered:
+            for _, _, edge, sender, sequence, data in rows:
+                self._gate.add(edge, sender, sequence, data)
+            return iter(())
+        return self._guarded(self._process((edge, data) for _, _, edge, _, _, data in rows))
+
+    def finish(self) -> Iterator[Row]:
+        """The input has ended: run to the end; the last row is the report."""
+        return self._guarded(self._run_to_end())
+
+    def _guarded(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Rows of the chain, made in a place deep enough for it, with failures in the user's terms."""
+        try:
+            yield from deep(len(self._vertex.operators), rows)
+        except OperatorFailure as failure:
+            error: BaseException = job_error(failure, self.name, self._subtask, self._attempt)
+            self._dispose()
+            raise error from failure.error
+        except BaseException:
+            self._dispose()
+            raise
+
+    def _open(self) -> OperatorChain:
+        if self._chain is None:
+            self._chain = OperatorChain(self._vertex, self._subtask, self._context, self._out.append)
+            inputs = {n: self._chain.head.input(n) for n in sorted({e.input for e in self._vertex.inputs})}
+            self._collectors = {e.edge: inputs[e.input] for e in self._vertex.inputs}
+            self._chain.open()
+        return self._chain
+
+    def _context(self, config: OperatorConfig) -> OperatorContext:
+        return OperatorContext(self._job, self._vertex, config, self._subtask, self._attempt, self._send, self._files)
+
+    def _send(self, kind: int, data: bytes) -> None:
+        self._out.append((DRIVER, self._vertex.index, kind, self._subtask, self._sequence, data))
+        self._sequence += 1
+
+    def _process(self, buffers: Iterable[tuple[int, bytes]]) -> Iterator[Row]:
+        self._open()
+        for edge, data in buffers:
+            collect = self._collectors[edge]
+            values, stamps = decode(data)
+            self._records_read += len(values)
+            if stamps:
+                for value, timestamp in zip(values, timestamps(stamps, len(values)), strict=True):
+                    collect(value, timestamp)
+            else:
+                for value in values:
+                    collect(value, None)
+            yield from self._drain()
+
+    def _run_to_end(self) -> Iterator[Row]:
+        chain = self._open()
+        if isinstance(chain.head, SourceOperator):
+            for _ in chain.head.run(lambda: len(self._out) > _WAITING):
+                yield from self._drain()
+        else:
+            yield from self._process(self._gate.drain())
+        chain.finish()
+        yield from self._drain()
+        self._dispose()
+        self._send(REPORT, payload(self._report(chain)))
+        yield from self._drain()
+
+    def _drain(self) -> Iterator[Row]:
+        rows = self._out[:]
+        self._out.clear()
+        return iter(rows)
+
+    def _report(self, chain: OperatorChain) -> TaskReport:
+        return TaskReport(
+            vertex=self._vertex.index,
+            task=self.name,
+            subtask=self._subtask,
+            parallelism=self._vertex.parallelism,
+            attempt=self._attempt,
+            counters=chain.counters(self._records_read),
+            files=tuple(self._files),
+        )
+
+    def _dispose(self) -> None:
+        self._gate.close()
+        if self._chain is not None:
+            self._chain.dispose()
+

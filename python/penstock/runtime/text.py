@@ -1,0 +1,143 @@
+"""How records look in text: what ``print`` and text sinks write.
+
+A record of a declared type has Java's text form; a record of an undeclared type is Python's ``str``. Rows differ between the two
+writers, as in PyFlink: ``print`` shows ``+I[a,None]`` (Python texts, no space), a text file ``+I[a, null]``.
+
+Arrays have no stable text in Java (``[I@6d06d69c``); here they look like lists.
+
+Sources of the semantics: ``toString`` of the Java classes; PyFlink's print sink. Texts are made once per record: O(its length).
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+from datetime import date, datetime, time
+from typing import Any
+
+from penstock.common.row import Row
+from penstock.common.typeinfo import (
+    ArrayTypeInfo,
+    BasicType,
+    BasicTypeInfo,
+    ListTypeInfo,
+    MapTypeInfo,
+    RowTypeInfo,
+    SqlTimeTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+)
+
+Text = Callable[[Any], str]
+
+
+def print_text(type_info: TypeInformation | None) -> Text:
+    """The text form that ``print`` shows for records of a type."""
+    if isinstance(type_info, RowTypeInfo):
+        return lambda value: "null" if value is None else f"{_kind(value)}[{','.join(map(str, value))}]"
+    return file_text(type_info)
+
+
+def file_text(type_info: TypeInformation | None) -> Text:
+    """The text form that a text sink writes for records of a type."""
+    if isinstance(type_info, BasicTypeInfo):
+        return _nullable(_BASIC.get(type_info.basic_type, str))
+    if isinstance(type_info, SqlTimeTypeInfo):
+        return _nullable(_sql_time)
+    if isinstance(type_info, TupleTypeInfo):
+        return _tuple([file_text(t) for t in type_info.field_types])
+    if isinstance(type_info, RowTypeInfo):
+        return _row([file_text(t) for t in type_info.field_types])
+    if isinstance(type_info, (ListTypeInfo, ArrayTypeInfo)):
+        element = file_text(type_info.element_type)
+        return _nullable(lambda value: f"[{', '.join(map(element, value))}]")
+    if isinstance(type_info, MapTypeInfo):
+        key, item = file_text(type_info.key_type), file_text(type_info.value_type)
+        return _nullable(lambda value: f"{{{', '.join(f'{key(k)}={item(v)}' for k, v in value.items())}}}")
+    return str
+
+
+def _nullable(text: Text) -> Text:
+    return lambda value: "null" if value is None else text(value)
+
+
+def _tuple(fields: list[Text]) -> Text:
+    def text(value: Any) -> str:
+        if value is None:
+            return "null"
+        return "(" + ",".join([f(v) for f, v in zip(fields, value, strict=True)]) + ")"
+
+    return text
+
+
+def _row(fields: list[Text]) -> Text:
+    def text(value: Any) -> str:
+        if value is None:
+            return "null"
+        return f"{_kind(value)}[{', '.join([f(v) for f, v in zip(fields, value, strict=True)])}]"
+
+    return text
+
+
+def _kind(value: Any) -> str:
+    return str(value.get_row_kind()) if isinstance(value, Row) else "+I"
+
+
+def _boolean(value: Any) -> str:
+    return "true" if value else "false"
+
+
+def java_double(value: float) -> str:
+    """``Double.toString``: digits as few as identify the number, E notation below 10⁻³ and from 10⁷ on."""
+    return _java_decimal(float(value), repr(float(value)))
+
+
+def java_float(value: float) -> str:
+    """``Float.toString`` of the number as a 32-bit float."""
+    try:
+        single = struct.unpack("f", struct.pack("f", value))[0]
+    except OverflowError:
+        single = math.copysign(math.inf, value)
+    if not math.isfinite(single):
+        return _java_decimal(single, "")
+    shortest = next(s for s in (f"{single:.{p}g}" for p in range(1, 10)) if struct.pack("f", float(s)) == struct.pack("f", single))
+    return _java_decimal(single, shortest)
+
+
+def _java_decimal(value: float, digits: str) -> str:
+    if value != value:
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    sign = "-" if math.copysign(1.0, value) < 0 else ""
+    if value == 0:
+        return sign + "0.0"
+    mantissa, _, exponent = digits.lstrip("-").lower().partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    point = len(whole) + int(exponent or 0)
+    figures = (whole + fraction).lstrip("0")
+    point -= len(whole + fraction) - len(figures)
+    figures = figures.rstrip("0") or "0"
+    if 1e-3 <= abs(value) < 1e7:
+        if point <= 0:
+            return f"{sign}0.{'0' * -point}{figures}"
+        padded = figures.ljust(point, "0")
+        return f"{sign}{padded[:point]}.{padded[point:] or '0'}"
+    return f"{sign}{figures[0]}.{figures[1:] or '0'}E{point - 1}"
+
+
+def _sql_time(value: Any) -> str:
+    if isinstance(value, datetime):
+        fraction = f"{value.microsecond:06d}".rstrip("0") or "0"
+        return f"{value:%Y-%m-%d %H:%M:%S}.{fraction}"
+    if isinstance(value, time):
+        return f"{value:%H:%M:%S}"
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+_BASIC: dict[BasicType, Text] = {
+    BasicType.BOOLEAN: _boolean,
+    BasicType.DOUBLE: java_double,
+    BasicType.FLOAT: java_float,
+}

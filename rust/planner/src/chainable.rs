@@ -1,0 +1,189 @@
+//! Pass 1: a verdict for every edge, chained or the first rule that broke.
+//!
+//! Semantics: Flink's `StreamingJobGraphGenerator.isChainable` and `areOperatorsChainable`. Every later pass asks this
+//! table; no pass asks the rules again.
+//!
+//! Cost: O(nodes + edges) time, one byte per edge and node. A yielding operator must not be chained behind a source, for
+//! which the head of the upstream chain is needed: Flink walks up for every question, which is exponential on diamonds of
+//! yielding operators; here each node's answer is found once.
+
+use crate::index::{EdgeIndex, Index, NodeIndex, all};
+use crate::stream_graph::{ChainingStrategy, Partitioner, ShuffleMode, StreamGraph};
+
+/// What the chaining rules say about an edge. The rules are listed in the order in which they are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Verdict {
+    /// All rules hold.
+    Chained,
+    /// The target has other inputs too.
+    SeveralInputs,
+    /// The ends are in different slot sharing groups.
+    SlotSharingGroup,
+    /// One end is the head or tail of a loop, which has no operator.
+    NoOperator,
+    /// The upstream operator stands alone.
+    UpstreamNever,
+    /// The downstream operator does not join chains.
+    DownstreamStrategy,
+    /// The downstream operator yields and the upstream chain starts with a source.
+    YieldingBehindSource,
+    /// The partitioner is not FORWARD.
+    Partitioner,
+    /// The exchange is blocking.
+    BatchExchange,
+    /// The parallelism changes.
+    Parallelism,
+    /// Chaining is switched off.
+    Disabled,
+}
+
+impl Verdict {
+    /// Short name of the rule that broke; `None` when chained.
+    pub fn rule(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Chained => return None,
+            Self::SeveralInputs => "single_input",
+            Self::SlotSharingGroup => "slot_sharing_group",
+            Self::NoOperator => "operator",
+            Self::UpstreamNever => "upstream_chaining_strategy",
+            Self::DownstreamStrategy => "downstream_chaining_strategy",
+            Self::YieldingBehindSource => "yielding_behind_source",
+            Self::Partitioner => "partitioner",
+            Self::BatchExchange => "shuffle_mode",
+            Self::Parallelism => "parallelism",
+            Self::Disabled => "chaining_enabled",
+        })
+    }
+}
+
+/// One verdict per edge.
+#[derive(Clone, Debug)]
+pub struct Verdicts(Vec<Verdict>);
+
+impl Verdicts {
+    /// Judges every edge.
+    pub fn of(graph: &StreamGraph) -> Self {
+        let mut verdicts: Vec<Verdict> = all(graph.edge_count()).map(|edge| judge(graph, edge)).collect();
+        separate_yielding_from_sources(graph, &mut verdicts);
+        Self(verdicts)
+    }
+
+    /// The verdict on an edge.
+    #[inline]
+    pub fn get(&self, edge: EdgeIndex) -> Verdict {
+        self.0[edge.get()]
+    }
+
+    /// Whether an edge is chained.
+    #[inline]
+    pub fn chained(&self, edge: EdgeIndex) -> bool {
+        self.0[edge.get()] == Verdict::Chained
+    }
+
+    /// A sentence with both values that did not fit together; `None` when chained.
+    pub fn reason(&self, graph: &StreamGraph, edge: EdgeIndex) -> Option<String> {
+        let ends = graph.edge(edge);
+        let (up, down) = (graph.node(ends.source), graph.node(ends.target));
+        let (up_name, down_name) = (graph.name(ends.source), graph.name(ends.target));
+        let group = |name: Option<_>| name.map_or("none".into(), |name| format!("\"{}\"", graph.text(name)));
+        Some(match self.get(edge) {
+            Verdict::Chained => return None,
+            Verdict::SeveralInputs => format!("{down_name} has {} inputs, a chained operator has one", graph.in_edges(ends.target).len()),
+            Verdict::SlotSharingGroup => {
+                format!("slot sharing groups differ: {} -> {}", group(up.slot_sharing_group), group(down.slot_sharing_group))
+            }
+            Verdict::NoOperator if up.role.has_operator() => format!("{down_name} is the tail of a loop and has no operator"),
+            Verdict::NoOperator => format!("{up_name} is the head of a loop and has no operator"),
+            Verdict::UpstreamNever => format!("{up_name} has chaining strategy NEVER, {down_name} {}", down.chaining_strategy.as_str()),
+            Verdict::DownstreamStrategy => {
+                format!(
+                    "{down_name} has chaining strategy {}, only ALWAYS joins a chain ({up_name} has {})",
+                    down.chaining_strategy.as_str(),
+                    up.chaining_strategy.as_str()
+                )
+            }
+            Verdict::YieldingBehindSource => format!("{down_name} yields to the mailbox, and the chain of {up_name} starts with a source"),
+            Verdict::Partitioner => format!("partitioner is {}, only FORWARD chains", ends.partitioner.as_str()),
+            Verdict::BatchExchange => "exchange mode is BATCH, a chain is PIPELINED".into(),
+            Verdict::Parallelism => format!("parallelism changes: {} -> {}", up.parallelism, down.parallelism),
+            Verdict::Disabled => "chaining is disabled for the whole program".into(),
+        })
+    }
+}
+
+/// All rules but the one about yielding operators.
+fn judge(graph: &StreamGraph, edge: EdgeIndex) -> Verdict {
+    let ends = graph.edge(edge);
+    let (up, down) = (graph.node(ends.source), graph.node(ends.target));
+    if graph.in_edges(ends.target).len() != 1 {
+        Verdict::SeveralInputs
+    } else if up.slot_sharing_group != down.slot_sharing_group {
+        Verdict::SlotSharingGroup
+    } else if !up.role.has_operator() || !down.role.has_operator() {
+        Verdict::NoOperator
+    } else if up.chaining_strategy == ChainingStrategy::Never {
+        Verdict::UpstreamNever
+    } else if down.chaining_strategy != ChainingStrategy::Always {
+        Verdict::DownstreamStrategy
+    } else {
+        exchange_verdict(graph, edge)
+    }
+}
+
+fn exchange_verdict(graph: &StreamGraph, edge: EdgeIndex) -> Verdict {
+    let ends = graph.edge(edge);
+    if ends.partitioner != Partitioner::Forward {
+        Verdict::Partitioner
+    } else if ends.shuffle_mode == ShuffleMode::Batch {
+        Verdict::BatchExchange
+    } else if graph.node(ends.source).parallelism != graph.node(ends.target).parallelism {
+        Verdict::Parallelism
+    } else if !graph.settings.chaining_enabled {
+        Verdict::Disabled
+    } else {
+        Verdict::Chained
+    }
+}
+
+/// The rule about yielding operators, tried before the partitioner's in Flink. It can only decide an edge that passed the
+/// rules before it; among those, whether the chain above starts with a source depends on chained edges only.
+fn separate_yielding_from_sources(graph: &StreamGraph, verdicts: &mut [Verdict]) {
+    if !graph.nodes.iter().any(|node| node.yielding) {
+        return;
+    }
+    let mut known = vec![None; graph.node_count()];
+    for edge in all::<EdgeIndex>(graph.edge_count()) {
+        let reached = matches!(verdicts[edge.get()], Verdict::Chained | Verdict::Disabled)
+            || matches!(verdicts[edge.get()], Verdict::Partitioner | Verdict::BatchExchange | Verdict::Parallelism);
+        let ends = graph.edge(edge);
+        if reached && graph.node(ends.target).yielding && starts_with_source(graph, verdicts, &mut known, ends.source) {
+            verdicts[edge.get()] = Verdict::YieldingBehindSource;
+        }
+    }
+}
+
+/// Whether the chain that contains a node starts with a stream source. A yielding node never does: either it was refused
+/// behind a source, and is its own head, or it hangs below a head that is none.
+fn starts_with_source(graph: &StreamGraph, verdicts: &[Verdict], known: &mut [Option<bool>], node: NodeIndex) -> bool {
+    let mut path = Vec::new();
+    let mut at = node;
+    let answer = loop {
+        if let Some(answer) = known[at.get()] {
+            break answer;
+        }
+        known[at.get()] = Some(false); // a cycle of chained edges has no head, so no source
+        path.push(at);
+        if graph.node(at).yielding {
+            break false;
+        }
+        match graph.in_edges(at) {
+            [edge] if verdicts[edge.get()] == Verdict::Chained => at = graph.edge(*edge).source,
+            _ => break graph.node(at).is_stream_source(),
+        }
+    };
+    for at in path {
+        known[at.get()] = Some(answer && !graph.node(at).yielding);
+    }
+    answer
+}

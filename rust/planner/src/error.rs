@@ -1,0 +1,154 @@
+//! Every way a graph can be refused.
+//!
+//! A message names the operator, the value, the likely cause and the fix; [`PlanError::flink_class`] is the exception the
+//! real Flink throws at the same place. The Python layer turns [`Family`] into its exception classes, one to one.
+
+/// The stage that refuses; one Python exception class each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// The description of a graph is malformed.
+    Spec,
+    /// Nodes and edges do not make a StreamGraph.
+    StreamGraph,
+    /// Operator IDs cannot be assigned.
+    OperatorId,
+    /// The StreamGraph cannot become a JobGraph.
+    JobGraph,
+    /// The JobGraph cannot become an ExecutionGraph.
+    ExecutionGraph,
+}
+
+macro_rules! plan_errors {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* } $family:ident $class:literal $text:literal;)*) => {
+        /// A refused graph.
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(missing_docs)]
+        pub enum PlanError {
+            $($(#[$doc])* $name { $($field: $type),* },)*
+        }
+
+        impl PlanError {
+            /// The name of the kind, for tables of messages.
+            pub fn kind(&self) -> &'static str {
+                match self { $(Self::$name { .. } => stringify!($name),)* }
+            }
+
+            /// Every kind there is.
+            pub const KINDS: &'static [&'static str] = &[$(stringify!($name)),*];
+
+            /// The stage that refuses.
+            pub fn family(&self) -> Family {
+                match self { $(Self::$name { .. } => Family::$family,)* }
+            }
+
+            /// The Java class of the exception Flink throws there.
+            pub fn flink_class(&self) -> &'static str {
+                match self { $(Self::$name { .. } => $class,)* }
+            }
+        }
+
+        impl std::fmt::Display for PlanError {
+            #[allow(unused_variables)]
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self { $(Self::$name { $($field),* } => write!(f, $text),)* }
+            }
+        }
+    };
+}
+
+plan_errors! {
+    /// JSON that does not parse, or a field of the wrong type.
+    InvalidSpec { detail: String } Spec "java.lang.IllegalArgumentException"
+        "the graph description is not valid: {detail}. See FORMAT in docs/planning.md for the fields and their types.";
+    /// A value outside its range.
+    InvalidValue { subject: String, field: String, value: String, expected: String } Spec "java.lang.IllegalArgumentException"
+        "{subject}: {field} is {value}, expected {expected}.";
+    /// More nodes or edges than a u32 can number.
+    TooLarge { what: String, count: u64, limit: u64 } Spec "java.lang.OutOfMemoryError"
+        "the graph would have {count} {what}, the limit is {limit}. Unions of unions multiply edges: check that no stream is united with itself again and again.";
+    /// Two nodes with one id.
+    DuplicateNode { id: i32, first: String, second: String } StreamGraph "java.lang.RuntimeException"
+        "node id {id} is used twice, by {first} and by {second}. Ids must be unique; give one of them another id.";
+    /// An edge, virtual node or setter that points nowhere.
+    UnknownNode { id: i32, context: String } StreamGraph "java.lang.NullPointerException"
+        "{context} refers to node {id}, which has not been added. Add nodes before the edges that use them, or correct the id.";
+    /// FORWARD between different parallelisms.
+    ForwardParallelism { source: String, source_parallelism: i32, target: String, target_parallelism: i32 } StreamGraph "java.lang.UnsupportedOperationException"
+        "a FORWARD edge cannot change parallelism: {source} runs with parallelism {source_parallelism}, {target} with {target_parallelism}. Give both the same parallelism, or use rebalance, rescale, shuffle, broadcast or global.";
+    /// An edge number that the operator does not have.
+    BadTypeNumber { target: String, input: i32 } StreamGraph "java.lang.RuntimeException"
+        "an edge into {target} has input {input}; one-input operators take input 0, two-input operators 1 or 2.";
+    /// Two operators with one uid, or a uid that hashes to another operator's ID.
+    DuplicateUid { uid: String, first: String, second: String, id: String } OperatorId "java.lang.IllegalArgumentException"
+        "uid \"{uid}\" of {second} gives OperatorID {id}, which {first} already has. A uid must be unique in a program; rename one of them.";
+    /// A uid hash with a character that is no hex digit.
+    UserHashNotHex { operator: String, hash: String } OperatorId "java.lang.NumberFormatException"
+        "the uid hash \"{hash}\" of {operator} is not hexadecimal. A uid hash is an OperatorID: 32 hex digits, as printed in a plan or a savepoint.";
+    /// A uid hash of the wrong length.
+    UserHashLength { operator: String, hash: String, bytes: usize } OperatorId "java.lang.IllegalArgumentException"
+        "the uid hash \"{hash}\" of {operator} has {bytes} bytes instead of 16. A uid hash is an OperatorID: 32 hex digits.";
+    /// A node reached by a chain, of which an input is never reached.
+    UnreachedInput { operator: String, waits_for: String } JobGraph "java.lang.IllegalArgumentException"
+        "{operator} gets no OperatorID, because its input {waits_for} is not reachable from any source (or waits for it in turn). Connect that input to a source, remove it, or give {operator} a uid.";
+    /// Iterations with checkpointing.
+    CheckpointedIteration { loops: usize } JobGraph "java.lang.UnsupportedOperationException"
+        "checkpointing is enabled in a program with {loops} iteration(s), whose records in flight on the feedback edge would be lost on recovery. Disable checkpointing, or force it if that loss is acceptable.";
+    /// A cycle that is no iteration.
+    Cycle { operators: Vec<String>, length: usize, path: String } JobGraph "java.lang.StackOverflowError"
+        "the graph has a cycle of {length} operators that is not an iteration: {path}. Remove one of its edges, or express the loop as an iteration.";
+    /// A blocking result with a buffer timeout.
+    BlockingTimeout { source: String, target: String, timeout: i64 } JobGraph "java.lang.UnsupportedOperationException"
+        "the edge {source} -> {target} is a blocking exchange, but {source} has buffer timeout {timeout} ms. A blocking exchange never flushes by time: remove the buffer timeout or make the exchange pipelined.";
+    /// A vertex without slot sharing group.
+    NoSlotSharingGroup { operator: String } JobGraph "java.lang.IllegalStateException"
+        "{operator} has no slot sharing group (null). Give it one; \"default\" is the usual.";
+    /// Co-location of a vertex without slot sharing group.
+    CoLocationWithoutSlotSharing { operator: String, group: String } JobGraph "java.lang.IllegalStateException"
+        "{operator} is in co-location group \"{group}\" but has no slot sharing group (null). Co-located subtasks share a slot: give it the slot sharing group of the others.";
+    /// Co-location across slot sharing groups.
+    CoLocationConflict { operator: String, group: String, other: String } JobGraph "java.lang.IllegalStateException"
+        "co-location group \"{group}\" has {other} and {operator}, which are in different slot sharing groups. Put both into one slot sharing group.";
+    /// A streaming plan of nothing.
+    EmptyPlan { } StreamGraph "java.lang.RuntimeException"
+        "the graph has no nodes, so there is no streaming plan to print. Add a source first.";
+    /// Parallelism outside 1 … 32768.
+    ParallelismBounds { vertex: String, parallelism: i32 } ExecutionGraph "java.lang.IllegalArgumentException"
+        "{vertex} has parallelism {parallelism}; it must be between 1 and 32768.";
+    /// Maximum parallelism outside 1 … 32768.
+    MaxParallelismBounds { vertex: String, max_parallelism: i32 } ExecutionGraph "java.lang.IllegalArgumentException"
+        "{vertex} has maximum parallelism {max_parallelism}; it must be between 1 and 32768 (the number of key groups).";
+    /// More subtasks than key groups.
+    ParallelismOverMax { vertex: String, parallelism: i32, max_parallelism: i32 } ExecutionGraph "org.apache.flink.runtime.JobException"
+        "{vertex} has parallelism {parallelism} but maximum parallelism {max_parallelism}: some subtasks would own no key group. Lower the parallelism or raise the maximum.";
+    /// Execution edges that would not fit.
+    TooManyExecutionEdges { edges: u64, bytes: u64, limit: u64 } ExecutionGraph "java.lang.OutOfMemoryError"
+        "materialising {edges} execution edges takes {bytes} bytes, more than the limit of {limit} bytes. Read them in chunks (execution_edges(chunk_size=...)), raise the limit, or use the grouped form.";
+    /// An attempt that may not change its state like that.
+    IllegalTransition { attempt: String, from: String, to: String } ExecutionGraph "java.lang.IllegalStateException"
+        "execution attempt {attempt} cannot go from {from} to {to}.";
+}
+
+impl std::error::Error for PlanError {}
+
+impl PlanError {
+    /// The operators concerned, as `name-id`.
+    pub fn operators(&self) -> Vec<String> {
+        match self {
+            Self::Cycle { operators, .. } => operators.clone(),
+            Self::DuplicateNode { first, second, .. } | Self::DuplicateUid { first, second, .. } => vec![first.clone(), second.clone()],
+            Self::ForwardParallelism { source, target, .. } | Self::BlockingTimeout { source, target, .. } => vec![source.clone(), target.clone()],
+            Self::CoLocationConflict { operator, other, .. } => vec![other.clone(), operator.clone()],
+            Self::UnreachedInput { operator, waits_for } => vec![operator.clone(), waits_for.clone()],
+            Self::UserHashNotHex { operator, .. }
+            | Self::UserHashLength { operator, .. }
+            | Self::NoSlotSharingGroup { operator }
+            | Self::CoLocationWithoutSlotSharing { operator, .. } => vec![operator.clone()],
+            Self::BadTypeNumber { target, .. } => vec![target.clone()],
+            Self::ParallelismBounds { vertex, .. } | Self::MaxParallelismBounds { vertex, .. } | Self::ParallelismOverMax { vertex, .. } => vec![vertex.clone()],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// What a planner step returns.
+pub type Result<T> = std::result::Result<T, PlanError>;

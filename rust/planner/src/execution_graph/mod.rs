@@ -1,0 +1,163 @@
+//! The ExecutionGraph: every vertex at its parallelism, every data set per producer subtask.
+//!
+//! Semantics: `ExecutionGraph.attachJobGraph`, `ExecutionJobVertex` of Flink 1.11. Exchanges are held grouped
+//! ([`fan_out::FanOut`]): O(V + E) space whatever the parallelism; edges are materialised on request ([`edges`]).
+
+pub mod edges;
+pub mod executions;
+pub mod fan_out;
+mod fingerprint;
+
+use std::sync::Arc;
+
+use crate::error::{PlanError, Result};
+use crate::index::{DataSetIndex, ExecutionVertexIndex, Index, JobEdgeIndex, VertexIndex, all};
+use crate::job_graph::JobGraph;
+use fan_out::FanOut;
+
+/// Number of key groups at most, and so of subtasks.
+pub const UPPER_BOUND_MAX_PARALLELISM: i32 = 32_768;
+
+/// A vertex at its parallelism: Flink's `ExecutionJobVertex`.
+#[derive(Clone, Copy, Debug)]
+pub struct ExecutionJobVertex {
+    /// The vertex of the JobGraph.
+    pub vertex: VertexIndex,
+    /// Number of subtasks.
+    pub parallelism: u32,
+    /// Number of key groups.
+    pub max_parallelism: u32,
+    /// Whether the program set it.
+    pub max_parallelism_configured: bool,
+    /// Number of subtasks of all vertices created before.
+    pub first_subtask: u64,
+}
+
+/// An immutable ExecutionGraph.
+#[derive(Debug)]
+pub struct ExecutionGraph {
+    pub(crate) job: Arc<JobGraph>,
+    vertices: Vec<ExecutionJobVertex>,
+    position: Vec<ExecutionVertexIndex>,
+    total_edges: u64,
+}
+
+/// Expands a JobGraph. O(V + E) time and space, whatever the parallelism.
+///
+/// # Errors
+/// [`PlanError::ParallelismBounds`], [`PlanError::MaxParallelismBounds`], [`PlanError::ParallelismOverMax`] of the first
+/// vertex in topological order that has one.
+pub fn expand(job: Arc<JobGraph>) -> Result<ExecutionGraph> {
+    let mut vertices = Vec::with_capacity(job.vertex_count());
+    let mut position = vec![ExecutionVertexIndex(0); job.vertex_count()];
+    let mut first_subtask = 0;
+    for &vertex in job.topological_order() {
+        position[vertex.get()] = ExecutionVertexIndex::new(vertices.len());
+        let expanded = expand_vertex(&job, vertex, first_subtask)?;
+        first_subtask += u64::from(expanded.parallelism);
+        vertices.push(expanded);
+    }
+    let mut graph = ExecutionGraph { job, vertices, position, total_edges: 0 };
+    graph.total_edges = all(graph.job.edge_count()).map(|edge| graph.fan_out(edge).edges()).sum();
+    Ok(graph)
+}
+
+fn expand_vertex(job: &JobGraph, vertex: VertexIndex, first_subtask: u64) -> Result<ExecutionJobVertex> {
+    let name = || job.name(vertex).to_owned();
+    let parallelism = job.parallelism(vertex).max(1);
+    let configured = job.stream_graph().node(job.chain(vertex).head).max_parallelism;
+    let max_parallelism = match configured {
+        -1 if parallelism > UPPER_BOUND_MAX_PARALLELISM => return Err(PlanError::ParallelismBounds { vertex: name(), parallelism }),
+        -1 => default_max_parallelism(parallelism),
+        i32::MAX => UPPER_BOUND_MAX_PARALLELISM,
+        1..=UPPER_BOUND_MAX_PARALLELISM => configured,
+        max_parallelism => return Err(PlanError::MaxParallelismBounds { vertex: name(), max_parallelism }),
+    };
+    if parallelism > max_parallelism {
+        return Err(PlanError::ParallelismOverMax { vertex: name(), parallelism, max_parallelism });
+    }
+    Ok(ExecutionJobVertex {
+        vertex,
+        parallelism: parallelism as u32,
+        max_parallelism: max_parallelism as u32,
+        max_parallelism_configured: configured != -1,
+        first_subtask,
+    })
+}
+
+/// Flink's `KeyGroupRangeAssignment.computeDefaultMaxParallelism`, for a parallelism of 1 … 32768.
+pub fn default_max_parallelism(parallelism: i32) -> i32 {
+    let rounded = (parallelism + parallelism / 2).max(1) as u32;
+    (rounded.next_power_of_two() as i32).clamp(128, UPPER_BOUND_MAX_PARALLELISM)
+}
+
+impl ExecutionGraph {
+    /// The JobGraph it was expanded from.
+    pub fn job_graph(&self) -> &JobGraph {
+        &self.job
+    }
+
+    /// Vertices in order of creation, which is topological.
+    pub fn vertices(&self) -> &[ExecutionJobVertex] {
+        &self.vertices
+    }
+
+    /// One vertex.
+    pub fn vertex(&self, vertex: ExecutionVertexIndex) -> &ExecutionJobVertex {
+        &self.vertices[vertex.get()]
+    }
+
+    /// Where a vertex of the JobGraph stands.
+    pub fn position(&self, vertex: VertexIndex) -> ExecutionVertexIndex {
+        self.position[vertex.get()]
+    }
+
+    /// Number of subtasks.
+    pub fn total_vertices(&self) -> u64 {
+        self.vertices.last().map_or(0, |last| last.first_subtask + u64::from(last.parallelism))
+    }
+
+    /// Number of ExecutionEdges.
+    pub fn total_edges(&self) -> u64 {
+        self.total_edges
+    }
+
+    /// `name (2/7)`: the name of a subtask, counted from 0.
+    pub fn task_name(&self, vertex: ExecutionVertexIndex, subtask: u32) -> String {
+        let expanded = self.vertex(vertex);
+        format!("{} ({}/{})", self.job.name(expanded.vertex), subtask + 1, expanded.parallelism)
+    }
+
+    /// Parallelism of a vertex of the JobGraph.
+    pub fn parallelism(&self, vertex: VertexIndex) -> u32 {
+        self.vertices[self.position(vertex).get()].parallelism
+    }
+
+    /// The exchange of a job edge.
+    pub fn fan_out(&self, edge: JobEdgeIndex) -> FanOut {
+        let ends = self.job.edge(edge);
+        FanOut {
+            distribution: self.job.distribution(edge),
+            producers: self.parallelism(ends.source),
+            consumers: self.parallelism(ends.target),
+        }
+    }
+
+    /// Subtasks that read a partition of a data set, one range per consuming edge.
+    pub fn partition_consumers(&self, data_set: DataSetIndex, partition: u32) -> impl Iterator<Item = (JobEdgeIndex, std::ops::Range<u32>)> + '_ {
+        self.job.consumers(data_set).into_iter().map(move |edge| (edge, self.fan_out(edge).consumers_of(partition)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::default_max_parallelism;
+
+    #[test]
+    fn default_max_parallelism_is_a_power_of_two_with_room() {
+        let expected = [(1, 128), (85, 128), (86, 256), (128, 256), (170, 256), (171, 512), (21_845, 32_768), (32_768, 32_768)];
+        for (parallelism, max) in expected {
+            assert_eq!(default_max_parallelism(parallelism), max, "{parallelism}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Pass 3: chains, and the connections between them, in the order in which Flink's recursion makes them.
+//!
+//! Semantics: `StreamingJobGraphGenerator.createChain`. From each source, depth first: chainable outputs, then the others
+//! (each the head of a chain of its own), then the operator itself; at a head, its vertex, then its connections. Vertices
+//! therefore start downstream and operators of a vertex end with its head.
+//!
+//! ```text
+//!   1 ──▶ 2 ──▶ 3        1 ──▶ 2 chained, 2 ══▶ 3 hashed        vertices: [3], [2, 1]
+//! ```
+//!
+//! Cost: O(nodes + edges) time and space. The recursion is a stack of frames; operators and edges of the chains under way
+//! stand in two more stacks, a vertex owning the top segment when it is finished, so nothing is copied upward.
+
+use super::exchange::ResultType;
+use crate::chainable::Verdicts;
+use crate::error::{PlanError, Result};
+use crate::index::{EdgeIndex, Index, NodeIndex, VertexIndex};
+use crate::operator_id::{OperatorIds, UserHash};
+use crate::stream_graph::StreamGraph;
+
+/// A chain: its head and its rows of the operator table.
+#[derive(Clone, Copy, Debug)]
+pub struct Chain {
+    /// First operator.
+    pub head: NodeIndex,
+    /// First row of [`Chains::operators`].
+    pub first_operator: u32,
+    /// Row behind the last; the last is the head.
+    pub end_operator: u32,
+}
+
+/// An operator in a chain.
+#[derive(Clone, Copy, Debug)]
+pub struct ChainedNode {
+    /// Which node.
+    pub node: NodeIndex,
+    /// Distance from the head.
+    pub depth: u32,
+}
+
+/// An edge between two chains.
+#[derive(Clone, Copy, Debug)]
+pub struct Connection {
+    /// The edge of the program.
+    pub edge: EdgeIndex,
+    /// Chain it leaves.
+    pub source: VertexIndex,
+    /// Chain it enters.
+    pub target: VertexIndex,
+    /// When its records may be read.
+    pub result_type: ResultType,
+}
+
+/// The result of the pass.
+#[derive(Clone, Debug)]
+pub struct Chains {
+    /// In order of creation.
+    pub chains: Vec<Chain>,
+    /// In order of creation; one segment per chain.
+    pub operators: Vec<ChainedNode>,
+    /// In the order in which they were connected.
+    pub connections: Vec<Connection>,
+    /// Buffer timeout of each edge afterwards: unset becomes 100 ms where pipelined.
+    pub buffer_timeouts: Vec<i64>,
+}
+
+const UNBUILT: u32 = u32::MAX;
+const IN_PROGRESS: u32 = u32::MAX - 1;
+const DEFAULT_TIMEOUT: i64 = 100;
+
+struct Frame {
+    node: NodeIndex,
+    depth: u32,
+    cursor: u32,
+    chained_done: bool,
+    /// For heads: where their segments start in the two stacks.
+    segment: Option<(usize, usize)>,
+}
+
+struct Walk<'a> {
+    graph: &'a StreamGraph,
+    verdicts: &'a Verdicts,
+    ids: &'a OperatorIds,
+    user_hashes: &'a [(NodeIndex, UserHash)],
+    frames: Vec<Frame>,
+    open_operators: Vec<ChainedNode>,
+    open_edges: Vec<EdgeIndex>,
+    vertex_of_head: Vec<u32>,
+    result: Chains,
+}
+
+/// Builds all chains that sources reach.
+///
+/// # Errors
+/// In the order in which Flink meets them: [`PlanError::UnreachedInput`], [`PlanError::UserHashLength`],
+/// [`PlanError::BlockingTimeout`], [`PlanError::Cycle`].
+pub fn build(graph: &StreamGraph, verdicts: &Verdicts, ids: &OperatorIds, user_hashes: &[(NodeIndex, UserHash)]) -> Result<Chains> {
+    let mut walk = Walk {
+        graph,
+        verdicts,
+        ids,
+        user_hashes,
+        frames: Vec::new(),
+        open_operators: Vec::new(),
+        open_edges: Vec::new(),
+        vertex_of_head: vec![UNBUILT; graph.node_count()],
+        result: Chains {
+            chains: Vec::new(),
+            operators: Vec::with_capacity(graph.node_count()),
+            connections: Vec::new(),
+            buffer_timeouts: graph.edges.iter().map(|edge| edge.buffer_timeout).collect(),
+        },
+    };
+    for &source in graph.sources() {
+        walk.enter_head(source)?;
+        walk.run()?;
+    }
+    Ok(walk.result)
+}
+
+impl Walk<'_> {
+    fn run(&mut self) -> Result<()> {
+        while let Some(frame) = self.frames.last_mut() {
+            let (node, depth) = (frame.node, frame.depth);
+            let edges = self.graph.out_edges(node);
+            let wanted = !frame.chained_done;
+            let rest = &edges[frame.cursor as usize..];
+            let found = rest.iter().position(|&edge| self.verdicts.chained(edge) == wanted);
+            match found {
+                Some(skipped) => {
+                    let edge = rest[skipped];
+                    frame.cursor += skipped as u32 + 1;
+                    self.follow(edge, wanted, depth)?;
+                }
+                None if wanted => (frame.chained_done, frame.cursor) = (true, 0),
+                None => self.finish()?,
+            }
+        }
+        Ok(())
+    }
+
+    fn follow(&mut self, edge: EdgeIndex, chained: bool, depth: u32) -> Result<()> {
+        let target = self.graph.edge(edge).target;
+        if chained {
+            self.frames.push(Frame { node: target, depth: depth + 1, cursor: 0, chained_done: false, segment: None });
+            return Ok(());
+        }
+        self.open_edges.push(edge);
+        self.enter_head(target)
+    }
+
+    fn enter_head(&mut self, head: NodeIndex) -> Result<()> {
+        match self.vertex_of_head[head.get()] {
+            UNBUILT => {}
+            IN_PROGRESS => return Err(self.cycle(head)),
+            _ => return Ok(()),
+        }
+        self.vertex_of_head[head.get()] = IN_PROGRESS;
+        let segment = Some((self.open_operators.len(), self.open_edges.len()));
+        self.frames.push(Frame { node: head, depth: 0, cursor: 0, chained_done: false, segment });
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        let Frame { node, depth, segment, .. } = self.frames.pop().expect("run found a frame");
+        if self.ids.get(node).is_none() {
+            return Err(self.unreached(node));
+        }
+        self.open_operators.push(ChainedNode { node, depth });
+        match segment {
+            Some((operators, edges)) => self.create_vertex(node, operators, edges),
+            None => Ok(()),
+        }
+    }
+
+    fn create_vertex(&mut self, head: NodeIndex, operators: usize, edges: usize) -> Result<()> {
+        for chained in &self.open_operators[operators..] {
+            self.check_user_hash(chained.node)?;
+        }
+        let vertex = VertexIndex::new(self.result.chains.len());
+        let first_operator = self.result.operators.len() as u32;
+        self.result.operators.extend(self.open_operators.drain(operators..));
+        self.result.chains.push(Chain { head, first_operator, end_operator: self.result.operators.len() as u32 });
+        self.vertex_of_head[head.get()] = vertex.0;
+        for at in edges..self.open_edges.len() {
+            self.connect(vertex, self.open_edges[at])?;
+        }
+        self.open_edges.truncate(edges);
+        Ok(())
+    }
+
+    fn check_user_hash(&self, node: NodeIndex) -> Result<()> {
+        let Ok(at) = self.user_hashes.binary_search_by_key(&node, |(node, _)| *node) else { return Ok(()) };
+        match self.user_hashes[at].1 {
+            UserHash::Id(_) => Ok(()),
+            UserHash::WrongLength(bytes) => {
+                let hash = self.graph.node(node).user_hash.map_or("", |hash| self.graph.text(hash)).into();
+                Err(PlanError::UserHashLength { operator: self.graph.label(node), hash, bytes })
+            }
+        }
+    }
+
+    fn connect(&mut self, source: VertexIndex, edge: EdgeIndex) -> Result<()> {
+        let ends = self.graph.edge(edge);
+        let result_type = ResultType::of(ends.shuffle_mode, self.graph.settings.exchange_mode, ends.partitioner);
+        let timeout = &mut self.result.buffer_timeouts[edge.get()];
+        if !result_type.is_pipelined() && *timeout != -1 {
+            return Err(PlanError::BlockingTimeout {
+                source: self.graph.label(ends.source),
+                target: self.graph.label(ends.target),
+                timeout: *timeout,
+            });
+        }
+        if result_type.is_pipelined() && *timeout == -1 {
+            *timeout = DEFAULT_TIMEOUT;
+        }
+        let target = VertexIndex(self.vertex_of_head[ends.target.get()]);
+        self.result.connections.push(Connection { edge, source, target, result_type });
+        Ok(())
+    }
+
+    fn cycle(&self, head: NodeIndex) -> PlanError {
+        let start = self.frames.iter().rposition(|frame| frame.segment.is_some() && frame.node == head).unwrap_or(0);
+        let operators: Vec<String> = self.frames[start..].iter().map(|frame| self.graph.label(frame.node)).collect();
+        let mut shown: Vec<&str> = operators.iter().take(12).map(String::as_str).collect();
+        if operators.len() > shown.len() {
+            shown.push("...");
+        }
+        let path = format!("{} -> {}", shown.join(" -> "), self.graph.label(head));
+        PlanError::Cycle { length: operators.len(), operators, path }
+    }
+
+    fn unreached(&self, node: NodeIndex) -> PlanError {
+        let inputs = self.graph.in_edges(node).iter().map(|&edge| self.graph.edge(edge).source);
+        let missing = inputs.into_iter().find(|&input| self.ids.get(input).is_none()).unwrap_or(node);
+        PlanError::UnreachedInput { operator: self.graph.label(node), waits_for: self.graph.label(missing) }
+    }
+}

@@ -1,0 +1,72 @@
+//! What an exchange between two vertices is: who is connected to whom, and when records may be read.
+//!
+//! Semantics: `StreamingJobGraphGenerator.connect` and `determineResultPartitionType`.
+
+use crate::stream_graph::{ExchangeMode, Partitioner, ShuffleMode};
+
+/// How subtasks of producer and consumer are connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Distribution {
+    /// Each with its share of the other side.
+    Pointwise,
+    /// Each with all.
+    AllToAll,
+}
+
+impl Distribution {
+    /// What a partitioner needs.
+    pub fn of(partitioner: Partitioner) -> Self {
+        match partitioner {
+            Partitioner::Forward | Partitioner::Rescale => Self::Pointwise,
+            Partitioner::Rebalance
+            | Partitioner::Shuffle
+            | Partitioner::Broadcast
+            | Partitioner::Global
+            | Partitioner::Hash
+            | Partitioner::Custom => Self::AllToAll,
+        }
+    }
+
+    /// Flink's spelling.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pointwise => "POINTWISE",
+            Self::AllToAll => "ALL_TO_ALL",
+        }
+    }
+}
+
+/// When a result may be consumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ResultType {
+    /// While it is produced, with bounded buffers.
+    PipelinedBounded,
+    /// After it is complete.
+    Blocking,
+}
+
+impl ResultType {
+    /// The edge's own mode first; an undefined one takes the program's.
+    pub fn of(mode: ShuffleMode, exchange: ExchangeMode, partitioner: Partitioner) -> Self {
+        let pipelined = match (mode, exchange) {
+            (ShuffleMode::Pipelined, _) | (ShuffleMode::Undefined, ExchangeMode::AllPipelined) => true,
+            (ShuffleMode::Batch, _) | (ShuffleMode::Undefined, ExchangeMode::AllBlocking) => false,
+            (ShuffleMode::Undefined, ExchangeMode::ForwardPipelined) => partitioner == Partitioner::Forward,
+            (ShuffleMode::Undefined, ExchangeMode::PointwisePipelined) => Distribution::of(partitioner) == Distribution::Pointwise,
+        };
+        if pipelined { Self::PipelinedBounded } else { Self::Blocking }
+    }
+
+    /// Flink's spelling.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PipelinedBounded => "PIPELINED_BOUNDED",
+            Self::Blocking => "BLOCKING",
+        }
+    }
+
+    /// Whether it is consumed while it is produced.
+    pub fn is_pipelined(self) -> bool {
+        self == Self::PipelinedBounded
+    }
+}

@@ -1,0 +1,227 @@
+//! Reading a JobGraph: what a vertex, an operator, an edge is, without a copy being kept of it.
+
+use super::{Chain, ChainedNode, Connection, Distribution, JobGraph, JobOptions, SlotSharing};
+use crate::chainable::Verdicts;
+use crate::index::{DataSetIndex, EdgeIndex, Index, JobEdgeIndex, NodeIndex, OperatorIndex, VertexIndex};
+use crate::operator_id::{OperatorId, OperatorIds, UserHash};
+use crate::stream_graph::{Resources, StreamGraph};
+
+/// Which vertices take part in checkpoints, in the order in which Flink lists them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpointing {
+    /// Milliseconds; `i64::MAX` switches periodic checkpoints off.
+    pub interval: i64,
+    /// Vertices that start a checkpoint.
+    pub trigger: Vec<VertexIndex>,
+    /// Vertices that must acknowledge it.
+    pub acknowledge: Vec<VertexIndex>,
+    /// Vertices that are told when it is complete.
+    pub confirm: Vec<VertexIndex>,
+}
+
+const SHORTEST_INTERVAL: i64 = 10;
+
+impl JobGraph {
+    /// The program it was compiled from.
+    pub fn stream_graph(&self) -> &StreamGraph {
+        &self.graph
+    }
+
+    /// The verdict on every edge of the program.
+    pub fn verdicts(&self) -> &Verdicts {
+        &self.verdicts
+    }
+
+    /// The OperatorIDs of the program.
+    pub fn operator_ids(&self) -> &OperatorIds {
+        &self.ids
+    }
+
+    /// What came from outside the program.
+    pub fn options(&self) -> &JobOptions {
+        &self.options
+    }
+
+    /// Number of vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.chains.chains.len()
+    }
+
+    /// The chain of a vertex.
+    pub fn chain(&self, vertex: VertexIndex) -> &Chain {
+        &self.chains.chains[vertex.get()]
+    }
+
+    /// The id of a vertex, which is the OperatorID of its head.
+    pub fn id(&self, vertex: VertexIndex) -> OperatorId {
+        self.operator_id(self.chain(vertex).head)
+    }
+
+    /// The name of a vertex.
+    pub fn name(&self, vertex: VertexIndex) -> &str {
+        &self.names[vertex.get()]
+    }
+
+    /// Parallelism of a vertex; −1 when unset, never 0.
+    pub fn parallelism(&self, vertex: VertexIndex) -> i32 {
+        let parallelism = self.graph.node(self.chain(vertex).head).parallelism;
+        if parallelism > 0 { parallelism } else { -1 }
+    }
+
+    /// The largest parallelism of any vertex; −1 when there is none.
+    pub fn maximum_parallelism(&self) -> i32 {
+        crate::index::all(self.vertex_count()).map(|vertex| self.parallelism(vertex)).max().unwrap_or(-1)
+    }
+
+    /// Operators of a vertex in order of creation, the head last.
+    pub fn operators(&self, vertex: VertexIndex) -> &[ChainedNode] {
+        let chain = self.chain(vertex);
+        &self.chains.operators[chain.first_operator as usize..chain.end_operator as usize]
+    }
+
+    /// The OperatorID of a chained node.
+    pub fn operator_id(&self, node: NodeIndex) -> OperatorId {
+        self.ids.get(node).expect("chains::build refuses nodes without an ID")
+    }
+
+    /// Pairs of generated and alternative ID of a vertex's operators: per operator its uid hash, then each further hash.
+    pub fn operator_id_pairs(&self, vertex: VertexIndex) -> impl Iterator<Item = (OperatorId, Option<OperatorId>)> + '_ {
+        self.operators(vertex).iter().flat_map(move |operator| {
+            let own = self.operator_id(operator.node);
+            let id = self.graph.node(operator.node).id;
+            let further = self.options.additional_hashes.iter().map(move |hashes| (own, hashes.get(&id).copied()));
+            std::iter::once((own, self.user_defined_id(operator.node))).chain(further)
+        })
+    }
+
+    /// The ID a uid hash gives.
+    pub fn user_defined_id(&self, node: NodeIndex) -> Option<OperatorId> {
+        let at = self.user_hashes.binary_search_by_key(&node, |(node, _)| *node).ok()?;
+        match self.user_hashes[at].1 {
+            UserHash::Id(id) => Some(id),
+            UserHash::WrongLength(_) => None,
+        }
+    }
+
+    /// Fraction of the slot's managed memory of a row of the operator table.
+    pub fn managed_memory_fraction(&self, operator: OperatorIndex) -> f64 {
+        self.fractions[operator.get()]
+    }
+
+    /// Resources of a vertex; `None` is UNKNOWN.
+    pub fn vertex_resources(&self, vertex: VertexIndex) -> Option<&Resources> {
+        self.resources[vertex.get()].as_ref()
+    }
+
+    /// Slot sharing and co-location groups.
+    pub fn slots(&self) -> &SlotSharing {
+        &self.slots
+    }
+
+    /// Number of job edges, which is the number of data sets.
+    pub fn edge_count(&self) -> usize {
+        self.chains.connections.len()
+    }
+
+    /// One job edge.
+    pub fn edge(&self, edge: JobEdgeIndex) -> &Connection {
+        &self.chains.connections[edge.get()]
+    }
+
+    /// The data set a job edge consumes.
+    pub fn consumed(&self, edge: JobEdgeIndex) -> DataSetIndex {
+        DataSetIndex(edge.0)
+    }
+
+    /// The job edges that consume a data set.
+    pub fn consumers(&self, data_set: DataSetIndex) -> [JobEdgeIndex; 1] {
+        [JobEdgeIndex(data_set.0)]
+    }
+
+    /// How the subtasks at both ends of a job edge are connected.
+    pub fn distribution(&self, edge: JobEdgeIndex) -> Distribution {
+        Distribution::of(self.graph.edge(self.edge(edge).edge).partitioner)
+    }
+
+    /// Inputs of a vertex, in order; also the physical in-edges.
+    pub fn inputs(&self, vertex: VertexIndex) -> &[JobEdgeIndex] {
+        self.inputs.of(vertex)
+    }
+
+    /// Data sets of a vertex, in order; also the out-edges in order.
+    pub fn results(&self, vertex: VertexIndex) -> &[DataSetIndex] {
+        self.results.of(vertex)
+    }
+
+    /// Position of a data set among the results of its producer.
+    pub fn result_position(&self, data_set: DataSetIndex) -> usize {
+        let producer = self.chains.connections[data_set.get()].source;
+        self.results(producer).binary_search(&data_set).expect("a data set is a result of its producer")
+    }
+
+    /// Position of a job edge among the inputs of its target.
+    pub fn input_position(&self, edge: JobEdgeIndex) -> usize {
+        self.inputs(self.edge(edge).target).binary_search(&edge).expect("an edge is an input of its target")
+    }
+
+    /// Edges of an operator that stay inside its chain, or that leave it, in order.
+    pub fn outputs(&self, node: NodeIndex, chained: bool) -> impl Iterator<Item = EdgeIndex> + '_ {
+        self.graph.out_edges(node).iter().copied().filter(move |&edge| self.verdicts.chained(edge) == chained)
+    }
+
+    /// The operators of a vertex from the head down its chained outputs, each with its row of the operator table.
+    pub fn walk(&self, vertex: VertexIndex) -> Walk<'_> {
+        let chain = self.chain(vertex);
+        let rows = (chain.first_operator..chain.end_operator).map(|row| (self.chains.operators[row as usize].node, OperatorIndex(row)));
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_unstable_by_key(|(node, _)| *node);
+        Walk { job: self, rows, open: vec![(chain.head, 0)] }
+    }
+
+    /// Buffer timeout of an edge of the program after compilation.
+    pub fn buffer_timeout(&self, edge: EdgeIndex) -> i64 {
+        self.chains.buffer_timeouts[edge.get()]
+    }
+
+    /// Vertices sorted topologically from the sources.
+    pub fn topological_order(&self) -> &[VertexIndex] {
+        &self.topological
+    }
+
+    /// Vertices in the iteration order of Flink's map from head id to vertex.
+    pub fn map_order(&self) -> &[VertexIndex] {
+        &self.map_order
+    }
+
+    /// Checkpointing settings.
+    pub fn checkpointing(&self) -> Checkpointing {
+        let settings = &self.graph.settings;
+        let interval = if settings.checkpoints() && settings.checkpoint_interval >= SHORTEST_INTERVAL {
+            settings.checkpoint_interval
+        } else {
+            i64::MAX
+        };
+        let trigger = self.map_order.iter().copied().filter(|&vertex| self.inputs(vertex).is_empty()).collect();
+        Checkpointing { interval, trigger, acknowledge: self.map_order.clone(), confirm: self.map_order.clone() }
+    }
+}
+
+/// Pre-order walk over the operators of a chain; yields node, depth and row.
+pub struct Walk<'a> {
+    job: &'a JobGraph,
+    rows: Vec<(NodeIndex, OperatorIndex)>,
+    open: Vec<(NodeIndex, u32)>,
+}
+
+impl Iterator for Walk<'_> {
+    type Item = (NodeIndex, u32, OperatorIndex);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (node, depth) = self.open.pop()?;
+        let start = self.open.len();
+        self.open.extend(self.job.outputs(node, true).map(|edge| (self.job.graph.edge(edge).target, depth + 1)));
+        self.open[start..].reverse();
+        let at = self.rows.binary_search_by_key(&node, |(node, _)| *node).expect("a chain holds what its head reaches");
+        Some((node, depth, self.rows[at].1))
+    }
+}

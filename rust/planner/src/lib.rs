@@ -1,0 +1,22 @@
+//! Apache Flink's plan compiler, bit-exact, over flat arrays.
+//!
+//! ```text
+//! StreamGraph ──▶ Verdicts ──▶ OperatorIds ──▶ Chains ──▶ JobGraph ──▶ ExecutionGraph
+//! ```
+//!
+//! A step takes what came before and returns a new type; all are immutable. Everything is O(nodes + edges) unless its header
+//! says otherwise, iterative, and independent of hash seeds. Pure Rust: no Python, no input or output.
+
+pub mod chainable;
+pub mod csr;
+pub mod error;
+pub mod execution_graph;
+pub mod index;
+pub mod java_hash;
+mod java_tree;
+pub mod job_graph;
+pub mod json;
+pub mod murmur3;
+pub mod names;
+pub mod operator_id;
+pub mod stream_graph;

@@ -1,0 +1,193 @@
+//! Pass 2: the OperatorID of every node that a source reaches.
+//!
+//! Semantics: Flink's `StreamGraphHasherV2` and `StreamGraphUserHashHasher`. What is computed here must never change: IDs
+//! in existing savepoints depend on it. Golden records and an independent reference hold it.
+//!
+//! Breadth first from the sources, ascending by id. A node waits until all its inputs have an ID, unless it has a uid.
+//! Cost: O(nodes + edges); a counter per node says how many inputs are missing, so that a polled node is never rescanned,
+//! and uid collisions are found in a table instead of by comparing with all hashes.
+
+use std::collections::VecDeque;
+
+use hashbrown::HashMap;
+
+use crate::chainable::Verdicts;
+use crate::error::{PlanError, Result};
+use crate::index::{Index, NodeIndex, all};
+use crate::murmur3::{murmur3_128, murmur3_128_of_repeated};
+use crate::stream_graph::StreamGraph;
+
+/// 16 bytes that name an operator across versions of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OperatorId(pub [u8; 16]);
+
+impl OperatorId {
+    /// The ID of an operator with this uid.
+    pub fn of_uid(uid: &str) -> Self {
+        Self(murmur3_128(uid.as_bytes()))
+    }
+
+    /// Flink compares IDs by their upper, then their lower half, as signed longs; the upper half is stored last.
+    pub fn java_order(&self) -> (i64, i64) {
+        let half = |range: std::ops::Range<usize>| i64::from_be_bytes(self.0[range].try_into().expect("eight bytes"));
+        (half(8..16), half(0..8))
+    }
+}
+
+impl std::fmt::Display for OperatorId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// The IDs of a graph. Nodes that no source reaches, and nodes that wait for such a node, have none.
+#[derive(Clone, Debug)]
+pub struct OperatorIds {
+    ids: Vec<OperatorId>,
+    assigned: Vec<bool>,
+}
+
+impl OperatorIds {
+    /// The ID of a node.
+    #[inline]
+    pub fn get(&self, node: NodeIndex) -> Option<OperatorId> {
+        self.assigned[node.get()].then(|| self.ids[node.get()])
+    }
+
+    /// Hashes a graph.
+    ///
+    /// # Errors
+    /// [`PlanError::DuplicateUid`], naming both operators.
+    pub fn of(graph: &StreamGraph, verdicts: &Verdicts) -> Result<Self> {
+        let mut walk = Walk::new(graph, verdicts);
+        while let Some(node) = walk.queue.pop_front() {
+            walk.visit(node)?;
+        }
+        Ok(Self { ids: walk.ids, assigned: walk.assigned })
+    }
+}
+
+struct Walk<'a> {
+    graph: &'a StreamGraph,
+    verdicts: &'a Verdicts,
+    queue: VecDeque<NodeIndex>,
+    queued: Vec<bool>,
+    missing: Vec<u32>,
+    ids: Vec<OperatorId>,
+    assigned: Vec<bool>,
+    hashed: i32,
+    /// Who has which ID; only kept when some node has a uid.
+    owners: Option<HashMap<OperatorId, NodeIndex>>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(graph: &'a StreamGraph, verdicts: &'a Verdicts) -> Self {
+        let size = graph.node_count();
+        let mut sources = graph.sources().to_vec();
+        sources.sort_unstable_by_key(|&source| graph.node(source).id);
+        let mut queued = vec![false; size];
+        sources.iter().for_each(|source| queued[source.get()] = true);
+        let has_uids = graph.nodes.iter().any(|node| node.uid.is_some());
+        Self {
+            graph,
+            verdicts,
+            queue: sources.into(),
+            queued,
+            missing: all(size).map(|node| graph.in_edges(node).len() as u32).collect(),
+            ids: vec![OperatorId::default(); size],
+            assigned: vec![false; size],
+            hashed: 0,
+            owners: has_uids.then(HashMap::new),
+        }
+    }
+
+    fn visit(&mut self, node: NodeIndex) -> Result<()> {
+        let id = match self.graph.node(node).uid {
+            Some(uid) => self.claim_uid(node, self.graph.text(uid))?,
+            None if self.missing[node.get()] > 0 => {
+                self.queued[node.get()] = false; // another input will bring it back
+                return Ok(());
+            }
+            None => self.derive(node),
+        };
+        self.assign(node, id);
+        Ok(())
+    }
+
+    fn claim_uid(&self, node: NodeIndex, uid: &str) -> Result<OperatorId> {
+        let id = OperatorId::of_uid(uid);
+        match self.owners.as_ref().and_then(|owners| owners.get(&id)) {
+            None => Ok(id),
+            Some(&first) => Err(PlanError::DuplicateUid {
+                uid: uid.into(),
+                first: self.graph.label(first),
+                second: self.graph.label(node),
+                id: id.to_string(),
+            }),
+        }
+    }
+
+    /// The position in the traversal, once per chained output more, folded with the IDs of all inputs.
+    fn derive(&self, node: NodeIndex) -> OperatorId {
+        let chained = self.graph.out_edges(node).iter().filter(|&&edge| self.verdicts.chained(edge)).count();
+        let mut hash = murmur3_128_of_repeated(self.hashed, 1 + chained);
+        for &edge in self.graph.in_edges(node) {
+            let input = self.ids[self.graph.edge(edge).source.get()];
+            for (byte, other) in hash.iter_mut().zip(input.0) {
+                *byte = byte.wrapping_mul(37) ^ other;
+            }
+        }
+        OperatorId(hash)
+    }
+
+    fn assign(&mut self, node: NodeIndex, id: OperatorId) {
+        self.ids[node.get()] = id;
+        self.assigned[node.get()] = true;
+        self.hashed = self.hashed.wrapping_add(1);
+        if let Some(owners) = &mut self.owners {
+            owners.entry(id).or_insert(node);
+        }
+        for &edge in self.graph.out_edges(node) {
+            let child = self.graph.edge(edge).target;
+            self.missing[child.get()] -= 1;
+            if !std::mem::replace(&mut self.queued[child.get()], true) {
+                self.queue.push_back(child);
+            }
+        }
+    }
+}
+
+/// A user-defined hash as parsed: 16 bytes, or a length that is refused when its vertex is created.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum UserHash {
+    /// A usable ID.
+    Id(OperatorId),
+    /// A wrong number of bytes.
+    WrongLength(usize),
+}
+
+/// The uid hashes of a graph, ascending by node.
+///
+/// # Errors
+/// [`PlanError::UserHashNotHex`] for any node, reached or not, as Flink parses them all.
+pub fn user_hashes(graph: &StreamGraph) -> Result<Vec<(NodeIndex, UserHash)>> {
+    let mut hashes = Vec::new();
+    for node in all::<NodeIndex>(graph.node_count()) {
+        let Some(text) = graph.node(node).user_hash.map(|hash| graph.text(hash)) else { continue };
+        let bytes = parse_hex(text).ok_or_else(|| PlanError::UserHashNotHex { operator: graph.label(node), hash: text.into() })?;
+        hashes.push((node, bytes.as_slice().try_into().map_or(UserHash::WrongLength(bytes.len()), |id| UserHash::Id(OperatorId(id)))));
+    }
+    Ok(hashes)
+}
+
+/// Pairs of characters as Java's `Integer.parseInt(pair, 16)` reads them (a sign is allowed); an odd last one is ignored.
+fn parse_hex(text: &str) -> Option<Vec<u8>> {
+    let units: Vec<char> = text.chars().collect();
+    units.chunks_exact(2).map(|pair| i32::from_str_radix(&pair.iter().collect::<String>(), 16).ok().map(|byte| byte as u8)).collect()
+}
+
+/// Parses 32 hex digits.
+pub fn parse_id(text: &str) -> Option<OperatorId> {
+    let plain = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    plain.then(|| parse_hex(text)).flatten()?.try_into().ok().map(OperatorId)
+}

@@ -1,0 +1,342 @@
+//! Building a StreamGraph node by node, resolving virtual nodes on the way.
+//!
+//! Partitions, side outputs and unions are no operators: an edge that leaves one is followed back to the real nodes behind
+//! it. Semantics: Flink's `StreamGraph.addNode` and `addEdgeInternal`. Cost: O(1) per node, O(virtual nodes passed + edges
+//! made) per edge; no recursion.
+
+use hashbrown::HashMap;
+
+use super::types::{ChainingStrategy, Iteration, NodeExtras, Partitioner, Resources, Role, Settings, ShuffleMode, StreamEdge, StreamNode};
+use super::StreamGraph;
+use crate::error::{PlanError, Result};
+use crate::index::{Index, NodeIndex};
+use crate::names::Names;
+
+/// More edges than this are a mistake (a union of unions of one stream), and would not fit in memory anyway.
+const MAX_EDGES: u64 = 1 << 28;
+const MAX_NODES: u64 = 1 << 28;
+
+/// A node to add; strings are borrowed and interned.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct NewNode<'a> {
+    pub id: i32,
+    pub name: &'a str,
+    pub role: Role,
+    pub uid: Option<&'a str>,
+    pub user_hash: Option<&'a str>,
+    pub slot_sharing_group: Option<&'a str>,
+    pub co_location_group: Option<&'a str>,
+    pub parallelism: i32,
+    pub max_parallelism: i32,
+    pub chaining_strategy: ChainingStrategy,
+    pub yielding: bool,
+    pub managed_memory_weight: Option<i32>,
+    pub buffer_timeout: i64,
+    pub resources: Option<Resources>,
+    pub task: Option<&'a str>,
+    pub input_format: Option<&'a str>,
+    pub output_format: Option<&'a str>,
+    pub coordinator: Option<&'a str>,
+}
+
+/// A loop to add.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct NewIteration<'a> {
+    pub loop_id: i32,
+    pub source_id: i32,
+    pub sink_id: i32,
+    pub parallelism: i32,
+    pub max_parallelism: i32,
+    pub timeout: i64,
+    pub slot_sharing_group: Option<&'a str>,
+    pub resources: Option<Resources>,
+}
+
+/// An edge to add; the source may be virtual.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct NewEdge<'a> {
+    pub source: i32,
+    pub target: i32,
+    pub partitioner: Option<Partitioner>,
+    pub shuffle_mode: ShuffleMode,
+    pub type_number: u8,
+    pub side_output: Option<&'a str>,
+}
+
+#[derive(Debug)]
+enum VirtualNode {
+    Partition { input: i32, partitioner: Partitioner, shuffle_mode: ShuffleMode },
+    SideOutput { input: i32, tag: String },
+    Union { inputs: Vec<i32> },
+}
+
+/// The mutable form of a StreamGraph, consumed by [`StreamGraphBuilder::build`].
+#[derive(Debug)]
+pub struct StreamGraphBuilder {
+    settings: Settings,
+    names: Names,
+    nodes: Vec<StreamNode>,
+    edges: Vec<StreamEdge>,
+    iterations: Vec<Iteration>,
+    extras: Vec<NodeExtras>,
+    ids: HashMap<i32, NodeIndex>,
+    virtual_nodes: HashMap<i32, (VirtualNode, u64)>,
+}
+
+/// What an edge has collected on its way back through virtual nodes.
+#[derive(Clone, Copy)]
+struct Trail<'a> {
+    at: i32,
+    partitioner: Option<Partitioner>,
+    partition_node: Option<i32>,
+    shuffle_mode: ShuffleMode,
+    side_output: Option<&'a str>,
+}
+
+impl StreamGraphBuilder {
+    /// An empty graph.
+    pub fn new(settings: Settings) -> Self {
+        Self::with_capacity(settings, 0, 0)
+    }
+
+    /// An empty graph with room.
+    pub fn with_capacity(settings: Settings, nodes: usize, edges: usize) -> Self {
+        Self {
+            settings,
+            names: Names::default(),
+            nodes: Vec::with_capacity(nodes),
+            edges: Vec::with_capacity(edges),
+            iterations: Vec::new(),
+            extras: Vec::new(),
+            ids: HashMap::with_capacity(nodes),
+            virtual_nodes: HashMap::new(),
+        }
+    }
+
+    /// Adds a real node. Refuses an id that is taken.
+    pub fn add_node(&mut self, node: &NewNode<'_>) -> Result<NodeIndex> {
+        self.claim(node.id, node.name)?;
+        let mut optional = |text: Option<&str>| text.map(|text| self.names.intern(text));
+        let (uid, user_hash) = (optional(node.uid), optional(node.user_hash));
+        let (slot_sharing_group, co_location_group) = (optional(node.slot_sharing_group), optional(node.co_location_group));
+        let extras = NodeExtras {
+            task: optional(node.task),
+            resources: node.resources.clone(),
+            input_format: optional(node.input_format),
+            output_format: optional(node.output_format),
+            coordinator: optional(node.coordinator),
+        };
+        let index = NodeIndex::new(self.nodes.len());
+        let stream_node = StreamNode {
+            id: node.id,
+            name: self.names.intern(node.name),
+            role: node.role,
+            yielding: node.yielding,
+            chaining_strategy: node.chaining_strategy,
+            uid,
+            user_hash,
+            slot_sharing_group,
+            co_location_group,
+            parallelism: node.parallelism,
+            max_parallelism: node.max_parallelism,
+            managed_memory_weight: node.managed_memory_weight.unwrap_or(1),
+            extras: self.add_extras(extras),
+            buffer_timeout: node.buffer_timeout,
+        };
+        self.nodes.push(stream_node);
+        self.ids.insert(node.id, index);
+        Ok(index)
+    }
+
+    /// Adds head and tail of a loop: Flink's `createIterationSourceAndSink`.
+    pub fn add_iteration(&mut self, iteration: &NewIteration<'_>) -> Result<()> {
+        let group = format!("IterationCoLocationGroup-{}", iteration.loop_id);
+        let end = |id, name, role, max_parallelism| NewNode {
+            id,
+            name,
+            role,
+            uid: None,
+            user_hash: None,
+            slot_sharing_group: iteration.slot_sharing_group,
+            co_location_group: Some(&group),
+            parallelism: iteration.parallelism,
+            max_parallelism,
+            chaining_strategy: ChainingStrategy::Always,
+            yielding: false,
+            managed_memory_weight: None,
+            buffer_timeout: 0,
+            resources: iteration.resources.clone(),
+            task: None,
+            input_format: None,
+            output_format: None,
+            coordinator: None,
+        };
+        let head_name = format!("IterationSource-{}", iteration.loop_id);
+        let tail_name = format!("IterationSink-{}", iteration.loop_id);
+        let head = self.add_node(&end(iteration.source_id, &head_name, Role::IterationHead, iteration.max_parallelism))?;
+        let tail = self.add_node(&end(iteration.sink_id, &tail_name, Role::IterationTail, iteration.parallelism))?;
+        let NewIteration { loop_id, parallelism, max_parallelism, timeout, .. } = *iteration;
+        self.iterations.push(Iteration { loop_id, head, tail, parallelism, max_parallelism, timeout });
+        Ok(())
+    }
+
+    /// Changes the slot sharing group of a node; a loop knows its own only after its body.
+    pub fn set_slot_sharing_group(&mut self, id: i32, group: Option<&str>) -> Result<()> {
+        let node = self.known(id, || "set_slot_sharing_group".into())?;
+        self.nodes[node.get()].slot_sharing_group = group.map(|group| self.names.intern(group));
+        Ok(())
+    }
+
+    /// Adds a node that only chooses a partitioner for what is connected to it.
+    pub fn add_virtual_partition(&mut self, id: i32, input: i32, partitioner: Partitioner, shuffle_mode: ShuffleMode) -> Result<()> {
+        self.add_virtual(id, &[input], VirtualNode::Partition { input, partitioner, shuffle_mode })
+    }
+
+    /// Adds a node that only selects a side output.
+    pub fn add_virtual_side_output(&mut self, id: i32, input: i32, tag: &str) -> Result<()> {
+        self.add_virtual(id, &[input], VirtualNode::SideOutput { input, tag: tag.into() })
+    }
+
+    /// Adds a node that stands for several.
+    pub fn add_union(&mut self, id: i32, inputs: &[i32]) -> Result<()> {
+        self.add_virtual(id, inputs, VirtualNode::Union { inputs: inputs.into() })
+    }
+
+    /// Adds the edges from what a node stands for. Both ends must exist.
+    pub fn add_edge(&mut self, edge: NewEdge<'_>) -> Result<()> {
+        let target = self.known(edge.target, || format!("the edge {} -> {}", edge.source, edge.target))?;
+        let one_input = self.nodes[target.get()].role != Role::TwoInput;
+        if edge.type_number > 2 || (one_input && edge.type_number != 0 && self.nodes[target.get()].role.has_operator()) {
+            return Err(PlanError::BadTypeNumber { target: self.label(target), input: edge.type_number.into() });
+        }
+        let total = self.edges.len() as u64 + self.branches(edge.source);
+        if total > MAX_EDGES {
+            return Err(PlanError::TooLarge { what: "edges".into(), count: total, limit: MAX_EDGES });
+        }
+        let mut found = Vec::new();
+        self.follow_back(&edge, &mut found);
+        for (trail, tag) in found {
+            let source = self.known(trail.at, || format!("the edge {} -> {}", edge.source, edge.target))?;
+            let tag = tag.map(|tag| self.names.intern(&tag));
+            self.connect(source, target, trail, edge.type_number, tag)?;
+        }
+        Ok(())
+    }
+
+    /// Freezes the graph. O(nodes + edges).
+    pub fn build(self) -> StreamGraph {
+        StreamGraph::new(self.settings, self.names, self.nodes, self.edges, self.iterations, self.extras, self.ids)
+    }
+
+    /// Walks from an edge's source to the real nodes behind it, unions in order. The partitioner and tag met first win;
+    /// the exchange mode met last wins, as in Flink.
+    fn follow_back(&self, edge: &NewEdge<'_>, found: &mut Vec<(Trail<'static>, Option<String>)>) {
+        let start = Trail {
+            at: edge.source,
+            partitioner: edge.partitioner,
+            partition_node: None,
+            shuffle_mode: edge.shuffle_mode,
+            side_output: edge.side_output,
+        };
+        let mut open = vec![start];
+        while let Some(mut trail) = open.pop() {
+            match self.virtual_nodes.get(&trail.at).map(|(node, _)| node) {
+                None => found.push((Trail { side_output: None, ..trail }, trail.side_output.map(String::from))),
+                Some(VirtualNode::Union { inputs }) => open.extend(inputs.iter().rev().map(|&at| Trail { at, ..trail })),
+                Some(VirtualNode::SideOutput { input, tag }) => {
+                    trail.side_output = trail.side_output.or(Some(tag));
+                    open.push(Trail { at: *input, ..trail });
+                }
+                Some(VirtualNode::Partition { input, partitioner, shuffle_mode }) => {
+                    if trail.partitioner.is_none() {
+                        (trail.partitioner, trail.partition_node) = (Some(*partitioner), Some(trail.at));
+                    }
+                    open.push(Trail { at: *input, shuffle_mode: *shuffle_mode, ..trail });
+                }
+            }
+        }
+    }
+
+    fn connect(
+        &mut self,
+        source: NodeIndex,
+        target: NodeIndex,
+        trail: Trail<'_>,
+        type_number: u8,
+        side_output: Option<crate::index::NameId>,
+    ) -> Result<()> {
+        let (up, down) = (self.nodes[source.get()], self.nodes[target.get()]);
+        let same = up.parallelism == down.parallelism;
+        let partitioner = trail.partitioner.unwrap_or(if same { Partitioner::Forward } else { Partitioner::Rebalance });
+        if partitioner == Partitioner::Forward && !same {
+            return Err(PlanError::ForwardParallelism {
+                source: self.label(source),
+                source_parallelism: up.parallelism,
+                target: self.label(target),
+                target_parallelism: down.parallelism,
+            });
+        }
+        self.edges.push(StreamEdge {
+            source,
+            target,
+            partitioner,
+            shuffle_mode: trail.shuffle_mode,
+            type_number,
+            side_output,
+            partition_node: trail.partition_node,
+            buffer_timeout: up.buffer_timeout,
+        });
+        Ok(())
+    }
+
+    fn add_virtual(&mut self, id: i32, inputs: &[i32], node: VirtualNode) -> Result<()> {
+        self.claim(id, "a virtual node")?;
+        for &input in inputs {
+            if !self.ids.contains_key(&input) && !self.virtual_nodes.contains_key(&input) {
+                return Err(PlanError::UnknownNode { id: input, context: format!("virtual node {id}") });
+            }
+        }
+        let branches = inputs.iter().fold(0u64, |sum, &input| sum.saturating_add(self.branches(input)));
+        self.virtual_nodes.insert(id, (node, branches));
+        Ok(())
+    }
+
+    /// How many real nodes an id stands for, counted with repetition.
+    fn branches(&self, id: i32) -> u64 {
+        self.virtual_nodes.get(&id).map_or(1, |(_, branches)| *branches)
+    }
+
+    fn claim(&self, id: i32, name: &str) -> Result<()> {
+        if let Some(&first) = self.ids.get(&id) {
+            return Err(PlanError::DuplicateNode { id, first: self.label(first), second: format!("{name}-{id}") });
+        }
+        if self.virtual_nodes.contains_key(&id) {
+            return Err(PlanError::DuplicateNode { id, first: format!("virtual node {id}"), second: format!("{name}-{id}") });
+        }
+        let count = self.nodes.len() as u64 + 1;
+        if count > MAX_NODES {
+            return Err(PlanError::TooLarge { what: "nodes".into(), count, limit: MAX_NODES });
+        }
+        Ok(())
+    }
+
+    fn known(&self, id: i32, context: impl FnOnce() -> String) -> Result<NodeIndex> {
+        self.ids.get(&id).copied().ok_or_else(|| PlanError::UnknownNode { id, context: context() })
+    }
+
+    fn add_extras(&mut self, extras: NodeExtras) -> Option<u32> {
+        if extras == NodeExtras::default() {
+            return None;
+        }
+        self.extras.push(extras);
+        Some(self.extras.len() as u32 - 1)
+    }
+
+    fn label(&self, node: NodeIndex) -> String {
+        let node = &self.nodes[node.get()];
+        format!("{}-{}", self.names.get(node.name), node.id)
+    }
+}

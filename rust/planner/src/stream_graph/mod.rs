@@ -1,0 +1,138 @@
+//! The StreamGraph: operators and the connections between them, virtual nodes resolved.
+//!
+//! Built by [`StreamGraphBuilder`] (node by node) or from the JSON description ([`spec`]), immutable afterwards.
+//! Semantics: Flink's `StreamGraph`, `StreamNode`, `StreamEdge`.
+
+mod builder;
+pub mod spec;
+mod types;
+
+pub use builder::{NewEdge, NewIteration, NewNode, StreamGraphBuilder};
+pub use types::{
+    ChainingStrategy, CheckpointingMode, ExchangeMode, Iteration, NodeExtras, Partitioner, ResourceSpec, Resources, Role, ScheduleMode, Settings,
+    ShuffleMode, StreamEdge, StreamNode,
+};
+
+use hashbrown::HashMap;
+
+use crate::csr::Csr;
+use crate::index::{EdgeIndex, Index, NameId, NodeIndex, all};
+use crate::java_hash::iteration_order;
+use crate::names::Names;
+
+/// An immutable StreamGraph. Holding it costs about 90 bytes per node, 48 per edge, and the text of the names.
+#[derive(Debug)]
+pub struct StreamGraph {
+    /// Program-wide settings.
+    pub settings: Settings,
+    pub(crate) names: Names,
+    pub(crate) nodes: Vec<StreamNode>,
+    pub(crate) edges: Vec<StreamEdge>,
+    pub(crate) iterations: Vec<Iteration>,
+    pub(crate) extras: Vec<NodeExtras>,
+    pub(crate) ids: HashMap<i32, NodeIndex>,
+    pub(crate) outgoing: Csr<NodeIndex, EdgeIndex>,
+    pub(crate) incoming: Csr<NodeIndex, EdgeIndex>,
+    pub(crate) sources: Vec<NodeIndex>,
+}
+
+impl StreamGraph {
+    fn new(
+        settings: Settings,
+        names: Names,
+        nodes: Vec<StreamNode>,
+        edges: Vec<StreamEdge>,
+        iterations: Vec<Iteration>,
+        extras: Vec<NodeExtras>,
+        ids: HashMap<i32, NodeIndex>,
+    ) -> Self {
+        let outgoing = Csr::group(nodes.len(), edges.iter().enumerate().map(|(at, edge)| (edge.source, EdgeIndex::new(at))));
+        let incoming = Csr::group(nodes.len(), edges.iter().enumerate().map(|(at, edge)| (edge.target, EdgeIndex::new(at))));
+        let added: Vec<NodeIndex> = all::<NodeIndex>(nodes.len()).filter(|node| nodes[node.get()].role.is_source()).collect();
+        let order = iteration_order(added.iter().map(|node| nodes[node.get()].id));
+        let sources = order.into_iter().map(|at| added[at as usize]).collect();
+        Self { settings, names, nodes, edges, iterations, extras, ids, outgoing, incoming, sources }
+    }
+
+    /// Number of nodes, loop heads and tails included.
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Number of edges.
+    pub fn edge_count(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// One node.
+    #[inline]
+    pub fn node(&self, node: NodeIndex) -> &StreamNode {
+        &self.nodes[node.get()]
+    }
+
+    /// One edge.
+    #[inline]
+    pub fn edge(&self, edge: EdgeIndex) -> &StreamEdge {
+        &self.edges[edge.get()]
+    }
+
+    /// Out-edges of a node, in order of addition.
+    #[inline]
+    pub fn out_edges(&self, node: NodeIndex) -> &[EdgeIndex] {
+        self.outgoing.of(node)
+    }
+
+    /// In-edges of a node, in order of addition.
+    #[inline]
+    pub fn in_edges(&self, node: NodeIndex) -> &[EdgeIndex] {
+        self.incoming.of(node)
+    }
+
+    /// Sources (loop heads included) in the iteration order of Flink's `getSourceIDs()`, a HashSet.
+    pub fn sources(&self) -> &[NodeIndex] {
+        &self.sources
+    }
+
+    /// The loops of the program.
+    pub fn iterations(&self) -> &[Iteration] {
+        &self.iterations
+    }
+
+    /// The node with an external id.
+    pub fn find(&self, id: i32) -> Option<NodeIndex> {
+        self.ids.get(&id).copied()
+    }
+
+    /// An interned text.
+    pub fn text(&self, name: NameId) -> &str {
+        self.names.get(name)
+    }
+
+    /// The name of a node.
+    pub fn name(&self, node: NodeIndex) -> &str {
+        self.names.get(self.node(node).name)
+    }
+
+    /// Minimum and preferred resources of a node; `None` is Flink's UNKNOWN.
+    pub fn resources(&self, node: NodeIndex) -> Option<&Resources> {
+        self.extras(node)?.resources.as_ref()
+    }
+
+    /// What few nodes have.
+    pub fn extras(&self, node: NodeIndex) -> Option<&NodeExtras> {
+        self.node(node).extras.map(|at| &self.extras[at as usize])
+    }
+
+    /// Simple name of the task class that runs a node when it is the head of its chain.
+    pub fn task(&self, node: NodeIndex) -> &str {
+        match self.extras(node).and_then(|extras| extras.task) {
+            Some(task) => self.text(task),
+            None => self.node(node).default_task(),
+        }
+    }
+
+    /// `name-id`, the form in which messages speak of a node.
+    pub fn label(&self, node: NodeIndex) -> String {
+        format!("{}-{}", self.name(node), self.node(node).id)
+    }
+}
