@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tests.golden.load import PLAN_RECORDS, differences, plan_records
+import json
+from typing import Any
+
+from tests.golden.load import PLAN_RECORDS, differences, plan_records, read_lines
 from tests.reference import plan, plan_deep
 
 
@@ -37,3 +40,43 @@ def test_differences_sees_every_kind_of_difference() -> None:
 def test_deep_planning_is_the_same_planning() -> None:
     record = plan_records()[0]
     assert plan_deep(record["spec"]) == plan(record["spec"])
+
+
+def test_reference_equals_flink_on_the_graphs_of_api_programs() -> None:
+    """The records of the API tests carry graphs too, and part of their plans."""
+    results = [json.loads(line)["result"] for line in read_lines("api_scripts.jsonl.gz")]
+    graphs = [result for result in results if "error" not in result.get("stream_graph", {"error": None})]
+    assert len(graphs) > 300
+    for result in graphs:
+        actual = plan(result["stream_graph"])
+        expected = {key: result[key] for key in ("hashes", "streaming_plan", "job_graph")}
+        expected["source_ids"] = result["source_ids"]
+        ours = {key: actual[key] for key in ("hashes", "streaming_plan")}
+        ours |= {"source_ids": actual["stream_graph"]["source_ids"], "job_graph": _abridged(actual["job_graph"])}
+        assert differences(ours, expected)[1] == [], result["stream_graph"]["name"]
+
+
+def _abridged(job: dict[str, Any]) -> dict[str, Any]:
+    """A job graph with the fields that those records have."""
+    if "error" in job:
+        return job
+    fields = (
+        "id",
+        "head",
+        "name",
+        "parallelism",
+        "max_parallelism",
+        "invokable",
+        "operator_nodes",
+        "slot_sharing_group",
+    )
+    of_input = ("source", "ship_strategy", "distribution", "result_type")
+    return {
+        "vertices": [
+            {
+                **{field: vertex[field] for field in fields},
+                "inputs": [[edge[field] for field in of_input] for edge in vertex["inputs"]],
+            }
+            for vertex in job["vertices"]
+        ]
+    }

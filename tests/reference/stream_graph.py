@@ -104,15 +104,18 @@ def _add(graph: StreamGraph, node: Node) -> None:
 
 def _node(node: dict[str, Any]) -> Node:
     kind, yielding = node["kind"], node.get("yielding", False)
+    task = node.get("task") or _invokable(kind, yielding)
     weight = node.get("managed_memory_weight")
     return Node(
         id=node["id"],
         name=node["name"],
-        invokable=_invokable(kind, yielding),
+        invokable=task,
         is_source=kind == "source",
         is_sink=kind == "sink",
         has_operator=True,
-        is_stream_source=kind == "source" and not yielding,
+        is_stream_source=kind == "source"
+        and task == "SourceStreamTask"
+        and not yielding,  # not the newer kind of source
         yielding=yielding,
         chaining_strategy=node.get("chaining_strategy", "ALWAYS"),
         uid=node.get("uid"),
