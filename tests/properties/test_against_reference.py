@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given, settings
 
 from penstock.plan import plan_record
 from tests.golden.load import differences
 from tests.properties.graphs import Spec, seeded_spec, specs
 from tests.reference import plan
+from tests.shapes import (
+    Shape,
+    all_to_all,
+    forward_chain,
+    keyed_pipelines,
+    layered_dag,
+    uid_table,
+    write_spec,
+    yielding_chain,
+    yielding_diamonds,
+)
 
 
 def compare(spec: Spec) -> tuple[int, bool]:
@@ -38,3 +50,19 @@ def test_seeded_graphs_of_all_sizes() -> None:
     outcomes = [compare(seeded_spec(seed, size)) for seed, size in sizes]
     assert sum(compared for compared, _ in outcomes) > 200_000
     assert sum(planned for _, planned in outcomes) > 350
+
+
+@pytest.mark.parametrize(
+    ("shape", "size"),
+    [
+        (forward_chain, 200),
+        (layered_dag, 350),
+        (keyed_pipelines, 200),
+        (uid_table, 200),
+        (yielding_chain, 100),
+        (yielding_diamonds, 201),
+        (all_to_all, 300),
+    ],
+)
+def test_shapes_of_the_benches(shape: Shape, size: int) -> None:
+    assert compare(write_spec(shape, size))[1]
