@@ -1,7 +1,7 @@
 """From a planned program to task descriptors: what :mod:`penstock.local` and :mod:`penstock.spark` run.
 
-The plan has decided everything; here each JobVertex gets a *level*, depth(source) = 0 and depth(v) = 1 + max(depth of its
-inputs), and its subtasks get slots in the level. User code is pickled, once. Cost: O(V + E), no recursion.
+The plan has decided everything; here each JobVertex gets a *level*, depth(source) = 0 and depth(v) = 1 + max(depth of
+its inputs), and its subtasks get slots in the level. User code is pickled, once. Cost: O(V + E), no recursion.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def _refuse_iterations(job_graph: Any) -> None:
     loops = [v.name for v in job_graph.vertices if v.invokable in ("StreamIterationHead", "StreamIterationTail")]
     if loops:
         raise UnsupportedError(
-            f"The program has an iteration ({loops[0]!r}). Iterations can be planned and explained, but not run: a Spark job has no "
-            "way back. Unroll the loop, or run the steps as several programs."
+            f"The program has an iteration ({loops[0]!r}). Iterations can be planned and explained, but not run: a "
+            "Spark job has no way back. Unroll the loop, or run the steps as several programs."
         )
 
 
@@ -94,7 +94,9 @@ class _Place:
     max_parallelism: int
 
 
-def _places(job_graph: Any, levels: Any, level_of: list[int], parallelism: Mapping[int, tuple[int, int]]) -> list[_Place]:
+def _places(
+    job_graph: Any, levels: Any, level_of: list[int], parallelism: Mapping[int, tuple[int, int]]
+) -> list[_Place]:
     offsets = [0] * len(job_graph.vertices)
     for group in levels:
         next_slot = 0
@@ -112,16 +114,17 @@ def _check_operators(pipeline: Any, job_graph: Any, places: list[_Place]) -> Non
             operator = pipeline.operators.get(link.node)
             if not isinstance(operator, StreamOperator):
                 raise InvalidProgramError(
-                    f"Operator {link.name!r} (node {link.node}) has nothing to run: its entry in the pipeline is {operator!r}. Build the "
-                    "program with penstock.datastream, or give every node an operator of penstock.runtime.operators."
+                    f"Operator {link.name!r} (node {link.node}) has nothing to run: its entry in the pipeline is "
+                    f"{operator!r}. Build the program with penstock.datastream, or give every node an operator of "
+                    "penstock.runtime.operators."
                 )
             operator.validate(place.parallelism)
             if isinstance(operator, StreamSink) and isinstance(operator.function, TextSink):
                 path = str(local_path(operator.function.path).absolute())
                 if path in written:
                     raise InvalidProgramError(
-                        f"The sinks {written[path]!r} and {link.name!r} both write to {path!r}. Give each its own path, or unite the "
-                        "streams before one sink."
+                        f"The sinks {written[path]!r} and {link.name!r} both write to {path!r}. Give each its own "
+                        "path, or unite the streams before one sink."
                     )
                 written[path] = link.name
 
@@ -144,7 +147,15 @@ class _Vertices:
         operators = tuple(self._operator(link, place, position) for link in vertex.chain)
         inputs = tuple(self._input(self._edges[e]) for e in vertex.in_edges)
         return VertexConfig(
-            vertex.index, vertex.id, vertex.name, place.parallelism, place.max_parallelism, place.level, place.offset, operators, inputs
+            vertex.index,
+            vertex.id,
+            vertex.name,
+            place.parallelism,
+            place.max_parallelism,
+            place.level,
+            place.offset,
+            operators,
+            inputs,
         )
 
     def _operator(self, link: Any, place: _Place, position: Mapping[int, int]) -> OperatorConfig:
@@ -170,7 +181,7 @@ class _Vertices:
         return self._record_type(self._edges[node.in_edges[0]]) if node.in_edges else None
 
     def _record_type(self, edge: Any) -> TypeInformation | None:
-        """The type of an edge's records: of its node, or of the side output where the pipeline knows it by (node, tag)."""
+        """The type of an edge's records: its node's, or the side output's where the pipeline has it by (node, tag)."""
         key = edge.source if edge.side_output is None else (edge.source, edge.side_output)
         return self._pipeline.types.get(key)
 
@@ -207,8 +218,8 @@ class _Vertices:
         spec = self._pipeline.partitioners.get(edge.partition_node)
         if spec is None:
             raise InvalidProgramError(
-                f"The {edge.partitioner} edge behind operator {name!r} has no partitioner: the pipeline has none for the virtual node "
-                f"{edge.partition_node}. Add a KeyPartition or CustomPartition there."
+                f"The {edge.partitioner} edge behind operator {name!r} has no partitioner: the pipeline has none for "
+                f"the virtual node {edge.partition_node}. Add a KeyPartition or CustomPartition there."
             )
         return pickle_operator(spec, f"{name} ({edge.partitioner} partitioner)")
 

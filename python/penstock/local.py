@@ -1,7 +1,7 @@
 """Runs a bounded program in this process, without Spark: for unit tests and first tries.
 
-The same tasks as on Spark, one after the other, level by level, with buffers in memory between them. User functions are pickled and
-unpickled for every subtask here too, so what a function captures is a copy, as it is on a cluster.
+The same tasks as on Spark, one after the other, level by level, with buffers in memory between them. User functions are
+pickled and unpickled for every subtask here too, so what a function captures is a copy, as it is on a cluster.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from penstock.runtime.task import Task
 
 
 class LocalExecutor:
-    """Executes pipelines in this process. Needs neither Java nor Spark nor pyarrow; all exchanged records are held in memory.
+    """Executes pipelines in this process. Needs neither Java nor Spark nor pyarrow; all exchanged records are held in
+    memory.
 
     Attributes:
         reports: of the subtasks of the last job.

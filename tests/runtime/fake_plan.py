@@ -97,7 +97,9 @@ class FakeJobGraph:
                 View(
                     job_vertex=v.index,
                     parallelism=v.parallelism,
-                    max_parallelism=v.max_parallelism if v.max_parallelism > 0 else default_max_parallelism(v.parallelism),
+                    max_parallelism=v.max_parallelism
+                    if v.max_parallelism > 0
+                    else default_max_parallelism(v.parallelism),
                 )
                 for v in self.vertices
             ]

@@ -25,13 +25,35 @@ class Program:
     types: dict[Any, Any] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
 
-    def add(self, operator, *inputs, name=None, p=1, type=None, uid=None, chain="ALWAYS", max_p=-1, partitioner=None, tag=None, spec=None):
+    def add(
+        self,
+        operator,
+        *inputs,
+        name=None,
+        p=1,
+        type=None,
+        uid=None,
+        chain="ALWAYS",
+        max_p=-1,
+        partitioner=None,
+        tag=None,
+        spec=None,
+    ):
         """Add an operator behind ``inputs`` (nodes, or the results of :meth:`via`) and return its node."""
         node = len(self.nodes) + 1
         kind = {StreamSource: "source", StreamSink: "sink"}.get(operator.__class__, "operator")
-        default = f"{'Source: ' if kind == 'source' else 'Sink: ' if kind == 'sink' else ''}{operator.__class__.__name__} {node}"
+        prefix = {"source": "Source: ", "sink": "Sink: "}.get(kind, "")
+        default = f"{prefix}{operator.__class__.__name__} {node}"
         self.nodes.append(
-            {"id": node, "name": name or default, "kind": kind, "parallelism": p, "uid": uid, "chaining_strategy": chain, "max_parallelism": max_p}
+            {
+                "id": node,
+                "name": name or default,
+                "kind": kind,
+                "parallelism": p,
+                "uid": uid,
+                "chaining_strategy": chain,
+                "max_parallelism": max_p,
+            }
         )
         self.operators[node] = operator
         self.types[node] = type

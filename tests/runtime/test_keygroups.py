@@ -155,7 +155,13 @@ def test_the_exception_classes_of_flink():
 
 @pytest.mark.parametrize(
     ("key", "advice"),
-    [({1, 2}, "sorted tuple"), ({"a": 1}, "sorted tuple"), (object(), "tuple of its fields"), (b"ab", "hex"), ((1, {2}), "sorted")],
+    [
+        ({1, 2}, "sorted tuple"),
+        ({"a": 1}, "sorted tuple"),
+        (object(), "tuple of its fields"),
+        (b"ab", "hex"),
+        ((1, {2}), "sorted"),
+    ],
 )
 def test_keys_without_a_stable_hash_are_refused_with_advice(key, advice):
     with pytest.raises(TypeInfoError, match=advice):
@@ -164,7 +170,25 @@ def test_keys_without_a_stable_hash_are_refused_with_advice(key, advice):
 
 def test_equal_in_python_is_not_equal_in_java():
     canonical = KeyHash().canonical
-    keys = [1, True, 1.0, Decimal(1), Decimal("1.0"), (1,), [1], Row(1), (True,), (1.0,), "1", 0.0, -0.0, 0, False, (0.0,), (-0.0,)]
+    keys = [
+        1,
+        True,
+        1.0,
+        Decimal(1),
+        Decimal("1.0"),
+        (1,),
+        [1],
+        Row(1),
+        (True,),
+        (1.0,),
+        "1",
+        0.0,
+        -0.0,
+        0,
+        False,
+        (0.0,),
+        (-0.0,),
+    ]
     assert len({canonical(k) for k in keys}) == len(keys)
     assert canonical(float("nan")) == canonical(float("nan"))
     assign = channel_assigner(KeyHash(), 128, 128)

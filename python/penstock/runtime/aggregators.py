@@ -1,7 +1,7 @@
 """Aggregations over one field: sum, min, max, minBy, maxBy.
 
-``sum``, ``min`` and ``max`` keep the other fields of the *first* record; ``min_by`` and ``max_by`` keep a whole record, the first one
-among equals unless told otherwise. They never change a record in place: the result is a new one.
+``sum``, ``min`` and ``max`` keep the other fields of the *first* record; ``min_by`` and ``max_by`` keep a whole record,
+the first one among equals unless told otherwise. They never change a record in place: the result is a new one.
 
 Sources of the semantics: ``SumAggregator`` and ``ComparableAggregator`` of Flink 1.11.
 """
@@ -132,4 +132,6 @@ def _row_field(row: Row, position: Position) -> int:
             position = int(position[1:])
     if isinstance(position, int) and 0 <= position < len(row):
         return position
-    raise TypeInfoError(f"{row!r} has no field {position!r}: give a name it has, or a position from 0 to {len(row) - 1}.")
+    raise TypeInfoError(
+        f"{row!r} has no field {position!r}: give a name it has, or a position from 0 to {len(row) - 1}."
+    )

@@ -20,7 +20,8 @@ def bind(function: Any, method: str) -> Callable[..., Any]:
     """
     if isinstance(function, type) and hasattr(function, method):
         raise InvalidProgramError(
-            f"{function.__name__} is a class, and its {method}() needs an instance. Write {function.__name__}() instead."
+            f"{function.__name__} is a class, and its {method}() needs an instance. Write {function.__name__}() "
+            "instead."
         )
     bound = getattr(function, method, None)
     if callable(bound):
@@ -28,8 +29,8 @@ def bind(function: Any, method: str) -> Callable[..., Any]:
     if callable(function):
         return function
     raise InvalidProgramError(
-        f"{function!r} is neither callable nor has it a method {method}(). Give a function of one record or an object with "
-        f"{method}()."
+        f"{function!r} is neither callable nor has it a method {method}(). Give a function of one record or an "
+        f"object with {method}()."
     )
 
 

@@ -1,8 +1,8 @@
 """OperatorChain: the operators of a vertex, connected and running in one subtask.
 
-Built from the tail to the head, so that every operator finds its outputs ready. Order of life, as in Flink: *open* goes depth
-first along the outputs in edge order, each operator after everything below it; *end of input* and *close* go in exactly the reverse of
-that order, so what an operator emits there still reaches the operators below it.
+Built from the tail to the head, so that every operator finds its outputs ready. Order of life, as in Flink: *open* goes
+depth first along the outputs in edge order, each operator after everything below it; *end of input* and *close* go in
+exactly the reverse of that order, so what an operator emits there still reaches the operators below it.
 
 Source of the semantics: ``OperatorChain`` and ``StreamTask`` (Flink 1.11). Cost: O(operators + edges); no recursion.
 """
@@ -100,7 +100,8 @@ def _targets(tag: str | None, main: list[Collector], sides: dict[str, list[Colle
 
 
 def opening_order(operators: tuple[OperatorConfig, ...]) -> list[int]:
-    """Positions in the order of opening: depth first along the outputs in edge order, an operator after all below it."""
+    """Positions in the order of opening: depth first along the outputs in edge order, an operator after all below
+    it."""
     order: list[int] = []
     stack = [(0, False)]
     while stack:

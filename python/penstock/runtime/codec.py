@@ -1,11 +1,13 @@
 """How a buffer of records becomes bytes, and how a record is protected from later changes.
 
-A buffer is ``(values, stamps)``: the records in order, and their timestamps run by run, ``(index of the first, timestamp)``.
+A buffer is ``(values, stamps)``: the records in order, and their timestamps run by run, ``(index of the first,
+timestamp)``.
 
-Records are written with pickle 5 without its memo (``Pickler.fast``). Measured against marshal it costs the same, its bytes are
-fewer, and it has none of marshal's traps (marshal turns a NumPy scalar into bytes without a word). Without a memo an object that
-occurs in two records is two objects at the receiver, as in Flink, where every record is serialised by itself. Where that fails, such
-as for cyclic objects or classes of the program's own ``__main__``, cloudpickle takes over for the buffer.
+Records are written with pickle 5 without its memo (``Pickler.fast``). Measured against marshal it costs the same, its
+bytes are fewer, and it has none of marshal's traps (marshal turns a NumPy scalar into bytes without a word). Without a
+memo an object that occurs in two records is two objects at the receiver, as in Flink, where every record is serialised
+by itself. Where that fails, such as for cyclic objects or classes of the program's own ``__main__``, cloudpickle takes
+over for the buffer.
 """
 
 from __future__ import annotations
@@ -75,8 +77,9 @@ class _Pickled:
 def freezer(type_info: TypeInformation | None) -> Callable[[Any], Any] | None:
     """How to keep a record that waits in a buffer from being changed by whoever still holds it.
 
-    A function may emit an object and change it afterwards (an accumulator, say); Flink has serialised it by then. Records whose
-    declared type is immutable need nothing, and None is returned; otherwise records are checked and, if mutable, copied.
+    A function may emit an object and change it afterwards (an accumulator, say); Flink has serialised it by then.
+    Records whose declared type is immutable need nothing, and None is returned; otherwise records are checked and, if
+    mutable, copied.
     """
     return None if _immutable(type_info) else freeze
 

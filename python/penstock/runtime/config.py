@@ -1,4 +1,5 @@
-"""Descriptors of tasks: frozen, picklable, all a subtask needs besides its rows (what Flink's StreamConfig is to a task).
+"""Descriptors of tasks: frozen, picklable, all a subtask needs besides its rows (what Flink's StreamConfig is to a
+task).
 
 User code is inside as bytes, pickled once on the driver; every subtask unpickles its own copy, as in Flink.
 """
@@ -27,7 +28,8 @@ class Destination:
 
 @dataclass(frozen=True)
 class NetworkOutput:
-    """Output over the exchange. Edges that choose the same channels for every record share one, and are serialised once.
+    """Output over the exchange. Edges that choose the same channels for every record share one, and are serialised
+    once.
 
     Attributes:
         side_tag: id of the side output it carries, None for the main output.

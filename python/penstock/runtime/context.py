@@ -38,7 +38,7 @@ class OperatorContext:
     state: KeyedState | None = None
 
     def fail(self, error: BaseException) -> BaseException:
-        """The failure to raise for an exception of user code; a failure passes as it is: the innermost operator names it."""
+        """The failure to raise for an exception of user code; a failure passes: the innermost operator names it."""
         return error if isinstance(error, OperatorFailure) else OperatorFailure(self.config, error)
 
     def keyed_state(self, keyed: KeyPartition) -> KeyedState:
@@ -109,14 +109,14 @@ class RuntimeContext:
     def _keyed(self) -> KeyedState:
         if self._context.state is None:
             raise InvalidProgramError(
-                f"Operator {self._context.config.name!r} asked for keyed state, but its input is not keyed. Call key_by "
-                "before it.",
+                f"Operator {self._context.config.name!r} asked for keyed state, but its input is not keyed. Call "
+                "key_by before it.",
                 flink_class="java.lang.NullPointerException",
             )
         return self._context.state
 
 
-def _name(descriptor: Any) -> str:
+def _name(descriptor: Any) -> Any:
     if isinstance(descriptor, str):
         return descriptor
     getter = getattr(descriptor, "get_name", None)

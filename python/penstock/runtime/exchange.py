@@ -1,10 +1,11 @@
 """The exchange: records leave a chain in buffers, and arrive in an order that does not depend on timing.
 
-A row of the exchange is ``(lv, tg, e, snd, seq, p)``: the level and slot that consume it, the stream edge, the sender's subtask,
-a running number per (edge, sender, target), and the bytes of up to 2,000 records. A receiver works in the order (seq, e, snd): senders
-are read fairly, and a retried task sees the same input in the same order.
+A row of the exchange is ``(lv, tg, e, snd, seq, p)``: the level and slot that consume it, the stream edge, the sender's
+subtask, a running number per (edge, sender, target), and the bytes of up to 2,000 records. A receiver works in the
+order (seq, e, snd): senders are read fairly, and a retried task sees the same input in the same order.
 
-Rows for the driver have the level :data:`DRIVER`; then ``tg`` is the index of the vertex and ``e`` says what the row is.
+Rows for the driver have the level :data:`DRIVER`; then ``tg`` is the index of the vertex and ``e`` says what the row
+is.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ class RecordWriter:
         self._emit = emit
         self._fail = fail
         kind, consumers = output.partitioner, output.parallelism
-        self._targets = list(pointwise_consumers(parallelism, consumers, subtask) if kind in POINTWISE else range(consumers))
+        self._targets = list(
+            pointwise_consumers(parallelism, consumers, subtask) if kind in POINTWISE else range(consumers)
+        )
         self._count = 1 if kind == "BROADCAST" else len(self._targets)
         self._values: list[list[Any]] = [[] for _ in range(self._count)]
         self._stamps: list[list[tuple[int, int]]] = [[] for _ in range(self._count)]

@@ -1,7 +1,7 @@
 """From an exception in a user function to a :class:`~penstock.errors.JobExecutionError` that says where it happened.
 
-The innermost operator wraps the exception once (:class:`OperatorFailure`); the task adds its own name. The message shows the user's
-exception with the lines of the user's code, without the frames of the runtime.
+The innermost operator wraps the exception once (:class:`OperatorFailure`); the task adds its own name. The message
+shows the user's exception with the lines of the user's code, without the frames of the runtime.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _RUNTIME = str(Path(__file__).resolve().parent)
 _MAX_FRAMES = 20
 
 
-class OperatorFailure(Exception):  # noqa: N818 - it never leaves the runtime; users see JobExecutionError
+class OperatorFailure(Exception):
     """An exception on its way out of an operator.
 
     Attributes:

@@ -1,10 +1,10 @@
 """Reading text files in splits: every line is read exactly once, whatever the splits.
 
-A line belongs to the split in which its first byte lies. Lines end at ``\\n`` or ``\\r\\n``, and come without their end. Bytes that
-are no text in the charset become U+FFFD, as in Java.
+A line belongs to the split in which its first byte lies. Lines end at ``\\n`` or ``\\r\\n``, and come without their
+end. Bytes that are no text in the charset become U+FFFD, as in Java.
 
-Source of the semantics: ``TextInputFormat`` and ``FileInputFormat`` (Flink 1.11): a folder means its files in order of name, without
-those that begin with ``.`` or ``_``; folders inside it are not entered.
+Source of the semantics: ``TextInputFormat`` and ``FileInputFormat`` (Flink 1.11): a folder means its files in order of
+name, without those that begin with ``.`` or ``_``; folders inside it are not entered.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def local_path(path: str) -> Path:
     if path.startswith("file:"):
         return Path(unquote(urlsplit(path).path))
     raise UnsupportedError(
-        f"The path {path!r} has the scheme {scheme!r}; files are read and written on local or mounted file systems only. Give a "
-        "path, or a file:// URI."
+        f"The path {path!r} has the scheme {scheme!r}; files are read and written on local or mounted file systems "
+        "only. Give a path, or a file:// URI."
     )
 
 
@@ -81,8 +81,8 @@ def input_files(path: str) -> list[Path]:
     if root.exists():
         return [root]
     raise ConfigurationError(
-        f"The input {path!r} does not exist (looked for {str(root.absolute())!r}). Check the path; on a cluster it must be visible to "
-        "every machine.",
+        f"The input {path!r} does not exist (looked for {str(root.absolute())!r}). Check the path; on a cluster it "
+        "must be visible to every machine.",
         flink_class="java.io.FileNotFoundException",
     )
 
@@ -120,7 +120,9 @@ def _blocks(file: IO[bytes], split: FileSplit) -> Iterator[bytes]:
     position, end = split.start, split.start + split.length
     if position > 0:
         file.seek(position - 1)
-        position += len(file.readline()) - 1  # up to the first line that begins here; just the line end, if one begins at start
+        position += (
+            len(file.readline()) - 1
+        )  # up to the first line that begins here; just the line end, if one begins at start
     while position < end:
         block = file.read(min(BLOCK_BYTES, end - position))
         if not block:

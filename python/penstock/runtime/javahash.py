@@ -1,14 +1,17 @@
 """Java's ``hashCode`` of the values that may be keys, and the form in which Python may compare them.
 
-Flink places a key by its Java hash code, so the hash must be Java's to the bit, for the Java class that the key's declared type
-names. Undeclared Python values stand for: str String, bool Boolean, int Long (BigInteger outside 64 bits), float Double, Decimal
-BigDecimal, tuple a Flink tuple, list ArrayList, Row Row. **An undeclared int therefore hashes as a Long**: for a negative number
-that differs from an Integer, so declare ``Types.INT()`` where Flink has an Integer.
+Flink places a key by its Java hash code, so the hash must be Java's to the bit, for the Java class that the key's
+declared type names. Undeclared Python values stand for: str String, bool Boolean, int Long (BigInteger outside 64
+bits), float Double, Decimal BigDecimal, tuple a Flink tuple, list ArrayList, Row Row. **An undeclared int therefore
+hashes as a Long**: for a negative number that differs from an Integer, so declare ``Types.INT()`` where Flink has an
+Integer.
 
-Python's ``==`` is not Java's ``equals``: ``1 == 1.0 == True`` and ``0.0 == -0.0``, while Java tells all of them apart. So keyed
+Python's ``==`` is not Java's ``equals``: ``1 == 1.0 == True`` and ``0.0 == -0.0``, while Java tells all of them apart.
+So keyed
 state and caches use the *canonical form* of a key: a hashable value that is equal exactly when Java's keys are equal.
 
-Sources of the semantics: ``hashCode`` of java.lang, java.math, java.util.ArrayList; Flink's Tuple classes and Row (1.11).
+Sources of the semantics: ``hashCode`` of java.lang, java.math, java.util.ArrayList; Flink's Tuple classes and Row
+(1.11).
 Cost: linear in the size of the key.
 """
 
@@ -141,7 +144,9 @@ def _big_integer(value: int) -> int:
 def _unscaled(value: Decimal) -> tuple[int, int]:
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
-        raise TypeInfoError(f"The key {value!r} is no number, and Java's BigDecimal has no such value. Filter it out first.")
+        raise TypeInfoError(
+            f"The key {value!r} is no number, and Java's BigDecimal has no such value. Filter it out first."
+        )
     unscaled = int("".join(map(str, digits)) or "0")
     return (-unscaled if sign else unscaled), -exponent
 
@@ -164,7 +169,7 @@ def _fold(h: int, hashes: Any) -> int:
     return _signed(h)
 
 
-def _bytes_in_row(value: bytes) -> int:
+def _bytes_in_row(value: bytes | bytearray) -> int:
     return _fold(1, (b - 256 if b > 127 else b for b in value))
 
 
@@ -276,8 +281,8 @@ def _compile(key_type: TypeInformation | None) -> tuple[Hash, Canonical | None]:
             lambda value: (list, *(None if v is None else form(v) for v in value)),
         )
     raise TypeInfoError(
-        f"A {key_type} cannot be a key: it has no hash code that is the same in every process. Key by a text, a number, "
-        "or a tuple of them.",
+        f"A {key_type} cannot be a key: it has no hash code that is the same in every process. Key by a text, a "
+        "number, or a tuple of them.",
         flink_class="org.apache.flink.api.common.InvalidProgramException",
     )
 

@@ -1,10 +1,11 @@
 """Key groups: which subtask owns a key.
 
-A key's Java hash is murmured and taken modulo the maximum parallelism: its *key group*, the unit in which keyed state moves.
-Subtask i of p owns a contiguous range of groups. All of it must equal Flink's to the bit, and must never change: the golden
-vectors in ``tests/golden/keygroups.json.gz`` hold it.
+A key's Java hash is murmured and taken modulo the maximum parallelism: its *key group*, the unit in which keyed state
+moves. Subtask i of p owns a contiguous range of groups. All of it must equal Flink's to the bit, and must never change:
+the golden vectors in ``tests/golden/keygroups.json.gz`` hold it.
 
-Source of the semantics: ``KeyGroupRangeAssignment`` and ``MathUtils.murmurHash`` (Flink 1.11). Cost: O(1) per key after its hash.
+Source of the semantics: ``KeyGroupRangeAssignment`` and ``MathUtils.murmurHash`` (Flink 1.11). Cost: O(1) per key after
+its hash.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ def subtask_of_key_group(key_group: int, max_parallelism: int, parallelism: int)
 
 
 def default_max_parallelism(parallelism: int) -> int:
-    """Maximum parallelism of an operator that has none set: 1.5 times the parallelism, as a power of two from 128 to 32768.
+    """Maximum parallelism of an operator that has none set: 1.5 times the parallelism, as a power of two from 128 to
+    32768.
 
     Raises:
         ConfigurationError: parallelism outside 1 … 32768.
@@ -78,8 +80,8 @@ def key_group_range(max_parallelism: int, parallelism: int, subtask: int) -> ran
     _check_parallelism(parallelism)
     if max_parallelism < parallelism:
         raise ConfigurationError(
-            f"Maximum parallelism {max_parallelism} is smaller than the parallelism {parallelism}: some subtasks would own no "
-            "key group. Raise the maximum parallelism or lower the parallelism.",
+            f"Maximum parallelism {max_parallelism} is smaller than the parallelism {parallelism}: some subtasks "
+            "would own no key group. Raise the maximum parallelism or lower the parallelism.",
             flink_class="java.lang.IllegalArgumentException",
         )
     first = (subtask * max_parallelism + parallelism - 1) // parallelism
@@ -98,8 +100,8 @@ def _check_parallelism(parallelism: int) -> None:
 def null_key() -> TypeInfoError:
     """The error for a key that is None."""
     return TypeInfoError(
-        "A key selector returned None: a key must not be null, because it decides where a record goes. Return a default key "
-        "such as '', or filter these records before key_by.",
+        "A key selector returned None: a key must not be null, because it decides where a record goes. Return a "
+        "default key such as '', or filter these records before key_by.",
         flink_class="java.lang.NullPointerException",
     )
 

@@ -1,8 +1,9 @@
 """Outputs of an operator: where its records go, inside the chain and over the exchange.
 
 What Flink builds of ChainingOutput, RecordWriterOutput, BroadcastingOutputCollector and CountingOutput is here one
-function per output, so that a record costs one Python call per hop. Chained operators see the same object (Flink's *object reuse*):
-a function that changes a record it was given changes it for its siblings too. Over an exchange every record is its own copy.
+function per output, so that a record costs one Python call per hop. Chained operators see the same object (Flink's
+*object reuse*): a function that changes a record it was given changes it for its siblings too. Over an exchange every
+record is its own copy.
 """
 
 from __future__ import annotations

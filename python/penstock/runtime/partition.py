@@ -1,10 +1,11 @@
 """Partitioners: which channels a record leaves through.
 
-:class:`KeyPartition` and :class:`CustomPartition` are what a program attaches to HASH and CUSTOM edges. The functions below choose
-the channels at run time. Where Flink draws at random (the start of REBALANCE, every record of SHUFFLE) the number comes from a
-seed of the plan, so a retried task and a repeated job send every record the same way.
+:class:`KeyPartition` and :class:`CustomPartition` are what a program attaches to HASH and CUSTOM edges. The functions
+below choose the channels at run time. Where Flink draws at random (the start of REBALANCE, every record of SHUFFLE) the
+number comes from a seed of the plan, so a retried task and a repeated job send every record the same way.
 
-Sources of the semantics: Flink's ``*Partitioner`` classes and, for pointwise connections, ``ExecutionVertex`` (all of 1.11).
+Sources of the semantics: Flink's ``*Partitioner`` classes and, for pointwise connections, ``ExecutionVertex`` (all of
+1.11).
 """
 
 from __future__ import annotations
@@ -118,7 +119,8 @@ def channel_selector(kind: str, partition: Any, max_parallelism: int, channels: 
     """The selector of a partitioner kind.
 
     Args:
-        kind: FORWARD, GLOBAL, REBALANCE, RESCALE, SHUFFLE, HASH or CUSTOM. BROADCAST selects every channel and has no selector.
+        kind: FORWARD, GLOBAL, REBALANCE, RESCALE, SHUFFLE, HASH or CUSTOM. BROADCAST selects every channel and has no
+            selector.
         partition: KeyPartition for HASH, CustomPartition for CUSTOM, otherwise None.
         max_parallelism: of the consumer.
         channels: how many channels this sender has.
@@ -146,8 +148,8 @@ def _float32(x: float) -> float:
 def pointwise_producers(producers: int, consumers: int, subtask: int) -> range:
     """Producers that a consumer subtask reads from over a pointwise connection.
 
-    Flink computes in 32-bit floats where neither number divides the other, which differs from exact integers for some pairs
-    (14 → 16 is one); so does this.
+    Flink computes in 32-bit floats where neither number divides the other, which differs from exact integers for some
+    pairs (14 → 16 is one); so does this.
     """
     n, m = producers, consumers
     if n == m:

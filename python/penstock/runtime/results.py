@@ -1,7 +1,7 @@
 """The driver's end of a job: reports, prints and collected records arrive as rows; then sink files are published.
 
-Prints are shown in the order of sink (vertex, then operator), subtask, and emission, whatever order the rows arrive in. Everything
-that is printed or collected is held in memory until the job has succeeded.
+Prints are shown in the order of sink (vertex, then operator), subtask, and emission, whatever order the rows arrive in.
+Everything that is printed or collected is held in memory until the job has succeeded.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class JobOutput:
         found = [(report.vertex, report.subtask) for report in self.reports]
         if found != expected:
             raise JobExecutionError(
-                f"The job has {len(expected)} subtasks, but the reports are those of {len(found)}: {sorted(set(expected) ^ set(found))[:5]} "
-                "differ. This is a defect of Penstock; nothing was published."
+                f"The job has {len(expected)} subtasks, but the reports are those of {len(found)}: "
+                f"{sorted(set(expected) ^ set(found))[:5]} differ. This is a defect of Penstock; nothing was published."
             )
 
     def _collected(self, rows: Iterable[Row]) -> dict[str, list[Any]]:

@@ -1,7 +1,8 @@
 """Sinks that come with Penstock: print, text files, collect. A program's own sinks are objects with ``invoke``.
 
-Prints and collected records travel to the driver as rows. Files are written under a pending name, and only what the driver finds in the
-reports of the tasks whose output counted is renamed (:func:`publish`): a failed job leaves nothing to see.
+Prints and collected records travel to the driver as rows. Files are written under a pending name, and only what the
+driver finds in the reports of the tasks whose output counted is renamed (:func:`publish`): a failed job leaves nothing
+to see.
 """
 
 from __future__ import annotations
@@ -77,7 +78,8 @@ class _Buffered(SinkWriter):
 
 @dataclass(frozen=True)
 class PrintSink(BuiltinSink):
-    """Prints every record on the driver, after ``n> `` (the subtask, from 1) when there are several (Flink: PrintSinkFunction).
+    """Prints every record on the driver, after ``n> `` (the subtask, from 1) when there are several (Flink:
+    PrintSinkFunction).
 
     Attributes:
         identifier: stands before the subtask: ``id> `` or ``id:n> ``.
@@ -128,8 +130,8 @@ class CollectSink(BuiltinSink):
 
 @dataclass(frozen=True)
 class TextSink(BuiltinSink):
-    """Writes the text of every record as a line (Flink: ``writeAsText``): with parallelism 1 one file at ``path``, otherwise a folder
-    with the files 1 … n. Encoding UTF-8.
+    """Writes the text of every record as a line (Flink: ``writeAsText``): with parallelism 1 one file at ``path``,
+    otherwise a folder with the files 1 … n. Encoding UTF-8.
 
     Attributes:
         path: where to write.
@@ -146,15 +148,15 @@ class TextSink(BuiltinSink):
             return
         if not self.overwrite:
             raise ConfigurationError(
-                f"The output {self.path!r} exists already, and existing files are not overwritten. Remove it, write elsewhere, or pass "
-                "the write mode OVERWRITE.",
+                f"The output {self.path!r} exists already, and existing files are not overwritten. Remove it, write "
+                "elsewhere, or pass the write mode OVERWRITE.",
                 flink_class="java.io.IOException",
             )
         strange = [p.name for p in target.iterdir() if not p.name.isdigit()] if target.is_dir() else []
         if strange:
             raise ConfigurationError(
-                f"The output folder {self.path!r} contains {sorted(strange)[0]!r}, which no text sink wrote; it is not deleted. Choose "
-                "another folder, or empty this one yourself."
+                f"The output folder {self.path!r} contains {sorted(strange)[0]!r}, which no text sink wrote; it is "
+                "not deleted. Choose another folder, or empty this one yourself."
             )
 
     def writer(self, context: OperatorContext) -> SinkWriter:
@@ -179,7 +181,9 @@ class _TextFile(SinkWriter):
 
     def open(self) -> None:
         os.makedirs(os.path.dirname(self._names.pending), exist_ok=True)
-        self._file = open(self._names.pending, "w", encoding="utf-8", errors="surrogatepass", newline="\n")  # noqa: SIM115
+        path = self._names.pending
+        self._file = open(path, "w", encoding="utf-8", errors="surrogatepass", newline="\n")  # noqa: SIM115 - until
+        finish
 
     def write(self, value: Any) -> None:  # type: ignore[override]
         self._file.write(self._text(value) + "\n")
@@ -206,8 +210,8 @@ def publish(files: Iterable[PendingFile]) -> None:
     for file in ready:
         if not os.path.exists(file.pending):
             raise ConfigurationError(
-                f"The sink file {file.pending!r} is not visible on the driver. Text sinks need a file system that the driver and all "
-                "executors share."
+                f"The sink file {file.pending!r} is not visible on the driver. Text sinks need a file system that "
+                "the driver and all executors share."
             )
     for root in sorted({_root(file) for file in ready}):
         _clear(Path(root))
@@ -217,13 +221,13 @@ def publish(files: Iterable[PendingFile]) -> None:
 
 
 def discard_pending(targets: Iterable[str], job_id: str) -> None:
-    """Remove the pending folders of a job; after :func:`publish` they hold only files of attempts that did not count."""
+    """Remove the pending folders of a job; after :func:`publish` only attempts that did not count have files there."""
     for target in targets:
         shutil.rmtree(pending_folder(local_path(target).absolute(), job_id), ignore_errors=True)
 
 
 def _root(file: PendingFile) -> str:
-    """The target of the sink: the folder of pending files is called ``.<name of the target>.pending-<job>`` and lies beside it."""
+    """The target of the sink, beside which the folder ``.<name of the target>.pending-<job>`` lies."""
     folder = Path(file.pending).parent
     return str(folder.parent / folder.name[1:].rsplit(".pending-", 1)[0])
 

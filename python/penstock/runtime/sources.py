@@ -1,4 +1,5 @@
-"""Sources that come with Penstock. A program's own sources are objects with ``run(ctx)``, see :mod:`.operators.source`."""
+"""Sources that come with Penstock. A program's own sources are objects with ``run(ctx)``, see
+:mod:`.operators.source`."""
 
 from __future__ import annotations
 
@@ -44,8 +45,8 @@ class CollectionSource(BatchSource):
         """A collection is read once, so by one subtask."""
         if parallelism != 1:
             raise InvalidProgramError(
-                f"A collection source cannot have the parallelism {parallelism}: each subtask would emit all elements. Set the "
-                "parallelism of the next operator instead.",
+                f"A collection source cannot have the parallelism {parallelism}: each subtask would emit all "
+                "elements. Set the parallelism of the next operator instead.",
                 flink_class="java.lang.IllegalArgumentException",
             )
 
@@ -56,7 +57,8 @@ class CollectionSource(BatchSource):
 
 @dataclass(frozen=True)
 class SequenceSource(BatchSource):
-    """The integers from start to end, both included; subtask i of p emits start + i, start + i + p, … (Flink: StatefulSequenceSource)."""
+    """The integers from start to end, both included; subtask i of p emits start + i, start + i + p, … (Flink:
+    StatefulSequenceSource)."""
 
     start: int
     end: int
@@ -70,7 +72,8 @@ class SequenceSource(BatchSource):
 
 @dataclass(frozen=True)
 class FileMonitor(BatchSource):
-    """Finds files and emits their splits, for FileReader to read (Flink: ContinuousFileMonitoringFunction, PROCESS_ONCE).
+    """Finds files and emits their splits, for FileReader to read (Flink: ContinuousFileMonitoringFunction,
+    PROCESS_ONCE).
 
     Attributes:
         path: a file, or a folder for the files in it; a ``file:`` URI as well.

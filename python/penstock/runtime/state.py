@@ -1,8 +1,8 @@
 """Keyed state of one operator in one subtask.
 
-State is held in *tables*: per state name and namespace (a window, or none) a dict from key to value. The key is the canonical form of
-:mod:`.javahash`, so keys are told apart as Java tells them apart. :meth:`KeyedState.sections` regroups everything by key group, the
-unit in which state moves between subtasks. Access is O(1), a regrouping O(keys).
+State is held in *tables*: per state name and namespace (a window, or none) a dict from key to value. The key is the
+canonical form of :mod:`.javahash`, so keys are told apart as Java tells them apart. :meth:`KeyedState.sections`
+regroups everything by key group, the unit in which state moves between subtasks. Access is O(1), a regrouping O(keys).
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """Running pushing code step by step, and running deep chains.
 
-A user source *pushes* records from inside its ``run``; a task *is pulled* for rows. :func:`in_steps` runs the pushing code in a
-thread of its own that moves only while its consumer waits: at any moment exactly one of the two runs, so nothing needs a lock and
-nothing depends on timing.
+A user source *pushes* records from inside its ``run``; a task *is pulled* for rows. :func:`in_steps` runs the pushing
+code in a
+thread of its own that moves only while its consumer waits: at any moment exactly one of the two runs, so nothing needs
+a lock and nothing depends on timing.
 
-In a chain each operator calls the next one, so a chain of n operators is 2n Python calls deep. :func:`deep` raises the recursion limit by what
-a task needs. Since Python 3.11 such calls take no C stack; before, a deep chain also runs in a thread with a larger stack.
+In a chain each operator calls the next one, so a chain of n operators is 2n Python calls deep. :func:`deep` raises the
+recursion limit by what a task needs. Since Python 3.11 such calls take no C stack; before, a deep chain also runs in a
+thread with a larger stack.
 """
 
 from __future__ import annotations

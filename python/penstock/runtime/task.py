@@ -1,8 +1,8 @@
 """One subtask of a vertex: rows in, rows out. The local runner and Spark run this and nothing else.
 
-A task collects its input (:meth:`Task.receive`), then runs (:meth:`Task.finish`). Where a single channel leads to it, it runs as
-the rows come in. The last row is its report, the *commit row*, which flows to the driver: what counts is exactly the attempt whose
-output was consumed.
+A task collects its input (:meth:`Task.receive`), then runs (:meth:`Task.finish`). Where a single channel leads to it,
+it runs as the rows come in. The last row is its report, the *commit row*, which flows to the driver: what counts is
+exactly the attempt whose output was consumed.
 """
 
 from __future__ import annotations
@@ -139,4 +139,3 @@ class Task:
         self._gate.close()
         if self._chain is not None:
             self._chain.dispose()
-

@@ -1,11 +1,13 @@
 """How records look in text: what ``print`` and text sinks write.
 
-A record of a declared type has Java's text form; a record of an undeclared type is Python's ``str``. Rows differ between the two
+A record of a declared type has Java's text form; a record of an undeclared type is Python's ``str``. Rows differ
+between the two
 writers, as in PyFlink: ``print`` shows ``+I[a,None]`` (Python texts, no space), a text file ``+I[a, null]``.
 
 Arrays have no stable text in Java (``[I@6d06d69c``); here they look like lists.
 
-Sources of the semantics: ``toString`` of the Java classes; PyFlink's print sink. Texts are made once per record: O(its length).
+Sources of the semantics: ``toString`` of the Java classes; PyFlink's print sink. Texts are made once per record: O(its
+length).
 """
 
 from __future__ import annotations
@@ -101,7 +103,9 @@ def java_float(value: float) -> str:
         single = math.copysign(math.inf, value)
     if not math.isfinite(single):
         return _java_decimal(single, "")
-    shortest = next(s for s in (f"{single:.{p}g}" for p in range(1, 10)) if struct.pack("f", float(s)) == struct.pack("f", single))
+    shortest = next(
+        s for s in (f"{single:.{p}g}" for p in range(1, 10)) if struct.pack("f", float(s)) == struct.pack("f", single)
+    )
     return _java_decimal(single, shortest)
 
 

@@ -1,7 +1,7 @@
 """Pickling of user code, once, on the driver.
 
-Functions and classes go by value when an executor could not import their module: those of the program itself (``__main__``) and of modules
-that are not found on the path by their name.
+Functions and classes go by value when an executor could not import their module: those of the program itself
+(``__main__``) and of modules that are not found on the path by their name.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def pickle_operator(operator: Any, name: str) -> bytes:
         _Pickler(target, protocol=5).dump(operator)
     except Exception as error:
         raise InvalidProgramError(
-            f"The function of operator {name!r} cannot be sent to the executors: {type(error).__name__}: {_first_line(error)}. "
-            f"{_advice(error)}",
+            f"The function of operator {name!r} cannot be sent to the executors: {type(error).__name__}: "
+            f"{_first_line(error)}. {_advice(error)}",
             flink_class="org.apache.flink.api.common.InvalidProgramException",
         ) from error
     return target.getvalue()
@@ -47,12 +47,12 @@ def _advice(error: BaseException) -> str:
     text = f"{type(error).__name__}: {error}"
     if "Spark" in text or "CONTEXT_ONLY_VALID_ON_DRIVER" in text:
         return (
-            "It captures a SparkSession, SparkContext or DataFrame, which exist on the driver only. Collect what the function needs "
-            "into plain Python values before."
+            "It captures a SparkSession, SparkContext or DataFrame, which exist on the driver only. Collect what the "
+            "function needs into plain Python values before."
         )
     return (
-        "It captures an object that cannot be pickled, such as an open file, a lock, or a connection. Create it in the function's "
-        "open() method, which runs on the executor."
+        "It captures an object that cannot be pickled, such as an open file, a lock, or a connection. Create it in "
+        "the function's open() method, which runs on the executor."
     )
 
 

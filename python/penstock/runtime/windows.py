@@ -1,10 +1,10 @@
 """Windows by count: the global window, its triggers and evictors, and the functions a window applies.
 
-A trigger is asked after each element and answers with a :class:`TriggerResult`; an evictor removes elements before the function sees
-them. Both see the current key's state only. Time windows join the same interfaces later.
+A trigger is asked after each element and answers with a :class:`TriggerResult`; an evictor removes elements before the
+function sees them. Both see the current key's state only. Time windows join the same interfaces later.
 
-Sources of the semantics: ``GlobalWindows``, ``CountTrigger``, ``PurgingTrigger``, ``CountEvictor``, ``WindowOperator`` and
-``EvictingWindowOperator`` of Flink 1.11.
+Sources of the semantics: ``GlobalWindows``, ``CountTrigger``, ``PurgingTrigger``, ``CountEvictor``, ``WindowOperator``
+and ``EvictingWindowOperator`` of Flink 1.11.
 """
 
 from __future__ import annotations
@@ -171,8 +171,8 @@ class ReduceWindow(WindowFunction):
     def bind(self) -> Callable[[list[Any]], list[Any]]:
         """Elements reduced from the first to the last.
 
-        Flink's min and max write the extreme into the object of the first element, which an evicting window keeps: the next firing
-        sees it there. So the first element is replaced here (``changes_first``).
+        Flink's min and max write the extreme into the object of the first element, which an evicting window keeps: the
+        next firing sees it there. So the first element is replaced here (``changes_first``).
         """
         reduce = bind(self.reducer, "reduce")
         changes_first = getattr(self.reducer, "changes_first", False)

@@ -1,7 +1,7 @@
 """The contract of operators.
 
-A :class:`StreamOperator` is what a program builds: plain frozen data around a user function, pickled once. In each subtask ``build``
-makes the :class:`LiveOperator`. The task calls, in this order::
+A :class:`StreamOperator` is what a program builds: plain frozen data around a user function, pickled once. In each
+subtask ``build`` makes the :class:`LiveOperator`. The task calls, in this order::
 
     build(context, output)      tail first, so that ``output`` leads to finished operators
     input(n)                    the collector for the records of input n (0: the only one)
@@ -10,8 +10,8 @@ makes the :class:`LiveOperator`. The task calls, in this order::
     end_input(), close()        head first; what these emit still reaches the operators below
     dispose()                   always, also after a failure: user functions close here if they have not
 
-Counting: the chain asks ``main_records(records_in)`` after the last record; an operator that emits one record per input need
-not count at all.
+Counting: the chain asks ``main_records(records_in)`` after the last record; an operator that emits one record per input
+need not count at all.
 """
 
 from __future__ import annotations

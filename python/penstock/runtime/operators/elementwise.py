@@ -1,7 +1,7 @@
 """Operators that look at one record at a time: map, flat_map, filter, process.
 
-Sources of the semantics: ``StreamMap``, ``StreamFlatMap``, ``StreamFilter``, ``ProcessOperator``, ``KeyedProcessOperator`` (Flink 1.11);
-what a Python function may return is PyFlink's.
+Sources of the semantics: ``StreamMap``, ``StreamFlatMap``, ``StreamFilter``, ``ProcessOperator``,
+``KeyedProcessOperator`` (Flink 1.11); what a Python function may return is PyFlink's.
 """
 
 from __future__ import annotations
@@ -134,7 +134,9 @@ class ProcessContext:
 
     def timer_service(self) -> Any:
         """Not supported yet."""
-        raise UnsupportedError("Timers are not supported yet: ctx.timer_service() has nothing to offer. See docs/limits.md.")
+        raise UnsupportedError(
+            "Timers are not supported yet: ctx.timer_service() has nothing to offer. See docs/limits.md."
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,8 @@
-"""GroupedReduce: a running reduction per key (``reduce``, ``sum``, ``min``, ``max``, ``min_by``, ``max_by`` on a keyed stream).
+"""GroupedReduce: a running reduction per key (``reduce``, ``sum``, ``min``, ``max``, ``min_by``, ``max_by`` on a keyed
+stream).
 
-Source of the semantics: ``StreamGroupedReduce`` (Flink 1.11): the first record of a key is emitted as it is, every later one as the
-reduction so far, each with its own record's timestamp.
+Source of the semantics: ``StreamGroupedReduce`` (Flink 1.11): the first record of a key is emitted as it is, every
+later one as the reduction so far, each with its own record's timestamp.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ class GroupedReduce(StreamOperator):
     """A running reduction per key.
 
     Attributes:
-        reducer: a callable of two records, or an object with ``reduce`` (the aggregators of :mod:`penstock.runtime.aggregators` too).
+        reducer: a callable of two records, or an object with ``reduce`` (the aggregators of
+            :mod:`penstock.runtime.aggregators` too).
     """
 
     reducer: Any

@@ -22,8 +22,8 @@ class StreamSink(StreamOperator):
     """The tail of a chain.
 
     Attributes:
-        function: a sink of :mod:`penstock.runtime.sinks`, a user object with ``invoke(value)`` or ``invoke(value, context)``, or a
-            callable of that form.
+        function: a sink of :mod:`penstock.runtime.sinks`, a user object with ``invoke(value)`` or ``invoke(value,
+            context)``, or a callable of that form.
     """
 
     function: Any

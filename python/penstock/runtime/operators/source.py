@@ -24,8 +24,8 @@ class StreamSource(StreamOperator):
     """The head of a source task.
 
     Attributes:
-        function: a source of :mod:`penstock.runtime.sources`, or a user object with ``run(ctx)`` and optional ``open``, ``close``,
-            ``cancel``.
+        function: a source of :mod:`penstock.runtime.sources`, or a user object with ``run(ctx)`` and optional ``open``,
+            ``close``, ``cancel``.
     """
 
     function: Any

@@ -1,9 +1,10 @@
 """WindowOperator: elements per key and window, a trigger that fires, an evictor, a function.
 
-Without an evictor and with a reducing function only the reduction is kept; with an evictor all elements are, as in Flink.
+Without an evictor and with a reducing function only the reduction is kept; with an evictor all elements are, as in
+Flink.
 
-Sources of the semantics: ``WindowOperator`` and ``EvictingWindowOperator`` (Flink 1.11): for each window of an element add it, ask the
-trigger, fire, purge. Firing an empty window calls nothing. Results carry the window's last timestamp.
+Sources of the semantics: ``WindowOperator`` and ``EvictingWindowOperator`` (Flink 1.11): for each window of an element
+add it, ask the trigger, fire, purge. Firing an empty window calls nothing. Results carry the window's last timestamp.
 """
 
 from __future__ import annotations
