@@ -23,7 +23,13 @@ from typing import Any
 if __name__ == "__main__":  # run as a file: the tests' packages are found from the repository's root
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from penstock.datastream import CheckpointingMode, ResourceSpec, StreamExecutionEnvironment, TimeCharacteristic
+from penstock.datastream import (
+    CheckpointingMode,
+    MapStateDescriptor,
+    ResourceSpec,
+    StreamExecutionEnvironment,
+    TimeCharacteristic,
+)
 from penstock.errors import PenstockError
 from tests.datastream import stand_ins
 from tests.datastream.stand_ins import REC, Lacking
@@ -148,10 +154,14 @@ def _set_time_characteristic(self: Interpreter, env: Any, name: str) -> None:
 
 
 def _key_by(self: Interpreter, stream: Any, *keys: Any) -> Any:
-    if isinstance(keys[0], dict):
-        selector, key_type = stand_ins.key(keys[0]["key"])
-        return _method(stream, "keyBy")(selector, key_type)
-    return _method(stream, "keyBy")(*keys)
+    if not isinstance(keys[0], dict):
+        return _method(stream, "keyBy")(*keys)
+    selectors = [stand_ins.key(key["key"])[0] for key in keys]
+    return _method(stream, "keyBy")(*selectors, key_type=stand_ins.KEY_TYPES[keys[0]["key"]])
+
+
+def _with_feedback_type(self: Interpreter, stream: Any, type_name: str) -> Any:
+    return stream.with_feedback_type(stand_ins.TYPES[type_name])
 
 
 def _partition_custom(self: Interpreter, stream: Any, partitioner: Any, key: Any) -> Any:
@@ -160,9 +170,8 @@ def _partition_custom(self: Interpreter, stream: Any, partitioner: Any, key: Any
 
 
 def _broadcast(self: Interpreter, stream: Any, *states: Any) -> Any:
-    if states:
-        raise Lacking("broadcast")
-    return stream.broadcast()
+    types = stand_ins.TYPES["string"], stand_ins.TYPES["long"]
+    return stream.broadcast(*(MapStateDescriptor(state["state"], *types) for state in states))
 
 
 def _reduce(self: Interpreter, stream: Any, function: Any, *window_function: Any) -> Any:
@@ -189,6 +198,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "keyBy": _key_by,
     "partitionCustom": _partition_custom,
     "broadcast": _broadcast,
+    "withFeedbackType": _with_feedback_type,
     "reduce": _reduce,
     "transformation.setCoLocationGroupKey": _on_transformation("set_co_location_group_key"),
     "transformation.setManagedMemoryWeight": _on_transformation("set_managed_memory_weight"),

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from penstock.common import Configuration, OutputTag, Types
+from penstock.common import Configuration, JobExecutionResult, OutputTag, Types
 from penstock.datastream import CheckpointingMode, StreamExecutionEnvironment
 from penstock.datastream import executors as executor_module
 from penstock.errors import ConfigurationError, InvalidProgramError, PlanError
@@ -25,6 +25,7 @@ class Keeping:
 
     def execute(self, pipeline):
         self.pipelines.append(pipeline)
+        return JobExecutionResult(pipeline.name)
 
 
 def nodes(env: StreamExecutionEnvironment) -> dict[int, dict]:

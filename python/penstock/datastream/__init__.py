@@ -6,7 +6,19 @@ A program is built here and handed, translated, to an executor; nothing in this 
 from __future__ import annotations
 
 from penstock.common import OutputTag, RuntimeExecutionMode
+from penstock.datastream.co_functions import (
+    AsyncFunction,
+    BroadcastProcessFunction,
+    CoFlatMapFunction,
+    CoMapFunction,
+    CoProcessFunction,
+    KeyedBroadcastProcessFunction,
+    KeyedCoProcessFunction,
+    ProcessWindowFunction,
+    WindowFunction,
+)
 from penstock.datastream.collecting import CloseableIterator
+from penstock.datastream.connected_streams import BroadcastConnectedStream, BroadcastStream, ConnectedStreams
 from penstock.datastream.data_stream import DataStream, DataStreamSink, DataStreamSource, SingleOutputStreamOperator
 from penstock.datastream.environment import StreamExecutionEnvironment
 from penstock.datastream.functions import (
@@ -25,29 +37,44 @@ from penstock.datastream.functions import (
     SinkFunction,
     SourceFunction,
 )
+from penstock.datastream.iterative_stream import IterativeStream
 from penstock.datastream.keyed_stream import KeyedStream
 from penstock.datastream.resources import ResourceSpec
 from penstock.datastream.settings import CheckpointingMode, TimeCharacteristic
+from penstock.datastream.state import MapStateDescriptor
 from penstock.datastream.windowed_stream import WindowedStream
 
 __all__ = [
     "AggregateFunction",
+    "AsyncFunction",
+    "BroadcastConnectedStream",
+    "BroadcastProcessFunction",
+    "BroadcastStream",
     "CheckpointingMode",
     "CloseableIterator",
+    "CoFlatMapFunction",
+    "CoMapFunction",
+    "CoProcessFunction",
+    "ConnectedStreams",
     "DataStream",
     "DataStreamSink",
     "DataStreamSource",
     "FilterFunction",
     "FlatMapFunction",
     "Function",
+    "IterativeStream",
     "KeySelector",
+    "KeyedBroadcastProcessFunction",
+    "KeyedCoProcessFunction",
     "KeyedProcessFunction",
     "KeyedStream",
     "MapFunction",
+    "MapStateDescriptor",
     "OutputTag",
     "ParallelSourceFunction",
     "Partitioner",
     "ProcessFunction",
+    "ProcessWindowFunction",
     "ReduceFunction",
     "ResourceSpec",
     "RuntimeContext",
@@ -57,5 +84,6 @@ __all__ = [
     "SourceFunction",
     "StreamExecutionEnvironment",
     "TimeCharacteristic",
+    "WindowFunction",
     "WindowedStream",
 ]

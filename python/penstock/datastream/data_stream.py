@@ -29,6 +29,7 @@ from penstock.runtime import operators, partition, sinks
 
 if TYPE_CHECKING:
     from penstock.datastream.collecting import CloseableIterator
+    from penstock.datastream.connected_streams import BroadcastStream
     from penstock.datastream.environment import StreamExecutionEnvironment
     from penstock.datastream.functions import (
         FilterFunction,
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
         ProcessFunction,
         SinkFunction,
     )
+    from penstock.datastream.iterative_stream import IterativeStream
     from penstock.datastream.keyed_stream import KeyedStream
+    from penstock.datastream.state import MapStateDescriptor
 
 
 class DataStream:
@@ -186,6 +189,30 @@ class DataStream:
         inputs = [self.transformation, *(other.transformation for other in streams)]
         return DataStream(self._environment, UnionTransformation(self._environment.next_id(), inputs))
 
+    def connect(self, ds: DataStream | BroadcastStream) -> Any:
+        """This stream and another of any type side by side, for operators with two inputs (plan only).
+
+        Args:
+            ds: a DataStream, which gives ConnectedStreams, or a BroadcastStream, which gives a
+            BroadcastConnectedStream.
+        """
+        from penstock.datastream.connected_streams import BroadcastConnectedStream, BroadcastStream, ConnectedStreams
+
+        if not isinstance(ds, DataStream | BroadcastStream):
+            checks.refuse(f"connect() was given {ds!r}, which is no DataStream.")
+        checks.same_environment(self, ds, "connect")
+        return ConnectedStreams(self, ds) if isinstance(ds, DataStream) else BroadcastConnectedStream(self, ds)
+
+    def iterate(self, max_wait_time_ms: int = 0) -> IterativeStream:
+        """Start a loop at this stream; ``close_with`` on the result ends it (plan only).
+
+        Args:
+            max_wait_time_ms: how long the loop waits for feedback before it ends; 0 waits for ever.
+        """
+        from penstock.datastream.iterative_stream import IterativeStream
+
+        return IterativeStream(self, max_wait_time_ms)
+
     # --- partitioners -----------------------------------------------------------------------------------------------
 
     def key_by(
@@ -222,9 +249,18 @@ class DataStream:
         """Distribute records at random (from a seed of the plan)."""
         return self._partition("SHUFFLE")
 
-    def broadcast(self) -> DataStream:
-        """Send every record to every subtask."""
-        return self._partition("BROADCAST")
+    def broadcast(self, *broadcast_state_descriptors: MapStateDescriptor) -> Any:
+        """Send every record to every subtask.
+
+        Args:
+            broadcast_state_descriptors: with states, the result is a BroadcastStream to connect to (plan only).
+        """
+        stream = self._partition("BROADCAST")
+        if not broadcast_state_descriptors:
+            return stream
+        from penstock.datastream.connected_streams import BroadcastStream
+
+        return BroadcastStream(stream, broadcast_state_descriptors)
 
     def global_(self) -> DataStream:
         """Send all records to the first subtask."""

@@ -11,6 +11,7 @@ Cost: one small object per API call; a program of 100,000 operators is built in 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from penstock.common.output_tag import OutputTag
@@ -272,3 +273,67 @@ class SideOutputTransformation(Transformation):
         super().__init__(id, "SideOutput", tag.type_info, input.parallelism)
         self.input = input
         self.tag = tag
+
+
+class FeedbackTransformation(Transformation):
+    """An iteration: its input and, joined to it, what comes back.
+
+    Attributes:
+        input: what enters the loop; None for the feedback half of a connected iteration, which carries feedback only.
+        max_wait_time: milliseconds the head waits for feedback before it ends; 0 waits for ever.
+        feedback: streams that lead back, in the order of ``close_with``.
+        needs_feedback: whether a used loop without feedback is an error.
+    """
+
+    __slots__ = ("feedback", "input", "max_wait_time", "needs_feedback")
+
+    def __init__(
+        self,
+        id: int,
+        input: Transformation | None,
+        output_type: TypeInformation | None,
+        parallelism: int,
+        max_wait_time: int,
+    ) -> None:
+        super().__init__(id, "Feedback" if input is not None else "CoFeedback", output_type, parallelism)
+        self.input = input
+        self.max_wait_time = max_wait_time
+        self.feedback: list[Transformation] = []
+        self.needs_feedback = input is not None
+
+    def add_feedback(self, stream: Transformation) -> None:
+        """Lead a stream back; it needs the loop's parallelism."""
+        if stream.parallelism != self.parallelism:
+            checks.refuse(
+                f"close_with() of {self!r}: the feedback {stream.name!r} has parallelism {stream.parallelism}, the "
+                f"loop {self.parallelism}. Head and tail of a loop run in pairs; set one of the two with "
+                "set_parallelism().",
+                checks.UNSUPPORTED_OPERATION,
+            )
+        self.feedback.append(stream)
+
+
+def leads_back_to(stream: Transformation, loop: FeedbackTransformation) -> bool:
+    """Whether ``loop`` is among the transitive inputs of ``stream``. O(transformations above it), iterative."""
+    seen: set[int] = set()
+    pending = [stream]
+    while pending:
+        current = pending.pop()
+        if current is loop:
+            return True
+        if current.id not in seen:
+            seen.add(current.id)
+            pending.extend(inputs_of(current))
+    return False
+
+
+def inputs_of(transformation: Transformation) -> Sequence[Transformation]:
+    """What a transformation reads, in order. Feedback does not count as an input of its loop."""
+    if isinstance(transformation, UnionTransformation):
+        return transformation.inputs
+    if isinstance(transformation, TwoInputTransformation):
+        return (transformation.input1, transformation.input2)
+    if isinstance(transformation, SourceTransformation):
+        return ()
+    only = transformation.input  # type: ignore[attr-defined]
+    return () if only is None else (only,)

@@ -1,0 +1,121 @@
+"""Base classes of user functions on two connected streams, on windows, and of asynchronous ones.
+
+Source of the names: ``pyflink.datastream.functions``.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import Any
+
+from penstock.datastream.functions import Function
+
+
+class CoMapFunction(Function):
+    """One record out for each record of either input."""
+
+    @abstractmethod
+    def map1(self, value: Any) -> Any:
+        """The record to emit for a record of the first input."""
+
+    @abstractmethod
+    def map2(self, value: Any) -> Any:
+        """The record to emit for a record of the second input."""
+
+
+class CoFlatMapFunction(Function):
+    """Any number of records out for each record of either input."""
+
+    @abstractmethod
+    def flat_map1(self, value: Any) -> Iterable[Any]:
+        """The records to emit for a record of the first input."""
+
+    @abstractmethod
+    def flat_map2(self, value: Any) -> Iterable[Any]:
+        """The records to emit for a record of the second input."""
+
+
+class CoProcessFunction(Function):
+    """A ProcessFunction of two inputs."""
+
+    @abstractmethod
+    def process_element1(self, value: Any, ctx: Any) -> Iterable[Any] | None:
+        """Called for each record of the first input."""
+
+    @abstractmethod
+    def process_element2(self, value: Any, ctx: Any) -> Iterable[Any] | None:
+        """Called for each record of the second input."""
+
+
+class KeyedCoProcessFunction(Function):
+    """A KeyedProcessFunction of two inputs with one type of key."""
+
+    @abstractmethod
+    def process_element1(self, value: Any, ctx: Any) -> Iterable[Any] | None:
+        """Called for each record of the first input."""
+
+    @abstractmethod
+    def process_element2(self, value: Any, ctx: Any) -> Iterable[Any] | None:
+        """Called for each record of the second input."""
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterable[Any] | None:
+        """Called when a timer of the current key fires."""
+
+
+class BroadcastProcessFunction(Function):
+    """A stream and broadcast state beside it."""
+
+    @abstractmethod
+    def process_element(self, value: Any, ctx: Any) -> Iterable[Any] | None:
+        """Called for each record; broadcast state is read-only here."""
+
+    @abstractmethod
+    def process_broadcast_element(self, value: Any, ctx: Any) -> Iterable[Any] | None:
+        """Called for each broadcast record, in every subtask."""
+
+
+class KeyedBroadcastProcessFunction(Function):
+    """A keyed stream and broadcast state beside it."""
+
+    @abstractmethod
+    def process_element(self, value: Any, ctx: Any) -> Iterable[Any] | None:
+        """Called for each record of the keyed stream; broadcast state is read-only here."""
+
+    @abstractmethod
+    def process_broadcast_element(self, value: Any, ctx: Any) -> Iterable[Any] | None:
+        """Called for each broadcast record, in every subtask."""
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterable[Any] | None:
+        """Called when a timer of the current key fires."""
+
+
+class AsyncFunction(Function):
+    """Calls something slow, many at a time."""
+
+    @abstractmethod
+    async def async_invoke(self, value: Any) -> list[Any]:
+        """The records to emit for ``value``."""
+
+    def timeout(self, value: Any) -> list[Any]:
+        """The records to emit when ``async_invoke`` took too long."""
+        raise TimeoutError(f"async call for {value!r} timed out")
+
+
+class WindowFunction(Function):
+    """Sees a whole window of a key."""
+
+    @abstractmethod
+    def apply(self, key: Any, window: Any, inputs: Iterable[Any]) -> Iterable[Any]:
+        """The records to emit for a window."""
+
+
+class ProcessWindowFunction(Function):
+    """A WindowFunction with a context: state, watermark, side outputs."""
+
+    @abstractmethod
+    def process(self, key: Any, context: Any, elements: Iterable[Any]) -> Iterable[Any]:
+        """The records to emit for a window."""
+
+    def clear(self, context: Any) -> None:
+        """Called when a window is over, to clear its state."""
