@@ -23,6 +23,7 @@ from typing import Any
 if __name__ == "__main__":  # run as a file: the tests' packages are found from the repository's root
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+import penstock.datastream as ds
 from penstock.datastream import (
     CheckpointingMode,
     MapStateDescriptor,
@@ -35,8 +36,8 @@ from tests.datastream import stand_ins
 from tests.datastream.stand_ins import REC, Lacking
 
 _NAMES = {"global": "global_", "generateSequence": "generate_sequence", "setUidHash": "set_uid_hash"}
-_TYPED = {"map", "flatMap", "process"}
-"""Calls whose result type a script declares as ``rec``; a window's reduce and aggregate pass the records through."""
+_TYPED = {"map", "flatMap", "process", "aggregate", "orderedWait", "unorderedWait"}
+"""Calls whose result type a script declares as ``rec``."""
 
 
 class Unsupported(Exception):
@@ -80,7 +81,7 @@ class Interpreter:
         if isinstance(target, int):
             target = self.objects[target]
         if isinstance(target, str):
-            raise Lacking(method)
+            target = getattr(ds, target, None)
         special = _SPECIAL.get(method)
         if special is not None:
             return special(self, target, *arguments)
@@ -102,6 +103,8 @@ class Interpreter:
             return self.tags.setdefault(value, stand_ins.tag(value))
         if kind == "tag_as":
             return stand_ins.tag(*value)
+        if kind in ("assigner", "trigger", "evictor", "watermarks"):
+            return stand_ins.made(kind, value, [self.argument(a) for a in argument["args"]])
         if kind == "cpu":
             return ResourceSpec(cpu=value, heap_mb=argument["heap_mb"], managed_mb=argument["managed_mb"])
         raise Lacking(kind)
@@ -175,9 +178,14 @@ def _broadcast(self: Interpreter, stream: Any, *states: Any) -> Any:
 
 
 def _reduce(self: Interpreter, stream: Any, function: Any, *window_function: Any) -> Any:
+    typed = {"output_type": REC} if window_function else {}
+    return _method(stream, "reduce")(self.argument(function), *map(self.argument, window_function), **typed)
+
+
+def _apply(self: Interpreter, stream: Any, function: Any, *window_function: Any) -> Any:
     if window_function:
-        raise Lacking("reduce")
-    return _method(stream, "reduce")(self.argument(function))
+        raise Lacking("apply")
+    return _method(stream, "apply")(self.argument(function), output_type=REC)
 
 
 def _on_transformation(method: str) -> Callable[..., Any]:
@@ -200,6 +208,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "broadcast": _broadcast,
     "withFeedbackType": _with_feedback_type,
     "reduce": _reduce,
+    "apply": _apply,
     "transformation.setCoLocationGroupKey": _on_transformation("set_co_location_group_key"),
     "transformation.setManagedMemoryWeight": _on_transformation("set_managed_memory_weight"),
     "transformation.setResources": _on_transformation("set_resources"),

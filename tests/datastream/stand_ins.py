@@ -3,10 +3,12 @@ counts."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import penstock.datastream as ds
-from penstock.common import OutputTag, TypeInformation, Types
+from penstock.common import Duration, OutputTag, TypeInformation, Types, WatermarkStrategy
+from penstock.datastream import evictor, window
 
 REC = Types.TUPLE([Types.STRING(), Types.INT(), Types.LONG()])
 TYPES: dict[str, TypeInformation] = {"rec": REC, "long": Types.LONG(), "string": Types.STRING()}
@@ -69,6 +71,34 @@ def function(name: str) -> Any:
         raise Lacking(name)
     body = dict.fromkeys((*methods, *(("open",) if rich else ())), _nothing)
     return type(_JAVA_NAMES.get(name, name), (base,), body)()
+
+
+def _gap(value: Any) -> int:
+    return 1
+
+
+def _delta(old: Any, new: Any) -> float:
+    return 0.0
+
+
+def made(kind: str, name: str, arguments: list[Any]) -> Any:
+    """A window assigner, trigger, evictor or watermark strategy by its Java name and factory arguments.
+
+    Raises:
+        Lacking: Penstock has no such class.
+    """
+    if kind == "watermarks":
+        strategy = getattr(WatermarkStrategy, re.sub(r"[A-Z]", lambda m: "_" + m[0].lower(), name))
+        return strategy(*map(Duration.of_millis, arguments))
+    found = getattr(evictor if kind == "evictor" else window, name, None)
+    if found is None:
+        raise Lacking(name)
+    if name.startswith("Delta"):
+        return found.of(arguments[0], _delta, *arguments[1:])
+    if name.startswith("Dynamic"):
+        return getattr(window, name.removeprefix("Dynamic")).with_dynamic_gap(_gap)
+    factory = next(f for f in ("of", "create", "with_gap") if hasattr(found, f))
+    return getattr(found, factory)(*arguments)
 
 
 def key(position: int) -> tuple[Any, TypeInformation]:

@@ -11,15 +11,21 @@ from penstock.common.execution_mode import RuntimeExecutionMode
 from penstock.common.job import JobExecutionResult
 from penstock.common.output_tag import OutputTag
 from penstock.common.row import Row, RowKind
+from penstock.common.time import Duration, Time
 from penstock.common.typeinfo import TypeInformation, Types
+from penstock.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
 
 __all__ = [
     "Configuration",
+    "Duration",
     "JobExecutionResult",
     "OutputTag",
     "Row",
     "RowKind",
     "RuntimeExecutionMode",
+    "Time",
+    "TimestampAssigner",
     "TypeInformation",
     "Types",
+    "WatermarkStrategy",
 ]

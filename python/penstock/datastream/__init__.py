@@ -6,6 +6,7 @@ A program is built here and handed, translated, to an executor; nothing in this 
 from __future__ import annotations
 
 from penstock.common import OutputTag, RuntimeExecutionMode
+from penstock.datastream.async_data_stream import AsyncDataStream
 from penstock.datastream.co_functions import (
     AsyncFunction,
     BroadcastProcessFunction,
@@ -46,6 +47,7 @@ from penstock.datastream.windowed_stream import WindowedStream
 
 __all__ = [
     "AggregateFunction",
+    "AsyncDataStream",
     "AsyncFunction",
     "BroadcastConnectedStream",
     "BroadcastProcessFunction",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.datastream import checks, keys
+from penstock.datastream.planned_methods import PlannedMethods
 from penstock.datastream.setters import OPERATOR_SETTERS, OperatorSetters, SinkSetters
 from penstock.datastream.transformations import (
     OneInputTransformation,
@@ -29,7 +30,6 @@ from penstock.runtime import operators, partition, sinks
 
 if TYPE_CHECKING:
     from penstock.datastream.collecting import CloseableIterator
-    from penstock.datastream.connected_streams import BroadcastStream
     from penstock.datastream.environment import StreamExecutionEnvironment
     from penstock.datastream.functions import (
         FilterFunction,
@@ -40,12 +40,11 @@ if TYPE_CHECKING:
         ProcessFunction,
         SinkFunction,
     )
-    from penstock.datastream.iterative_stream import IterativeStream
     from penstock.datastream.keyed_stream import KeyedStream
     from penstock.datastream.state import MapStateDescriptor
 
 
-class DataStream:
+class DataStream(PlannedMethods):
     """A stream of records.
 
     Attributes:
@@ -188,30 +187,6 @@ class DataStream:
                 )
         inputs = [self.transformation, *(other.transformation for other in streams)]
         return DataStream(self._environment, UnionTransformation(self._environment.next_id(), inputs))
-
-    def connect(self, ds: DataStream | BroadcastStream) -> Any:
-        """This stream and another of any type side by side, for operators with two inputs (plan only).
-
-        Args:
-            ds: a DataStream, which gives ConnectedStreams, or a BroadcastStream, which gives a
-            BroadcastConnectedStream.
-        """
-        from penstock.datastream.connected_streams import BroadcastConnectedStream, BroadcastStream, ConnectedStreams
-
-        if not isinstance(ds, DataStream | BroadcastStream):
-            checks.refuse(f"connect() was given {ds!r}, which is no DataStream.")
-        checks.same_environment(self, ds, "connect")
-        return ConnectedStreams(self, ds) if isinstance(ds, DataStream) else BroadcastConnectedStream(self, ds)
-
-    def iterate(self, max_wait_time_ms: int = 0) -> IterativeStream:
-        """Start a loop at this stream; ``close_with`` on the result ends it (plan only).
-
-        Args:
-            max_wait_time_ms: how long the loop waits for feedback before it ends; 0 waits for ever.
-        """
-        from penstock.datastream.iterative_stream import IterativeStream
-
-        return IterativeStream(self, max_wait_time_ms)
 
     # --- partitioners -----------------------------------------------------------------------------------------------
 

@@ -16,7 +16,10 @@ from penstock.datastream.transformations import PartitionTransformation
 from penstock.runtime import aggregators, operators
 
 if TYPE_CHECKING:
+    from penstock.common.time import Duration, Time
+    from penstock.datastream.environment import StreamExecutionEnvironment
     from penstock.datastream.functions import KeyedProcessFunction, ReduceFunction
+    from penstock.datastream.window import WindowAssigner
     from penstock.datastream.windowed_stream import WindowedStream
     from penstock.runtime.partition import KeyPartition
 
@@ -112,6 +115,29 @@ class KeyedStream(DataStream):
         from penstock.datastream.windowed_stream import count_window
 
         return count_window(self, size, slide)
+
+    def window(self, window_assigner: WindowAssigner) -> WindowedStream:
+        """Windows as an assigner makes them (windows by time can be planned, not yet run)."""
+        from penstock.datastream.windowed_stream import WindowedStream
+
+        return WindowedStream(self, window_assigner)
+
+    def time_window(self, size: Time | Duration | int, slide: Time | Duration | int | None = None) -> WindowedStream:
+        """Tumbling or, with ``slide``, sliding windows in the environment's time characteristic (plan only)."""
+        return self.window(time_assigner(self._environment, size, slide))
+
+
+def time_assigner(environment: StreamExecutionEnvironment, size: Any, slide: Any) -> WindowAssigner:
+    """The assigner of ``time_window``: by the clock for ProcessingTime, else by timestamps (Flink 1.11)."""
+    from penstock.datastream import window
+    from penstock.datastream.settings import TimeCharacteristic
+
+    by_clock = environment.get_stream_time_characteristic() is TimeCharacteristic.ProcessingTime
+    if slide is None:
+        tumbling = window.TumblingProcessingTimeWindows if by_clock else window.TumblingEventTimeWindows
+        return tumbling.of(size)
+    sliding = window.SlidingProcessingTimeWindows if by_clock else window.SlidingEventTimeWindows
+    return sliding.of(size, slide)
 
 
 def aggregator(stream_type: TypeInformation | None, call: str, field: int | str, first: bool = True) -> Any:

@@ -1,7 +1,8 @@
-"""WindowedStream: functions over windows of a keyed stream. So far: windows by count.
+"""WindowedStream: functions over windows of a keyed stream. Windows by count with reducing functions run; the rest can
+be planned.
 
-Source: Flink 1.11 ``KeyedStream.countWindow`` and ``WindowedStream``. (PyFlink's own ``count_window`` with a slide
-means something else; this one is Java's.)
+Source: Flink 1.11 ``WindowedStream`` and ``KeyedStream.countWindow``, ``timeWindow``. (PyFlink's own ``count_window``
+with a slide means something else; this one is Java's.)
 """
 
 from __future__ import annotations
@@ -9,16 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream import checks
+from penstock.datastream.evictor import CountEvictor, Evictor
 from penstock.datastream.functions import is_rich, simple_name
 from penstock.datastream.keyed_stream import KeyedStream, aggregator
+from penstock.datastream.plan_only import PlanOnly
+from penstock.datastream.window import CountTrigger, GlobalWindows, PurgingTrigger, Trigger, WindowAssigner
 from penstock.runtime import operators, windows
 
 if TYPE_CHECKING:
+    from penstock.datastream.co_functions import ProcessWindowFunction, WindowFunction
     from penstock.datastream.data_stream import SingleOutputStreamOperator
     from penstock.datastream.environment import StreamExecutionEnvironment
-    from penstock.datastream.functions import ReduceFunction
+    from penstock.datastream.functions import AggregateFunction, ReduceFunction
 
 PASS_THROUGH = "PassThroughWindowFunction"
 
@@ -26,22 +32,30 @@ PASS_THROUGH = "PassThroughWindowFunction"
 def count_window(stream: KeyedStream, size: int, slide: int | None) -> WindowedStream:
     """See :meth:`KeyedStream.count_window`."""
     checks.integer(size, "count_window", "size")
+    windowed = WindowedStream(stream, GlobalWindows())
     if slide is None:
-        return WindowedStream(stream, windows.GlobalWindows(), windows.PurgingTrigger(windows.CountTrigger(size)), None)
+        return windowed.trigger(PurgingTrigger(CountTrigger(size)))
     checks.integer(slide, "count_window", "slide")
-    return WindowedStream(stream, windows.GlobalWindows(), windows.CountTrigger(slide), windows.CountEvictor(size))
+    return windowed.evictor(CountEvictor(size)).trigger(CountTrigger(slide))
 
 
 class WindowedStream:
     """A keyed stream cut into windows; a function makes it a stream again."""
 
-    __slots__ = ("_assigner", "_evictor", "_stream", "_trigger")
+    __slots__ = ("_assigner", "_evictor", "_late", "_lateness", "_stream", "_trigger")
 
-    def __init__(self, stream: KeyedStream, assigner: Any, trigger: Any, evictor: Any) -> None:
+    def __init__(self, stream: KeyedStream, assigner: WindowAssigner) -> None:
+        if not isinstance(assigner, WindowAssigner):
+            checks.refuse(
+                f"window() was given {assigner!r}; give a window assigner such as "
+                "TumblingEventTimeWindows.of(Time.seconds(5))."
+            )
         self._stream = stream
         self._assigner = assigner
-        self._trigger = trigger
-        self._evictor = evictor
+        self._trigger = assigner.default_trigger()
+        self._evictor: Evictor | None = None
+        self._lateness = 0
+        self._late: OutputTag | None = None
 
     def get_execution_environment(self) -> StreamExecutionEnvironment:
         """The environment this stream belongs to."""
@@ -52,37 +66,131 @@ class WindowedStream:
         return self._stream.get_type()
 
     def __repr__(self) -> str:
-        return f"<WindowedStream of {self._stream!r}>"
+        return f"<WindowedStream of {self._stream!r} in {self._assigner}>"
 
-    def _operator_name(self, functions: tuple[str, ...]) -> str:
-        parts = [f"{type(self._assigner).__name__}()", type(self._trigger).__name__]
+    # --- settings -----------------------------------------------------------------------------------------------------
+
+    def trigger(self, trigger: Trigger) -> WindowedStream:
+        """When windows fire, instead of the assigner's default.
+
+        Raises:
+            InvalidProgramError: session windows and a trigger that cannot merge.
+        """
+        if not isinstance(trigger, Trigger):
+            checks.refuse(f"trigger() was given {trigger!r}; give a trigger such as CountTrigger.of(5).")
+        if self._assigner.merging and not trigger.can_merge():
+            checks.refuse(
+                f"trigger({trigger!r}) on {self._assigner}: session windows merge, and this trigger cannot. "
+                "Use another trigger, or windows of fixed length.",
+                checks.UNSUPPORTED_OPERATION,
+            )
+        self._trigger = trigger
+        return self
+
+    def evictor(self, evictor: Evictor) -> WindowedStream:
+        """Which records stay in a window when it fires."""
+        if not isinstance(evictor, Evictor):
+            checks.refuse(f"evictor() was given {evictor!r}; give an evictor such as CountEvictor.of(5).")
+        self._evictor = evictor
+        return self
+
+    def allowed_lateness(self, time_ms: int) -> WindowedStream:
+        """How many milliseconds after its end a window still takes records; 0 unless set."""
+        if checks.integer(time_ms, "allowed_lateness", "milliseconds") < 0:
+            checks.refuse(f"allowed_lateness({time_ms}): lateness cannot be negative.", checks.ILLEGAL_ARGUMENT)
+        self._lateness = time_ms
+        return self
+
+    def side_output_late_data(self, output_tag: OutputTag) -> WindowedStream:
+        """Send records that come too late to a side output instead of dropping them."""
+        if not isinstance(output_tag, OutputTag):
+            checks.refuse(f"side_output_late_data() was given {output_tag!r}; give an OutputTag.")
+        self._late = output_tag
+        return self
+
+    # --- functions ----------------------------------------------------------------------------------------------------
+
+    def _add(
+        self, functions: tuple[str, ...], call: str, func: Any, output_type: TypeInformation | None
+    ) -> SingleOutputStreamOperator:
+        parts = [str(self._assigner), type(self._trigger).__name__]
         if self._evictor is not None:
             parts.append(type(self._evictor).__name__)
-        return f"Window({', '.join([*parts, *functions])})"
+        name = f"Window({', '.join([*parts, *functions])})"
+        return self._stream._transform(name, self._operator(call, func), output_type)
 
-    def reduce(self, func: Callable | ReduceFunction) -> SingleOutputStreamOperator:
+    def _operator(self, call: str, func: Any) -> Any:
+        """The runtime's operator, or PlanOnly where the runtime lacks a part."""
+        trigger = self._trigger.runtime()
+        evictor = None if self._evictor is None else self._evictor.runtime()
+        lacks_evictor = self._evictor is not None and evictor is None
+        # In a global window nothing is ever late, so lateness and its side output change nothing there.
+        if call != "reduce" or not isinstance(self._assigner, GlobalWindows) or trigger is None or lacks_evictor:
+            return PlanOnly(f"window({self._assigner}).{call}", func)
+        return operators.WindowOperator(self._assigner.runtime(), trigger, evictor, windows.ReduceWindow(func))
+
+    def reduce(
+        self,
+        reduce_function: Callable | ReduceFunction,
+        window_function: WindowFunction | ProcessWindowFunction | None = None,
+        output_type: TypeInformation | None = None,
+    ) -> SingleOutputStreamOperator:
         """Combine the records of a window into one of the same type.
 
         Args:
-            func: a callable of (result so far, record), or a ReduceFunction without ``open`` and ``close``.
+            reduce_function: a callable of (result so far, record), or a ReduceFunction without ``open`` and ``close``.
+            window_function: sees the result together with key and window (plan only).
+            output_type: type of what ``window_function`` emits.
         """
-        checks.function(func, "reduce", "reduce")
-        if is_rich(func):
-            checks.refuse(
-                f"reduce() of a window was given {simple_name(func)}, which has open() or close(): inside window "
-                "state they would never be called. Use a plain function, or reduce() on the keyed stream.",
-                checks.UNSUPPORTED_OPERATION,
-            )
-        return self._reduced(simple_name(func), func)
+        checks.function(reduce_function, "reduce", "reduce")
+        _refuse_rich(reduce_function, "reduce")
+        if window_function is None:
+            same_type = self._stream.transformation.output_type
+            return self._add((simple_name(reduce_function), PASS_THROUGH), "reduce", reduce_function, same_type)
+        names = (simple_name(reduce_function), _window_function_name(window_function, "reduce"))
+        return self._add(names, "reduce with a window function", window_function, _typed(output_type, "reduce"))
 
-    def _reduced(self, name: str, reducer: Any) -> SingleOutputStreamOperator:
-        window = operators.WindowOperator(self._assigner, self._trigger, self._evictor, windows.ReduceWindow(reducer))
-        name = self._operator_name((name, PASS_THROUGH))
-        return self._stream._transform(name, window, self._stream.transformation.output_type)
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction,
+        window_function: WindowFunction | ProcessWindowFunction | None = None,
+        accumulator_type: TypeInformation | None = None,
+        output_type: TypeInformation | None = None,
+    ) -> SingleOutputStreamOperator:
+        """Fold the records of a window into an accumulator and emit its result (plan only).
+
+        Args:
+            aggregate_function: an AggregateFunction without ``open`` and ``close``.
+            window_function: sees the result together with key and window.
+            accumulator_type: type of the accumulator.
+            output_type: type of the results.
+        """
+        checks.function(aggregate_function, "aggregate", "create_accumulator")
+        _refuse_rich(aggregate_function, "aggregate")
+        checks.type_info(accumulator_type, "aggregate", "accumulator_type")
+        after = PASS_THROUGH if window_function is None else _window_function_name(window_function, "aggregate")
+        names = (simple_name(aggregate_function), after)
+        return self._add(names, "aggregate", aggregate_function, _typed(output_type, "aggregate"))
+
+    def apply(
+        self, window_function: WindowFunction, output_type: TypeInformation | None = None
+    ) -> SingleOutputStreamOperator:
+        """Show whole windows to a WindowFunction (plan only)."""
+        name = _window_function_name(window_function, "apply")
+        return self._add((name,), "apply", window_function, _typed(output_type, "apply"))
+
+    def process(
+        self, process_window_function: ProcessWindowFunction, output_type: TypeInformation | None = None
+    ) -> SingleOutputStreamOperator:
+        """Show whole windows to a ProcessWindowFunction (plan only)."""
+        checks.function(process_window_function, "process", "process")
+        name = simple_name(process_window_function)
+        return self._add((name,), "process", process_window_function, _typed(output_type, "process"))
 
     def _aggregate(self, call: str, field: int | str, first: bool = True) -> SingleOutputStreamOperator:
-        reducer = aggregator(self._stream.transformation.output_type, call, field, first)
-        return self._reduced("SumAggregator" if call == "sum" else "ComparableAggregator", reducer)
+        same_type = self._stream.transformation.output_type
+        reducer = aggregator(same_type, call, field, first)
+        return self._add((type(reducer).__name__, PASS_THROUGH), "reduce", reducer, same_type)
 
     def sum(self, position_to_sum: int | str = 0) -> SingleOutputStreamOperator:
         """Sum of a field over each window; the other fields are those of the window's first record."""
@@ -103,3 +211,22 @@ class WindowedStream:
     def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator:
         """The record with the largest field of each window; among equals the first, or the last if not ``first``."""
         return self._aggregate("max_by", position_to_max_by, first)
+
+
+def _typed(output_type: TypeInformation | None, call: str) -> TypeInformation | None:
+    return checks.type_info(output_type, call)
+
+
+def _refuse_rich(func: Any, call: str) -> None:
+    if is_rich(func):
+        checks.refuse(
+            f"{call}() of a window was given {simple_name(func)}, which has open() or close(): inside window state "
+            "they would never be called. Use a function without them and a window function that has them.",
+            checks.UNSUPPORTED_OPERATION,
+        )
+
+
+def _window_function_name(func: Any, call: str) -> str:
+    if not (hasattr(func, "apply") or hasattr(func, "process")):
+        checks.refuse(f"{call}() was given {func!r} as window function; it needs a method apply() or process().")
+    return simple_name(func)

@@ -1,0 +1,101 @@
+"""Time and Duration: spans of time, as PyFlink names them. Both are plain milliseconds underneath."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.errors import InvalidProgramError
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Time:
+    """A span of time, mostly of a window.
+
+    Attributes:
+        milliseconds_: its length.
+    """
+
+    milliseconds_: int
+
+    @staticmethod
+    def milliseconds(milliseconds: int) -> Time:
+        """So many milliseconds."""
+        return Time(milliseconds)
+
+    @staticmethod
+    def seconds(seconds: int) -> Time:
+        """So many seconds."""
+        return Time(seconds * 1000)
+
+    @staticmethod
+    def minutes(minutes: int) -> Time:
+        """So many minutes."""
+        return Time(minutes * 60_000)
+
+    @staticmethod
+    def hours(hours: int) -> Time:
+        """So many hours."""
+        return Time(hours * 3_600_000)
+
+    @staticmethod
+    def days(days: int) -> Time:
+        """So many days of 24 hours."""
+        return Time(days * 86_400_000)
+
+    def to_milliseconds(self) -> int:
+        """The length in milliseconds."""
+        return self.milliseconds_
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Duration:
+    """A span of time, mostly of watermarks.
+
+    Attributes:
+        milliseconds: its length.
+    """
+
+    milliseconds: int
+
+    @staticmethod
+    def of_millis(millis: int) -> Duration:
+        """So many milliseconds."""
+        return Duration(millis)
+
+    @staticmethod
+    def of_seconds(seconds: int) -> Duration:
+        """So many seconds."""
+        return Duration(seconds * 1000)
+
+    @staticmethod
+    def of_minutes(minutes: int) -> Duration:
+        """So many minutes."""
+        return Duration(minutes * 60_000)
+
+    @staticmethod
+    def of_hours(hours: int) -> Duration:
+        """So many hours."""
+        return Duration(hours * 3_600_000)
+
+    @staticmethod
+    def of_days(days: int) -> Duration:
+        """So many days of 24 hours."""
+        return Duration(days * 86_400_000)
+
+
+def milliseconds_of(span: Time | Duration | int, call: str, what: str) -> int:
+    """The length of a span in milliseconds; a bare int is milliseconds.
+
+    Raises:
+        InvalidProgramError: it is no span of time.
+    """
+    if isinstance(span, Time):
+        return span.milliseconds_
+    if isinstance(span, Duration):
+        return span.milliseconds
+    if type(span) is int:
+        return span
+    raise InvalidProgramError(
+        f"{call}() was given {span!r} as {what}; a span of time is needed, such as Time.seconds(5) or "
+        "Duration.of_seconds(5)."
+    )

@@ -1,0 +1,78 @@
+"""WatermarkStrategy: where timestamps come from and how far event time has got.
+
+Plain data; source of the names: ``pyflink.common.watermark_strategy``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from penstock.common.time import Duration, milliseconds_of
+from penstock.errors import InvalidProgramError
+
+
+class TimestampAssigner(ABC):
+    """Gives records their event time."""
+
+    @abstractmethod
+    def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
+        """Event time of ``value`` in milliseconds since the epoch."""
+
+
+@dataclass(frozen=True)
+class WatermarkStrategy:
+    """How watermarks follow from timestamps.
+
+    Attributes:
+        kind: ``none``, ``monotonous`` or ``bounded``.
+        bound_ms: with ``bounded``, how late a record may be.
+        assigner: a TimestampAssigner or a callable (value, record timestamp) → milliseconds; None keeps what records
+        have.
+        idle_ms: after how long without records a source no longer holds others back; None: never.
+    """
+
+    kind: str
+    bound_ms: int = 0
+    assigner: TimestampAssigner | Callable[[Any, int], int] | None = None
+    idle_ms: int | None = None
+
+    @staticmethod
+    def no_watermarks() -> WatermarkStrategy:
+        """Event time never advances before the end."""
+        return WatermarkStrategy("none")
+
+    @staticmethod
+    def for_monotonous_timestamps() -> WatermarkStrategy:
+        """Timestamps only grow."""
+        return WatermarkStrategy("monotonous")
+
+    @staticmethod
+    def for_bounded_out_of_orderness(max_out_of_orderness: Duration) -> WatermarkStrategy:
+        """Records come at most so much late."""
+        bound = milliseconds_of(max_out_of_orderness, "for_bounded_out_of_orderness", "bound")
+        if bound < 0:
+            raise InvalidProgramError(
+                f"for_bounded_out_of_orderness({bound} ms): the bound is how late a record may come and cannot be "
+                "negative.",
+                flink_class="java.lang.IllegalArgumentException",
+            )
+        return WatermarkStrategy("bounded", bound)
+
+    def with_timestamp_assigner(
+        self, timestamp_assigner: TimestampAssigner | Callable[[Any, int], int]
+    ) -> WatermarkStrategy:
+        """The same with timestamps taken from the records."""
+        return replace(self, assigner=timestamp_assigner)
+
+    def with_idleness(self, idle_timeout: Duration) -> WatermarkStrategy:
+        """The same with sources that fall silent left out of account after a while."""
+        idle = milliseconds_of(idle_timeout, "with_idleness", "timeout")
+        if idle <= 0:
+            raise InvalidProgramError(
+                f"with_idleness({idle} ms): the timeout must be positive.",
+                flink_class="java.lang.IllegalArgumentException",
+            )
+        return replace(self, idle_ms=idle)
