@@ -1,0 +1,162 @@
+"""Every table of a plan as Arrow columns, read by pyarrow through the PyCapsule interface, equals views and records."""
+
+from __future__ import annotations
+
+import struct
+from hashlib import sha256
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from penstock.errors import ExecutionGraphError
+from penstock.plan import StreamGraph, StreamGraphBuilder
+from tests.golden.load import plan_record, plan_records
+from tests.shapes import all_to_all
+
+EDGE_COLUMNS = ["consumer", "subtask", "input", "producer", "result", "partition"]
+NAMES = [
+    "hw_wordcount",
+    "hw_iteration",
+    "hw_names",
+    "hw_multi_edge_mixed",
+    "hw_pointwise_16_14",
+    "hw_empty",
+    "api_connect",
+]
+
+
+def graph_of(name: str) -> Any:
+    return StreamGraph.from_dict(plan_record(name)["spec"])
+
+
+def checksum(table: pa.Table) -> str:
+    """SHA-256 over six little-endian ints per row, as the records have it."""
+    rows = zip(*(column.to_pylist() for column in table.select(EDGE_COLUMNS).columns), strict=True)
+    return sha256(b"".join(struct.pack("<6i", *row) for row in rows)).hexdigest()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_stream_graph_tables(name: str) -> None:
+    graph = graph_of(name)
+    nodes, edges = pa.table(graph.nodes_table()), pa.table(graph.edges_table())
+    for column in ("id", "name", "kind", "uid", "slot_sharing_group", "parallelism", "max_parallelism", "yielding"):
+        assert nodes.column(column).to_pylist() == [getattr(node, column) for node in graph.nodes]
+    for column in ("source", "target", "partitioner", "shuffle_mode", "side_output", "buffer_timeout"):
+        assert edges.column(column).to_pylist() == [getattr(edge, column) for edge in graph.edges]
+    assert edges.column("chained").to_pylist() == [verdict.chained for verdict in graph.verdicts()]
+    assert edges.column("rule").to_pylist() == [verdict.rule for verdict in graph.verdicts()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_job_graph_tables(name: str) -> None:
+    job = graph_of(name).job_graph()
+    vertices, operators, edges = (pa.table(t()) for t in (job.vertices_table, job.operators_table, job.edges_table))
+    for column in ("id", "name", "head", "parallelism", "max_parallelism", "invokable", "slot_sharing_group"):
+        assert vertices.column(column).to_pylist() == [getattr(vertex, column) for vertex in job.vertices]
+    chain = [(vertex.index, operator) for vertex in job.vertices for operator in vertex.chain]
+    ours = zip(*(operators.column(c).to_pylist() for c in ("vertex", "node", "operator_id", "name")), strict=True)
+    assert sorted(ours) == sorted((index, o.node, o.operator_id, o.name) for index, o in chain)
+    inputs = [(v.index, e.input, e.source, e.result, e.ship_strategy) for v in job.vertices for e in v.inputs]
+    columns = ("target", "input", "source", "result", "ship_strategy")
+    assert sorted(zip(*(edges.column(c).to_pylist() for c in columns), strict=True)) == sorted(inputs)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_execution_graph_tables(name: str) -> None:
+    execution = graph_of(name).job_graph().execution_graph()
+    vertices, subtasks = pa.table(execution.vertices_table()), pa.table(execution.subtasks_table())
+    for column in ("job_vertex", "parallelism", "max_parallelism"):
+        assert vertices.column(column).to_pylist() == [getattr(vertex, column) for vertex in execution.vertices]
+    assert subtasks.num_rows == execution.total_vertices
+    # a subtask's key groups end where the next one's begin
+    for vertex in execution.vertices:
+        rows = [row for row in subtasks.to_pylist() if row["vertex"] == vertex.index]
+        assert [row["subtask"] for row in rows] == list(range(vertex.parallelism))
+        bounds = [(row["first_key_group"], row["last_key_group"]) for row in rows]
+        assert (bounds[0][0], bounds[-1][1]) == (0, vertex.max_parallelism - 1)
+        assert all(last + 1 == first for (_, last), (first, _) in pairwise(bounds))
+
+
+def test_materialised_edges_equal_flinks_for_every_record() -> None:
+    compared = 0
+    for record in plan_records():
+        expected = record["result"].get("execution_graph", {"error": None})
+        if "error" in expected or expected["total_edges"] > 20_000:
+            continue
+        execution = StreamGraph.from_dict(record["spec"]).job_graph().execution_graph()
+        table = pa.table(execution.execution_edges())
+        assert table.column_names == EDGE_COLUMNS
+        assert table.num_rows == expected["total_edges"]
+        assert checksum(table) == expected["sha256_inputs"], record["spec"]["name"]
+        assert execution.sha256_of_edges() == (expected["sha256_inputs"], expected["sha256_consumers"])
+        compared += table.num_rows
+    assert compared > 100_000
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("rows", [1, 7, 1000])
+def test_chunks_and_groups_agree_with_the_whole(name: str, rows: int) -> None:
+    execution = graph_of(name).job_graph().execution_graph()
+    whole = pa.table(execution.execution_edges())
+    chunks = [pa.table(chunk) for chunk in execution.execution_edge_chunks(rows)]
+    assert all(0 < chunk.num_rows <= rows for chunk in chunks)
+    assert (pa.concat_tables(chunks) if chunks else whole.slice(0, 0)).to_pylist() == whole.to_pylist()
+    grouped = [
+        (vertex.index, subtask.subtask, group.input, group.producer, group.result, partition)
+        for vertex in execution.vertices
+        for subtask in vertex.subtasks
+        for group in subtask.inputs
+        for partition in range(group.first, group.last + 1)
+    ]
+    assert grouped == [tuple(row.values()) for row in whole.to_pylist()]
+    consumed = [
+        (consumer, subtask, number, vertex.index, result, partition)
+        for vertex in execution.vertices
+        for result in range(len(execution.job_graph.vertices[vertex.job_vertex].results))
+        for partition in range(vertex.parallelism)
+        for consumer, number, first, last in vertex.consumers(result, partition)
+        for subtask in range(first, last + 1)
+    ]
+    assert sorted(consumed) == sorted(grouped)
+
+
+def test_a_table_of_too_many_edges_is_refused_with_its_size_but_comes_in_chunks() -> None:
+    builder = StreamGraphBuilder()
+    all_to_all(builder, 32_768)
+    execution = builder.build().job_graph().execution_graph()
+    assert execution.total_edges == 32_768**2
+    with pytest.raises(ExecutionGraphError) as caught:
+        execution.execution_edges()
+    for text in (str(32_768**2), str(32_768**2 * 24), "chunk"):
+        assert text in str(caught.value).replace(",", "").replace("_", "")
+    chunk = pa.table(next(iter(execution.execution_edge_chunks(100_000))))
+    assert chunk.num_rows == 100_000
+    assert chunk.column("partition").to_pylist()[32_767:32_769] == [32_767, 0]
+    assert "32768" in str(execution.vertices[0].parallelism)
+
+
+def test_the_limit_is_the_callers() -> None:
+    execution = graph_of("hw_wordcount").job_graph().execution_graph()
+    size = execution.total_edges * 24
+    assert pa.table(execution.execution_edges(limit_bytes=size)).num_rows == execution.total_edges
+    with pytest.raises(ExecutionGraphError):
+        execution.execution_edges(limit_bytes=size - 1)
+
+
+def test_columns_are_readable_in_every_way_the_interface_has() -> None:
+    columns = graph_of("hw_wordcount").nodes_table()
+    table = pa.table(columns)
+    assert pa.record_batch(columns).to_pylist() == table.to_pylist()
+    assert pa.RecordBatchReader.from_stream(columns).read_all() == table
+    assert pa.schema(columns) == table.schema
+    assert (columns.num_rows, columns.column_names, len(columns)) == (
+        table.num_rows,
+        table.column_names,
+        table.num_rows,
+    )
+    assert columns.nbytes > 0
+    assert "name" in repr(columns)
+    del columns
+    assert table.column("name").to_pylist()[2] == "Flat Map", "the memory outlives the object it came from"
