@@ -181,9 +181,8 @@ class _TextFile(SinkWriter):
 
     def open(self) -> None:
         os.makedirs(os.path.dirname(self._names.pending), exist_ok=True)
-        path = self._names.pending
-        self._file = open(path, "w", encoding="utf-8", errors="surrogatepass", newline="\n")  # noqa: SIM115 - until
-        finish
+        path = self._names.pending  # stays open until finish or discard
+        self._file = open(path, "w", encoding="utf-8", errors="surrogatepass", newline="\n")  # noqa: SIM115
 
     def write(self, value: Any) -> None:  # type: ignore[override]
         self._file.write(self._text(value) + "\n")

@@ -1,0 +1,90 @@
+"""SparkExecutor: a bounded program as one Spark job."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from penstock.common.job import JobExecutionResult
+from penstock.deployment import deploy, sinks
+from penstock.errors import UnsupportedError
+from penstock.runtime.config import TaskReport
+from penstock.runtime.results import JobOutput
+
+
+class SparkExecutor:
+    """Executes pipelines on Spark.
+
+    Args:
+        spark: a SparkSession to run in; it is not changed. None uses the process's own, started if need be.
+        master: Spark master URL for a session of our own (default: ``local[*,4]``).
+        config: Spark settings for a session of our own; keys that do not begin with ``spark.`` are ignored.
+        progress: show a progress line on standard error; None: when that is a terminal.
+
+    Attributes:
+        reports: of the subtasks of the last job.
+    """
+
+    def __init__(
+        self,
+        spark: Any = None,
+        master: str | None = None,
+        config: Mapping[str, str] | None = None,
+        *,
+        progress: bool | None = None,
+    ) -> None:
+        self._spark = spark
+        self._master = master
+        self._config = dict(config or {})
+        self._progress = progress
+        self.reports: tuple[TaskReport, ...] = ()
+
+    def execute(self, pipeline: Any) -> JobExecutionResult:
+        """Run a program to its end.
+
+        Args:
+            pipeline: a :class:`penstock.plan.Pipeline`.
+
+        Raises:
+            JobExecutionError: user code failed; its exception is the cause. Nothing was printed or published.
+            ConfigurationError: Spark cannot run like this.
+            PenstockError: the program cannot run.
+        """
+        deployment = deploy(pipeline)  # before Spark starts: a mistake in the program shows at once
+        session = self._session(pipeline.config)
+        started = time.perf_counter()
+        output = JobOutput(deployment, sinks(pipeline))
+        try:
+            for row in self._rows(session, deployment):
+                output.add(row)
+        except BaseException:
+            output.discard()
+            raise
+        collected = output.complete()
+        self.reports = output.reports
+        elapsed = int((time.perf_counter() - started) * 1000)
+        return JobExecutionResult(pipeline.name, elapsed, collected)
+
+    def _session(self, config: Mapping[str, str]) -> Any:
+        from penstock.spark.session import job_session, open_session
+
+        session = self._spark or open_session(self._master, {**config, **self._config})
+        return job_session(session)
+
+    def _rows(self, session: Any, deployment: Any) -> list[Any]:
+        """Run the job; the rows that arrive at the driver."""
+        from pyspark.errors import PySparkException
+
+        from penstock.spark.failures import local_failure
+        from penstock.spark.lowering import lower
+        from penstock.spark.progress import progress
+
+        frame = lower(session, deployment).select("lv", "tg", "e", "snd", "seq", "p")
+        try:
+            with progress(session, deployment, self._progress):
+                table = frame.toArrow()
+        except PySparkException as error:
+            failure = local_failure(error)
+            raise failure from (failure.__cause__ or error)
+        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))

@@ -1,0 +1,186 @@
+"""From a deployment to DataFrames: one ``mapInArrow`` per level, one exact shuffle between two levels.
+
+Level 0 is one partition per source subtask. Level k runs slot i in partition i. A row of the exchange carries the slot
+that consumes it; ``repartitionById`` brings it there. A row for a later level, or for the driver, passes through the
+levels between as bytes: only its ``hop`` is rewritten, by Arrow.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.errors import JobExecutionError
+from penstock.runtime.config import Deployment, JobConfig, VertexConfig
+from penstock.runtime.exchange import DRIVER, Row
+from penstock.runtime.task import Task
+from penstock.spark.failures import remote_failure
+
+ROW = "hop int, lv int, tg int, e int, snd int, seq long, p binary"
+"""A row of the exchange; ``hop`` is its partition in the next level."""
+
+BATCH_BYTES = 8 << 20
+BATCH_ROWS = 512
+
+
+def lower(session: Any, deployment: Deployment) -> Any:
+    """The DataFrame whose rows are those for the driver.
+
+    Args:
+        session: the job's SparkSession.
+        deployment: what to run.
+    """
+    sources = deployment.slots(0)
+    frame = session.range(0, sources, 1, sources)
+    last = len(deployment.levels) - 1
+    for level in range(last + 1):
+        if level > 0:
+            frame = frame.repartitionById(deployment.slots(level), "hop")
+        following = deployment.slots(level + 1) if level < last else 1
+        function = level_function(_level(deployment, level, following))
+        with _without_pandas():
+            frame = frame.mapInArrow(function, ROW)
+    return frame
+
+
+@contextlib.contextmanager
+def _without_pandas() -> Iterator[None]:
+    """Build a plan without the check for pandas.
+
+    ``mapInArrow`` hands over Arrow batches and needs no pandas, but shares a check with the functions that do. Where a
+    Spark version has the check elsewhere, it runs, and says what to install.
+    """
+    from pyspark.sql.pandas import functions
+
+    check = getattr(functions, "require_minimum_pandas_version", None)
+    if check is None:
+        yield
+        return
+    functions.require_minimum_pandas_version = lambda: None  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        functions.require_minimum_pandas_version = check  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level, as it travels to the executors.
+
+    Attributes:
+        index: of the level.
+        vertices: that run in it, in order of their slots.
+        following: slots of the next level, 1 after the last.
+        job: what all tasks share.
+        path: the driver's module path, for functions in modules beside the program.
+    """
+
+    index: int
+    vertices: tuple[VertexConfig, ...]
+    following: int
+    job: JobConfig
+    path: tuple[str, ...]
+
+    def slot(self, slot: int) -> tuple[VertexConfig, int]:
+        """The vertex and subtask of a slot."""
+        for vertex in self.vertices:
+            if slot < vertex.offset + vertex.parallelism:
+                return vertex, slot - vertex.offset
+        raise IndexError(f"level {self.index} has no slot {slot}")
+
+
+def _level(deployment: Deployment, level: int, following: int) -> Level:
+    vertices = tuple(deployment.vertices[i] for i in deployment.levels[level])
+    path = tuple(os.path.abspath(entry) for entry in sys.path)
+    return Level(level, vertices, following, deployment.job, path)
+
+
+def level_function(level: Level) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """The function that ``mapInArrow`` runs in each partition; Spark shows its name."""
+
+    def run(batches: Iterable[Any]) -> Iterator[Any]:
+        return run_level(level, batches)
+
+    run.__name__ = f"level_{level.index}"
+    return run
+
+
+def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
+    """Run the slot of this partition over its Arrow batches."""
+    from pyspark import TaskContext
+
+    known = set(sys.path)
+    sys.path.extend(entry for entry in level.path if entry not in known and os.path.exists(entry))
+    context = TaskContext.get()
+    assert context is not None
+    slot = context.partitionId()
+    vertex, subtask = level.slot(slot)
+    task = Task(vertex, subtask, context.attemptNumber(), level.job)
+    try:
+        for batch in batches:
+            if level.index == 0:
+                continue  # the partition's number, nothing more
+            own, passing = _split(batch, level)
+            if passing is not None:
+                yield passing
+            yield from _batched(task.receive(own), level, slot)
+        yield from _batched(task.finish(), level, slot)
+    except JobExecutionError as error:
+        raise remote_failure(error) from error.__cause__
+
+
+def _split(batch: Any, level: Level) -> tuple[list[Row], Any]:
+    """The rows that this level consumes, and a batch of those that pass through, with their next hop."""
+    import pyarrow.compute as pc
+
+    own = pc.equal(batch.column(1), level.index)
+    consumed = batch.filter(own)
+    rows: list[Row] = list(zip(*(column.to_pylist() for column in consumed.columns[1:]), strict=True))
+    if consumed.num_rows == batch.num_rows:
+        return rows, None
+    return rows, _next_hop(batch.filter(pc.invert(own)), level)
+
+
+def _next_hop(batch: Any, level: Level) -> Any:
+    """Rows for the next level go to their slot, others anywhere that is fixed."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    target = batch.column(2)
+    spread = pc.subtract(target, pc.multiply(pc.divide(target, level.following), level.following))
+    hop = pc.if_else(pc.equal(batch.column(1), level.index + 1), target, spread)
+    return batch.set_column(0, batch.schema.field(0), hop.cast(pa.int32()))
+
+
+def _batched(rows: Iterator[Row], level: Level, slot: int) -> Iterator[Any]:
+    """Rows of the task in Arrow batches of bounded size."""
+    waiting: list[Row] = []
+    size = 0
+    for row in rows:
+        waiting.append(row)
+        size += len(row[5])
+        if size >= BATCH_BYTES or len(waiting) >= BATCH_ROWS:
+            yield _arrow(waiting, level, slot)
+            waiting, size = [], 0
+    if waiting:
+        yield _arrow(waiting, level, slot)
+
+
+def _arrow(rows: list[Row], level: Level, slot: int) -> Any:
+    import pyarrow as pa
+
+    columns = list(zip(*rows, strict=True))
+    hop = [_hop(row, level, slot) for row in rows]
+    types = [pa.int32()] * 5 + [pa.int64(), pa.binary()]
+    arrays = [pa.array(values, type) for values, type in zip([hop, *columns], types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, names=["hop", "lv", "tg", "e", "snd", "seq", "p"])
+
+
+def _hop(row: Row, level: Level, slot: int) -> int:
+    if row[0] == level.index + 1:
+        return row[1]
+    return (slot if row[0] == DRIVER else row[1]) % level.following

@@ -1,0 +1,161 @@
+"""SparkSessions: one of our own with the settings that suit these jobs, or the user's, which stays as it is.
+
+A job always runs in a child made by ``newSession()``, so that adaptive execution (which would change task counts) is
+off for it alone.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any
+
+from penstock.errors import ConfigurationError
+from penstock.spark.quiet import quiet_start
+
+DEFAULT_MASTER = "local[*,4]"
+"""All cores, and up to three failures per task: without the 4 a task that lost its Python worker would not be
+retried."""
+
+STATIC = {
+    "spark.app.name": "penstock",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.python.worker.reuse": "true",
+    "spark.python.unix.domain.socket.enabled": "true",  # saves 35 ms per stage against loopback TCP
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+}
+"""Settings of a session of our own, unless the user sets them."""
+
+JVM_OPTIONS = "-XX:+UseSerialGC"
+
+PER_JOB = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
+}
+"""Settings of the child session of each job, also below a user's session."""
+
+
+def open_session(master: str | None, config: Mapping[str, str]) -> Any:
+    """The SparkSession of this process, started if there is none.
+
+    Args:
+        master: Spark master URL; None takes ``spark.master`` of the configuration, then :data:`DEFAULT_MASTER`.
+        config: Spark settings (keys that begin with ``spark.``); they win over ours. Others are ignored.
+
+    Raises:
+        ConfigurationError: there is no Java, or a Spark with another master runs already in this process.
+    """
+    settings = {key: value for key, value in config.items() if key.startswith("spark.")}
+    wanted = master or settings.get("spark.master")
+    settings.pop("spark.master", None)
+    running = _running()
+    if running is not None:
+        _check_master(running, wanted)
+        return _with_settings(running, settings)
+    if os.environ.get("SPARK_REMOTE") or (wanted or "").startswith("sc://"):
+        raise ConfigurationError(
+            f"The master {wanted or os.environ['SPARK_REMOTE']!r} is a Spark Connect server. Make the session "
+            "yourself with SparkSession.builder.remote(...) and give it to the executor."
+        )
+    check_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # otherwise workers run whatever python3 the path finds
+    session = _start(wanted or DEFAULT_MASTER, settings)
+    _started.clear()
+    _started.update(settings)
+    return session
+
+
+_started: dict[str, str] = {}
+"""The settings that the session of our own was started with."""
+
+
+def _running() -> Any:
+    """The session of the Spark that runs in this process, if one does. Without options getOrCreate changes nothing."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if SparkContext._active_spark_context is None:
+        return None
+    return SparkSession.builder.getOrCreate()
+
+
+def _check_master(session: Any, wanted: str | None) -> None:
+    running = session.sparkContext.master
+    if wanted is not None and wanted != running:
+        raise ConfigurationError(
+            f"The master {wanted!r} was asked for, but a Spark with the master {running!r} runs in this process "
+            "already, and there can be one only. Stop it first, or leave the master out."
+        )
+
+
+def _with_settings(session: Any, settings: Mapping[str, str]) -> Any:
+    """A running session with some settings of the job; the session itself stays untouched."""
+    different = {k: v for k, v in settings.items() if v not in (_started.get(k), session.conf.get(k, None))}
+    if not different:
+        return session
+    child = session.newSession()
+    for key, value in different.items():
+        if not session.conf.isModifiable(key):
+            raise ConfigurationError(
+                f"The setting {key}={value!r} cannot change while Spark runs, and it runs in this process already. "
+                "Set it before the first job, or stop Spark in between."
+            )
+        child.conf.set(key, value)
+    return child
+
+
+def _start(master: str, settings: Mapping[str, str]) -> Any:
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.sql import SparkSession
+
+    with resources.as_file(resources.files("penstock.spark") / "log4j2.properties") as log:
+        options = f"{JVM_OPTIONS} -Dlog4j2.configurationFile={log.as_uri()}"
+        merged = {**STATIC, "spark.driver.extraJavaOptions": options, **settings}
+        if "spark.driver.extraJavaOptions" in settings:
+            merged["spark.driver.extraJavaOptions"] = f"{options} {settings['spark.driver.extraJavaOptions']}"
+        builder = SparkSession.builder.master(master)
+        for key, value in merged.items():
+            builder = builder.config(key, value)
+        try:
+            with quiet_start():
+                return builder.getOrCreate()
+        except PySparkRuntimeError as error:
+            raise ConfigurationError(
+                f"Spark did not start with the master {master!r}: {error}. Its own message stands above; usual "
+                "causes are a Java older than 17, too little memory, or a wrong setting."
+            ) from error
+
+
+def check_java() -> None:
+    """Refuse to start without Java, in words that help.
+
+    Raises:
+        ConfigurationError: neither JAVA_HOME nor the PATH leads to a ``java``.
+    """
+    home = os.environ.get("JAVA_HOME")
+    if home and not os.access(os.path.join(home, "bin", "java"), os.X_OK):
+        raise ConfigurationError(
+            f"JAVA_HOME is {home!r}, but there is no program bin/java in it. Correct or unset JAVA_HOME; Spark needs "
+            "Java 17 or newer."
+        )
+    if not home and shutil.which("java") is None:
+        raise ConfigurationError(
+            "Spark needs Java 17 or newer, and there is no java on the PATH and no JAVA_HOME. Install it (Debian and "
+            "Ubuntu: apt install openjdk-17-jre-headless; macOS: brew install openjdk@17), or run the program "
+            "without Spark: --local, or PENSTOCK_EXECUTOR=local."
+        )
+
+
+def job_session(session: Any) -> Any:
+    """A child of the session for one job: adaptive execution off, tracebacks whole. The session itself does not
+    change."""
+    child = session.newSession()
+    for key, value in PER_JOB.items():
+        child.conf.set(key, value)
+    return child

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from penstock.runtime import exchange
+from penstock.runtime.codec import decode, encode, freeze
+from penstock.runtime.config import Destination, InputEdge, NetworkOutput
+from penstock.runtime.exchange import InputGate, RecordWriter, timestamps
+from penstock.runtime.partition import (
+    CustomPartition,
+    KeyPartition,
+    channel_selector,
+    pointwise_consumers,
+    pointwise_producers,
+    seed_of,
+)
+
+GOLDEN = json.loads(gzip.decompress((Path(__file__).parents[1] / "golden" / "keygroups.json.gz").read_bytes()))
+
+
+def fail(error):
+    return error
+
+
+def writer(rows, kind="GLOBAL", parallelism=1, destinations=(Destination(4, 2, 10),)):
+    output = NetworkOutput(None, kind, None, parallelism, 128, "seed", tuple(destinations), None)
+    return RecordWriter(output, 1, 0, rows.append, fail)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_channel_selectors_are_those_of_flink(n):
+    golden = GOLDEN["channel_selectors"][f"n={n}"]
+    specs = {
+        "CUSTOM (key % n of 0,1,2,...)": ("CUSTOM", CustomPartition(lambda key, m: key % m, lambda v: v)),
+        "HASH (Long keys 0,1,2,..., max 128)": ("HASH", KeyPartition(lambda v: v)),
+    }
+    checked = 0
+    for label, expected in golden.items():
+        kind, spec = specs.get(label, (label, None))
+        if kind == "BROADCAST":
+            continue
+        select = channel_selector(kind, spec, 128, n, seed_of("x"))
+        channels = [select(i) for i in range(12)]
+        checked += 1
+        if isinstance(expected, list):
+            assert channels == expected, label
+        elif kind == "REBALANCE":
+            assert channels == [(channels[0] + i) % n for i in range(12)]
+        else:
+            assert set(channels) <= set(expected["channels_seen"])
+    assert checked == 7
+
+
+def test_rebalance_starts_differ_between_senders():
+    starts = {channel_selector("REBALANCE", None, 128, 4, seed_of("edge", i))(0) for i in range(50)}
+    assert starts == {0, 1, 2, 3}
+
+
+def test_shuffle_is_even_and_repeatable():
+    first, second = (channel_selector("SHUFFLE", None, 128, 4, 7) for _ in range(2))
+    channels = [first(None) for _ in range(4000)]
+    assert channels == [second(None) for _ in range(4000)]
+    assert all(900 < channels.count(c) < 1100 for c in range(4))
+
+
+def test_pointwise_connections():
+    for n in range(1, 40):
+        for m in range(1, 40):
+            consumers = [pointwise_consumers(n, m, i) for i in range(n)]
+            assert all(consumers), (n, m)
+            pairs = {(p, c) for c in range(m) for p in pointwise_producers(n, m, c)}
+            assert pairs == {(p, c) for p in range(n) for c in consumers[p]}
+            assert {p for p, _ in pairs} == set(range(n))
+    assert [list(pointwise_producers(2, 4, i)) for i in range(4)] == [[0], [0], [1], [1]]
+    assert [list(pointwise_producers(4, 2, i)) for i in range(2)] == [[0, 1], [2, 3]]
+    assert [list(pointwise_producers(5, 2, i)) for i in range(2)] == [[0, 1], [2, 3, 4]]
+
+
+def test_32_bit_floats_show():
+    """14 producers for 16 consumers: exact integers would give another producer somewhere."""
+    exact = [[i * 14 // 16] for i in range(16)]
+    assert [list(pointwise_producers(14, 16, i)) for i in range(16)] != exact
+
+
+def test_buffers_keep_order_and_timestamps():
+    rows = []
+    w = writer(rows)
+    times = [None] * 100 + [5] * 3000 + list(range(50)) + [None]
+    for i, t in enumerate(times):
+        w.write(i, t)
+    w.flush()
+    values, read = [], []
+    for row in rows:
+        buffer, stamps = decode(row[5])
+        assert len(buffer) <= exchange.MAX_RECORDS
+        values += buffer
+        read += timestamps(stamps, len(buffer))
+    assert values == list(range(len(times)))
+    assert read == times
+    assert [row[4] for row in rows] == list(range(len(rows)))
+    assert len(rows) > 2
+
+
+def test_large_records_make_small_buffers(monkeypatch):
+    rows = []
+    w = writer(rows)
+    for _ in range(200):
+        w.write("x" * 100_000, None)
+    w.flush()
+    assert max(len(row[5]) for row in rows[1:]) < 3 * exchange.TARGET_BYTES
+    monkeypatch.setattr(exchange, "MAX_BYTES", 1000)
+    rows.clear()
+    w = writer(rows)
+    for i in range(64):
+        w.write(f"{i:300}", i)
+    assert len(rows) >= 32
+    assert [int(v) for row in rows for v in decode(row[5])[0]] == list(range(64))
+    assert [t for row in rows for t in timestamps(decode(row[5])[1], len(decode(row[5])[0]))] == list(range(64))
+
+
+def test_destinations_share_the_bytes():
+    rows = []
+    w = writer(rows, "BROADCAST", 3, [Destination(4, 2, 10), Destination(5, 3, 0)])
+    w.write("a", None)
+    w.flush()
+    assert [(r[0], r[1], r[2]) for r in rows] == [(2, 10, 4), (2, 11, 4), (2, 12, 4), (3, 0, 5), (3, 1, 5), (3, 2, 5)]
+    assert len({id(r[5]) for r in rows}) == 1
+
+
+@pytest.mark.parametrize("memory", [0, 100, 1 << 20])
+def test_a_gate_gives_a_fair_order_whatever_the_arrival(memory):
+    rows = [
+        (edge, sender, seq, f"{edge}/{sender}/{seq}".encode())
+        for edge in (3, 1)
+        for sender in range(4)
+        for seq in range(9)
+    ]
+    expected = sorted(rows, key=lambda r: (r[2], r[0], r[1]))
+    for trial in range(5):
+        random.Random(trial).shuffle(rows)
+        gate = InputGate([InputEdge(3, 0, 4), InputEdge(1, 0, 4)], memory)
+        for row in rows:
+            gate.add(*row)
+        assert list(gate.drain()) == [(r[0], r[3]) for r in expected]
+    assert not gate.ordered
+    assert InputGate([InputEdge(3, 0, 1)]).ordered
+
+
+def test_records_that_need_protection():
+    class Local:
+        pass
+
+    for value in (1, "a", (1, "a"), None, b"x"):
+        assert freeze(value) is value
+    shared = [1]
+    values = [freeze(shared), freeze((shared,)), freeze(Local())]
+    shared.append(2)
+    read, _ = decode(encode(values, []))
+    assert read[:2] == [[1], ([1],)]
+    assert type(read[2]).__name__ == "Local"
+
+
+def test_records_never_share_objects_after_an_exchange():
+    one = ["x"]
+    read, _ = decode(encode([one, one], []))
+    assert read[0] is not read[1]
+
+
+def test_cyclic_records_cross_too():
+    cycle: list = [1]
+    cycle.append(cycle)
+    read, _ = decode(encode([cycle], []))
+    assert read[0][1] is read[0]

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError, UnsupportedError
+from penstock.local import LocalExecutor
+from penstock.runtime.files import FileSplit, file_splits, local_path, read_lines
+from penstock.runtime.operators import FileReader, StreamMap, StreamSink, StreamSource
+from penstock.runtime.sinks import TextSink
+from penstock.runtime.sources import CollectionSource, FileMonitor
+from tests.runtime.programs import Program
+
+
+def lines_of(path, charset="UTF-8", size=1 << 20):
+    return [
+        line
+        for split in file_splits(str(path), charset, size)
+        for lines in read_lines(split, charset)
+        for line in lines
+    ]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", [True, False])
+def test_every_line_is_read_once_whatever_the_splits(tmp_path, end, last):
+    draw = random.Random(end)
+    for trial in range(20):
+        lines = ["".join(draw.choice("abcä€😀 ") for _ in range(draw.randrange(12))) for _ in range(30)]
+        if not last:
+            lines[-1] += "x"  # without a line end an empty last line would be none
+        path = tmp_path / f"{trial}"
+        path.write_bytes((end.join(lines) + (end if last else "")).encode())
+        for size in (1, 2, 3, 7, 50, 10_000):
+            assert lines_of(path, size=size) == lines
+
+
+def test_long_lines_cross_blocks(tmp_path):
+    lines = ["x" * 3_000_000, "", "y" * 10, "z" * 2_000_000]
+    (tmp_path / "f").write_text("\n".join(lines))
+    assert lines_of(tmp_path / "f") == lines
+    assert lines_of(tmp_path / "f", size=1_500_000) == lines
+
+
+def test_charsets(tmp_path):
+    lines = ["Grüße", "größer", ""]
+    for charset in ("ISO-8859-1", "UTF-16", "UTF-16LE", "UTF-8"):
+        (tmp_path / charset).write_bytes(("\n".join(lines) + "\n").encode(charset))
+        assert lines_of(tmp_path / charset, charset, size=4) == lines
+    (tmp_path / "broken").write_bytes(b"a\xffb\n")
+    assert lines_of(tmp_path / "broken") == ["a�b"]
+
+
+def test_a_folder_means_its_files_by_name(tmp_path):
+    for name in ("b", "a", ".hidden", "_skipped"):
+        (tmp_path / name).write_text(f"{name}\n")
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "c").write_text("c\n")
+    assert lines_of(tmp_path) == ["a", "b"]
+
+
+def test_splits_cover_the_file(tmp_path):
+    (tmp_path / "f").write_bytes(b"x" * 10)
+    splits = list(file_splits(str(tmp_path / "f"), "UTF-8", 4))
+    assert splits == [FileSplit(str(tmp_path / "f"), s, n) for s, n in ((0, 4), (4, 4), (8, 2))]
+    (tmp_path / "empty").write_bytes(b"")
+    assert not list(file_splits(str(tmp_path / "empty"), "UTF-8"))
+
+
+def test_uris(tmp_path):
+    assert local_path("file:///a%20b/c") == local_path("/a b/c") == local_path("file:/a%20b/c")
+    with pytest.raises(UnsupportedError, match="hdfs"):
+        local_path("hdfs://host/x")
+
+
+def text_program(path, p=1, sink=None):
+    program = Program()
+    monitor = program.add(StreamSource(FileMonitor(str(path))), name="Source: files")
+    reader = program.add(FileReader("UTF-8"), monitor, p=p, partitioner="REBALANCE")
+    if sink is None:
+        program.collect(reader)
+    else:
+        program.add(StreamSink(sink), reader, p=p)
+    return program
+
+
+def run(program):
+    return LocalExecutor().execute(program.pipeline()).collected
+
+
+def test_reading_in_a_program(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("".join(f"{name}{i}\n" for i in range(1000)))
+    expected = [f"{name}{i}" for name in "ab" for i in range(1000)]
+    assert run(text_program(tmp_path))["out"] == expected
+    assert sorted(run(text_program(tmp_path, p=3))["out"]) == sorted(expected)
+
+
+def test_a_missing_input_is_found_before_the_job_starts(tmp_path):
+    with pytest.raises(ConfigurationError, match="does not exist"):
+        run(text_program(tmp_path / "nothing"))
+    program = Program()
+    program.collect(program.add(StreamSource(FileMonitor(str(tmp_path), "no-such-charset"))))
+    with pytest.raises(ConfigurationError, match="no-such-charset"):
+        run(program)
+
+
+def test_text_sinks(tmp_path):
+    (tmp_path / "in").write_text("a\nb\nc\n")
+    run(text_program(tmp_path / "in", sink=TextSink(str(tmp_path / "one"))))
+    assert (tmp_path / "one").read_text() == "a\nb\nc\n"
+    run(text_program(tmp_path / "in", p=3, sink=TextSink(str(tmp_path / "many"))))
+    assert sorted(p.name for p in (tmp_path / "many").iterdir()) == ["1", "2", "3"]
+    assert sorted("".join(p.read_text() for p in (tmp_path / "many").iterdir()).split()) == ["a", "b", "c"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "many", "one"]
+
+
+def test_text_sinks_overwrite_only_when_asked_and_only_their_own(tmp_path):
+    (tmp_path / "in").write_text("a\n")
+    target = tmp_path / "out"
+    run(text_program(tmp_path / "in", p=3, sink=TextSink(str(target))))
+    with pytest.raises(ConfigurationError, match="exists already"):
+        run(text_program(tmp_path / "in", sink=TextSink(str(target))))
+    run(text_program(tmp_path / "in", p=2, sink=TextSink(str(target), overwrite=True)))
+    assert sorted(p.name for p in target.iterdir()) == ["1", "2"]
+    run(text_program(tmp_path / "in", sink=TextSink(str(target), overwrite=True)))
+    assert target.read_text() == "a\n"
+    target.unlink()
+    target.mkdir()
+    (target / "thesis.tex").write_text("years of work")
+    with pytest.raises(ConfigurationError, match=r"thesis\.tex"):
+        run(text_program(tmp_path / "in", sink=TextSink(str(target), overwrite=True)))
+
+
+def test_nothing_is_visible_of_a_failed_job(tmp_path):
+    program = Program()
+    source = program.source(range(10))
+    program.add(StreamSink(TextSink(str(tmp_path / "good"))), source)
+    bad = program.add(StreamMap(lambda x: 1 // (x - 9)), source, p=2, partitioner="REBALANCE")
+    program.add(StreamSink(TextSink(str(tmp_path / "bad"))), bad, p=2)
+    with pytest.raises(JobExecutionError):
+        run(program)
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_sinks_on_one_path_are_refused(tmp_path):
+    program = Program()
+    source = program.source([1])
+    for _ in range(2):
+        program.add(StreamSink(TextSink(str(tmp_path / "x"))), source)
+    with pytest.raises(InvalidProgramError, match="both write"):
+        run(program)
+
+
+def test_a_parallel_collection_is_refused():
+    program = Program()
+    program.collect(program.add(StreamSource(CollectionSource([1])), p=2), p=2)
+    with pytest.raises(InvalidProgramError, match="each subtask would emit"):
+        run(program)
