@@ -6,7 +6,8 @@ prints. A layout needs 100 columns; operator IDs are never broken, names are fol
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -61,21 +62,22 @@ def job_graph(graph: Any, limit: int) -> list[RenderableType]:
 
 def execution_graph(graph: Any, jobs: Any, limit: int) -> list[RenderableType]:
     """Vertices at their parallelism, then the fan-out of each connection: counts, never single edges."""
-    vertices = {vertex.job_vertex: vertex for vertex in graph.vertices}
+    vertices, job_vertices = graph.vertices, jobs.vertices
     subtasks = _table("vertex", ">subtasks", ">max p", "first and last subtask")
-    for vertex in graph.vertices[:limit]:
+    for vertex in vertices[:limit]:
         counts = (f"{vertex.parallelism:,}", f"{vertex.max_parallelism:,}")
         subtasks.add_row(f"[{vertex.job_vertex}]", *counts, _task_names(vertex))
+    by_job = {vertex.job_vertex: vertex for vertex in vertices}
+    connections = [(edge, target) for target in jobs.topological_order for edge in job_vertices[target].inputs]
     fan_out = _table("from", "to", "distribution", ">edges", "fan-out")
-    connections = [(edge, target) for target in jobs.topological_order for edge in jobs.vertices[target].inputs]
     for edge, target in connections[:limit]:
-        producers, consumers = vertices[edge.source].parallelism, vertices[target].parallelism
-        count, words = _fan_out(edge.distribution, producers, consumers)
-        ends = (f"[{edge.source}] × {producers:,}", f"[{target}] × {consumers:,}")
+        producer, consumer = by_job[edge.source], by_job[target]
+        count, words = _fan_out(edge, producer, consumer)
+        ends = (f"[{edge.source}] × {producer.parallelism:,}", f"[{target}] × {consumer.parallelism:,}")
         fan_out.add_row(*ends, edge.distribution, f"{count:,}", words)
     return _section(
         f"ExecutionGraph: {graph.total_vertices:,} subtasks, {graph.total_edges:,} execution edges",
-        *_limited(subtasks, len(graph.vertices), limit, "vertices"),
+        *_limited(subtasks, len(vertices), limit, "vertices"),
         *_limited(fan_out, len(connections), limit, "connections"),
     )
 
@@ -171,24 +173,21 @@ def _task_names(vertex: Any) -> str:
     return first if vertex.parallelism == 1 else f"{first} … {last.rpartition(' ')[2]}"
 
 
-def _fan_out(distribution: str, producers: int, consumers: int) -> tuple[int, str]:
-    """Execution edges of a connection, and who feeds whom.
-
-    Pointwise, every subtask of the larger side has exactly one edge; the smaller side shares them out as evenly as it
-    goes.
-    """
-    if distribution == "ALL_TO_ALL":
-        return producers * consumers, f"each feeds all {consumers:,}"
-    if producers == consumers:
-        return producers, "each feeds the subtask of its own number"
-    if producers < consumers:
-        return consumers, f"each feeds {_share(consumers, producers)}, each reads 1"
-    return producers, f"each feeds 1, each reads {_share(producers, consumers)}"
+def _fan_out(edge: Any, producer: Any, consumer: Any) -> tuple[int, str]:
+    """Execution edges of a connection, and who feeds whom. Pointwise, the planner is asked for each subtask."""
+    if edge.distribution == "ALL_TO_ALL":
+        return producer.parallelism * consumer.parallelism, f"each feeds all {consumer.parallelism:,}"
+    if producer.parallelism == consumer.parallelism:
+        return producer.parallelism, "each feeds the subtask of its own number"
+    spans = [subtask.inputs[edge.input] for subtask in consumer.subtasks]
+    reads = [span.last - span.first + 1 for span in spans]
+    feeds = Counter(partition for span in spans for partition in range(span.first, span.last + 1))
+    return sum(reads), f"each feeds {_range(feeds.values())}, each reads {_range(reads)}"
 
 
-def _share(many: int, few: int) -> str:
-    low, rest = divmod(many, few)
-    return f"{low:,}" if not rest else f"{low:,} or {low + 1:,}"
+def _range(counts: Collection[int]) -> str:
+    low, high = min(counts), max(counts)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _count(items: Sequence[Any], one: str, many: str | None = None) -> str:
