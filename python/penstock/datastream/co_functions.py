@@ -119,3 +119,22 @@ class ProcessWindowFunction(Function):
 
     def clear(self, context: Any) -> None:
         """Called when a window is over, to clear its state."""
+
+
+class AllWindowFunction(Function):
+    """Sees a whole window of a stream without key."""
+
+    @abstractmethod
+    def apply(self, window: Any, inputs: Iterable[Any]) -> Iterable[Any]:
+        """The records to emit for a window."""
+
+
+class ProcessAllWindowFunction(Function):
+    """An AllWindowFunction with a context: state, watermark, side outputs."""
+
+    @abstractmethod
+    def process(self, context: Any, elements: Iterable[Any]) -> Iterable[Any]:
+        """The records to emit for a window."""
+
+    def clear(self, context: Any) -> None:
+        """Called when a window is over, to clear its state."""

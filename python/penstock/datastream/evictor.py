@@ -11,7 +11,8 @@ from typing import Any
 
 from penstock.common.time import milliseconds_of
 from penstock.datastream import checks
-from penstock.datastream.window import Span
+from penstock.datastream.functions import simple_name
+from penstock.datastream.window import Span, java_object
 from penstock.runtime import windows
 
 
@@ -43,6 +44,9 @@ class CountEvictor(Evictor):
     def runtime(self) -> Any:
         return windows.CountEvictor(self.count, self.after)
 
+    def __str__(self) -> str:
+        return java_object("org.apache.flink.streaming.api.windowing.evictors.CountEvictor")
+
 
 @dataclass(frozen=True)
 class TimeEvictor(Evictor):
@@ -60,6 +64,9 @@ class TimeEvictor(Evictor):
     def of(window_size: Span, do_evict_after: bool = False) -> TimeEvictor:
         """The evictor."""
         return TimeEvictor(milliseconds_of(window_size, "TimeEvictor.of", "size"), do_evict_after)
+
+    def __str__(self) -> str:
+        return f"TimeEvictor({self.size_ms})"
 
 
 @dataclass(frozen=True)
@@ -80,3 +87,6 @@ class DeltaEvictor(Evictor):
     def of(threshold: float, delta: Callable[[Any, Any], float], do_evict_after: bool = False) -> DeltaEvictor:
         """The evictor."""
         return DeltaEvictor(threshold, checks.function(delta, "DeltaEvictor.of", "get_delta"), do_evict_after)
+
+    def __str__(self) -> str:
+        return f"DeltaEvictor({java_object(simple_name(self.delta))}, {self.threshold})"

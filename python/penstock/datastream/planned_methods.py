@@ -1,4 +1,4 @@
-"""Methods of every stream that can be planned but whose operators do not run yet.
+"""Methods of every stream that can be planned but whose operators (but for windows by count) do not run yet.
 
 Source: Flink 1.11 ``DataStream``.
 """
@@ -12,9 +12,12 @@ from penstock.datastream import checks
 from penstock.datastream.plan_only import PlanOnly
 
 if TYPE_CHECKING:
+    from penstock.common.time import Duration, Time
+    from penstock.datastream.all_windowed_stream import AllWindowedStream
     from penstock.datastream.connected_streams import BroadcastStream
     from penstock.datastream.data_stream import DataStream, SingleOutputStreamOperator
     from penstock.datastream.iterative_stream import IterativeStream
+    from penstock.datastream.window import WindowAssigner
 
 
 class PlannedMethods:
@@ -64,3 +67,29 @@ class PlannedMethods:
         operator = PlanOnly("assign_timestamps_and_watermarks", watermark_strategy)
         added = stream._transform("Timestamps/Watermarks", operator, stream.transformation.output_type)
         return added.set_parallelism(stream.transformation.parallelism)
+
+    def window_all(self, window_assigner: WindowAssigner) -> AllWindowedStream:
+        """Windows over the whole stream, in one subtask."""
+        from penstock.datastream.all_windowed_stream import AllWindowedStream
+
+        return AllWindowedStream(self._itself, window_assigner)
+
+    def time_window_all(
+        self, size: Time | Duration | int, slide: Time | Duration | int | None = None
+    ) -> AllWindowedStream:
+        """Tumbling or, with ``slide``, sliding windows over the whole stream in the environment's time
+        characteristic."""
+        from penstock.datastream.keyed_stream import time_assigner
+
+        return self.window_all(time_assigner(self._itself.get_execution_environment(), size, slide))
+
+    def count_window_all(self, size: int, slide: int | None = None) -> AllWindowedStream:
+        """Windows by number of records over the whole stream, in one subtask; these run.
+
+        Args:
+            size: records in a window. Without ``slide`` a window fires when full and starts anew.
+            slide: fire every ``slide`` records, over the last ``size`` ones; the first firings hold fewer.
+        """
+        from penstock.datastream.all_windowed_stream import count_window_all
+
+        return count_window_all(self._itself, size, slide)

@@ -74,7 +74,7 @@ class Translation:
     stream_graph: Any = None
     operators: dict[int, Any] = field(default_factory=dict)
     partitioners: dict[int, Any] = field(default_factory=dict)
-    types: dict[int | tuple[int, str], TypeInformation | None] = field(default_factory=dict)
+    types: dict[Any, TypeInformation | None] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     loops: list[int] = field(default_factory=list)
 

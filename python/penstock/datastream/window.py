@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from penstock.common.time import Duration, Time, milliseconds_of
 from penstock.datastream import checks
+from penstock.datastream.functions import simple_name
 from penstock.runtime import windows
 
 Span = Time | Duration | int
@@ -205,6 +206,19 @@ class Trigger:
         """What the runtime runs, None where it cannot."""
         return None
 
+    def arguments(self) -> tuple[Any, ...]:
+        """What stands in brackets in Flink's text form."""
+        return ()
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(str, self.arguments()))})"
+
+
+def java_object(class_name: str) -> str:
+    """How Java prints an object without a text form of its own. Its address differs in each run, so a star stands for
+    it."""
+    return f"{class_name}@*"
+
 
 @dataclass(frozen=True)
 class EventTimeTrigger(Trigger):
@@ -235,6 +249,9 @@ class NeverTrigger(Trigger):
     def runtime(self) -> Any:
         return windows.NeverTrigger()
 
+    def __str__(self) -> str:
+        return java_object("org.apache.flink.streaming.api.windowing.assigners.GlobalWindows$NeverTrigger")
+
 
 @dataclass(frozen=True)
 class CountTrigger(Trigger):
@@ -250,6 +267,9 @@ class CountTrigger(Trigger):
     def runtime(self) -> Any:
         return windows.CountTrigger(self.count)
 
+    def arguments(self) -> tuple[Any, ...]:
+        return (self.count,)
+
 
 @dataclass(frozen=True)
 class _Continuous(Trigger):
@@ -259,6 +279,9 @@ class _Continuous(Trigger):
     def of(cls, interval: Span):
         """Fires every ``interval``, and at the end of the window."""
         return cls(milliseconds_of(interval, f"{cls.__name__}.of", "interval"))
+
+    def arguments(self) -> tuple[Any, ...]:
+        return (self.interval_ms,)
 
 
 class ContinuousEventTimeTrigger(_Continuous):
@@ -287,6 +310,9 @@ class DeltaTrigger(Trigger):
         """The trigger."""
         return DeltaTrigger(threshold, checks.function(delta, "DeltaTrigger.of", "get_delta"))
 
+    def arguments(self) -> tuple[Any, ...]:
+        return (java_object(simple_name(self.delta)), self.threshold)
+
 
 @dataclass(frozen=True)
 class PurgingTrigger(Trigger):
@@ -301,6 +327,9 @@ class PurgingTrigger(Trigger):
 
     def can_merge(self) -> bool:
         return self.nested.can_merge()
+
+    def arguments(self) -> tuple[Any, ...]:
+        return (self.nested,)
 
     def runtime(self) -> Any:
         nested = self.nested.runtime()

@@ -8,7 +8,8 @@ with a slide means something else; this one is Java's.)
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation
@@ -26,17 +27,47 @@ if TYPE_CHECKING:
     from penstock.datastream.environment import StreamExecutionEnvironment
     from penstock.datastream.functions import AggregateFunction, ReduceFunction
 
+W = TypeVar("W", bound="WindowedStream")
 PASS_THROUGH = "PassThroughWindowFunction"
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What is applied to windows.
+
+    Attributes:
+        call: API method, with the window function if there is one.
+        function: the function to run.
+        names: class names that stand in the operator's name.
+        state: how the window's contents are kept without an evictor: Reducing, Aggregating or List.
+        state_type: type of what is kept, for Reducing and Aggregating.
+    """
+
+    call: str
+    function: Any
+    names: tuple[str, ...]
+    state: str = "List"
+    state_type: TypeInformation | None = None
+
+    @property
+    def passes_through(self) -> bool:
+        """Whether results are emitted as they are, without a window function."""
+        return self.names[-1] == PASS_THROUGH
 
 
 def count_window(stream: KeyedStream, size: int, slide: int | None) -> WindowedStream:
     """See :meth:`KeyedStream.count_window`."""
-    checks.integer(size, "count_window", "size")
-    windowed = WindowedStream(stream, GlobalWindows())
+    return by_count(WindowedStream(stream, GlobalWindows()), "count_window", size, slide)
+
+
+def by_count(windowed: W, call: str, size: int, slide: int | None) -> W:
+    """Make global windows into windows by count."""
+    checks.integer(size, call, "size")
     if slide is None:
-        return windowed.trigger(PurgingTrigger(CountTrigger(size)))
-    checks.integer(slide, "count_window", "slide")
-    return windowed.evictor(CountEvictor(size)).trigger(CountTrigger(slide))
+        windowed.trigger(PurgingTrigger(CountTrigger(size)))
+    else:
+        windowed.evictor(CountEvictor(size)).trigger(CountTrigger(checks.integer(slide, call, "slide")))
+    return windowed
 
 
 class WindowedStream:
@@ -110,14 +141,15 @@ class WindowedStream:
 
     # --- functions ----------------------------------------------------------------------------------------------------
 
-    def _add(
-        self, functions: tuple[str, ...], call: str, func: Any, output_type: TypeInformation | None
-    ) -> SingleOutputStreamOperator:
+    def _add(self, applied: Applied, output_type: TypeInformation | None) -> SingleOutputStreamOperator:
+        operator = self._operator(applied.call, applied.function)
+        return self._stream._transform(self._name(applied), operator, output_type)
+
+    def _name(self, applied: Applied) -> str:
         parts = [str(self._assigner), type(self._trigger).__name__]
         if self._evictor is not None:
             parts.append(type(self._evictor).__name__)
-        name = f"Window({', '.join([*parts, *functions])})"
-        return self._stream._transform(name, self._operator(call, func), output_type)
+        return f"Window({', '.join([*parts, *applied.names])})"
 
     def _operator(self, call: str, func: Any) -> Any:
         """The runtime's operator, or PlanOnly where the runtime lacks a part."""
@@ -145,10 +177,16 @@ class WindowedStream:
         checks.function(reduce_function, "reduce", "reduce")
         _refuse_rich(reduce_function, "reduce")
         if window_function is None:
-            same_type = self._stream.transformation.output_type
-            return self._add((simple_name(reduce_function), PASS_THROUGH), "reduce", reduce_function, same_type)
+            return self._reduced(reduce_function)
         names = (simple_name(reduce_function), _window_function_name(window_function, "reduce"))
-        return self._add(names, "reduce with a window function", window_function, _typed(output_type, "reduce"))
+        call = "reduce with a window function"
+        kept = self._stream.transformation.output_type
+        return self._add(Applied(call, window_function, names, "Reducing", kept), _typed(output_type, "reduce"))
+
+    def _reduced(self, reducer: Any) -> SingleOutputStreamOperator:
+        same_type = self._stream.transformation.output_type
+        names = (simple_name(reducer), PASS_THROUGH)
+        return self._add(Applied("reduce", reducer, names, "Reducing", same_type), same_type)
 
     def aggregate(
         self,
@@ -170,27 +208,26 @@ class WindowedStream:
         checks.type_info(accumulator_type, "aggregate", "accumulator_type")
         after = PASS_THROUGH if window_function is None else _window_function_name(window_function, "aggregate")
         names = (simple_name(aggregate_function), after)
-        return self._add(names, "aggregate", aggregate_function, _typed(output_type, "aggregate"))
+        applied = Applied("aggregate", aggregate_function, names, "Aggregating", accumulator_type)
+        return self._add(applied, _typed(output_type, "aggregate"))
 
     def apply(
         self, window_function: WindowFunction, output_type: TypeInformation | None = None
     ) -> SingleOutputStreamOperator:
         """Show whole windows to a WindowFunction (plan only)."""
-        name = _window_function_name(window_function, "apply")
-        return self._add((name,), "apply", window_function, _typed(output_type, "apply"))
+        applied = Applied("apply", window_function, (_window_function_name(window_function, "apply"),))
+        return self._add(applied, _typed(output_type, "apply"))
 
     def process(
         self, process_window_function: ProcessWindowFunction, output_type: TypeInformation | None = None
     ) -> SingleOutputStreamOperator:
         """Show whole windows to a ProcessWindowFunction (plan only)."""
         checks.function(process_window_function, "process", "process")
-        name = simple_name(process_window_function)
-        return self._add((name,), "process", process_window_function, _typed(output_type, "process"))
+        applied = Applied("process", process_window_function, (simple_name(process_window_function),))
+        return self._add(applied, _typed(output_type, "process"))
 
     def _aggregate(self, call: str, field: int | str, first: bool = True) -> SingleOutputStreamOperator:
-        same_type = self._stream.transformation.output_type
-        reducer = aggregator(same_type, call, field, first)
-        return self._add((type(reducer).__name__, PASS_THROUGH), "reduce", reducer, same_type)
+        return self._reduced(aggregator(self._stream.transformation.output_type, call, field, first))
 
     def sum(self, position_to_sum: int | str = 0) -> SingleOutputStreamOperator:
         """Sum of a field over each window; the other fields are those of the window's first record."""
