@@ -23,11 +23,14 @@ from penstock.runtime.partition import (
 GOLDEN = json.loads(gzip.decompress((Path(__file__).parents[1] / "golden" / "keygroups.json.gz").read_bytes()))
 
 
+ONE = (Destination(4, 2, 10),)
+
+
 def fail(error):
     return error
 
 
-def writer(rows, kind="GLOBAL", parallelism=1, destinations=(Destination(4, 2, 10),)):
+def writer(rows, kind="GLOBAL", parallelism=1, destinations=ONE):
     output = NetworkOutput(None, kind, None, parallelism, 128, "seed", tuple(destinations), None)
     return RecordWriter(output, 1, 0, rows.append, fail)
 

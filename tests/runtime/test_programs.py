@@ -184,7 +184,7 @@ def test_diamond_union_and_sinks_at_different_levels():
     expected = [x for x in range(100) if x % 2 == 0] + [x * 10 + 1 for x in range(100)] + list(range(100))
     assert sorted(collected["both"]) == sorted(expected)
     assert collected["source"] == list(range(100))
-    assert Counter(collected["twice"]) == {x: 2 for x in range(100)}
+    assert Counter(collected["twice"]) == dict.fromkeys(range(100), 2)
     tasks = Counter(report.vertex for report in reports)
     assert all(tasks[report.vertex] == report.parallelism for report in reports)
 
@@ -345,7 +345,7 @@ def test_sinks_of_the_program(tmp_path):
                 self.invoke = self.with_context
 
         def open(self, runtime_context):
-            self.file = open(f"{self.folder}/{runtime_context.get_index_of_this_subtask()}", "w")
+            self.file = open(f"{self.folder}/{runtime_context.get_index_of_this_subtask()}", "w")  # noqa: SIM115
 
         def invoke(self, value):
             self.file.write(f"{value}\n")

@@ -8,7 +8,6 @@ from typing import Any
 
 from penstock.common.job import JobExecutionResult
 from penstock.deployment import deploy, sinks
-from penstock.errors import UnsupportedError
 from penstock.runtime.config import TaskReport
 from penstock.runtime.results import JobOutput
 

@@ -18,7 +18,7 @@ _PATTERN = re.compile(re.escape(_BEGIN) + r"([A-Za-z0-9+/=]+)" + re.escape(_END)
 _MAX_BYTES = 256 << 10
 
 
-class RemoteFailure(Exception):  # noqa: N818 - never leaves this package
+class RemoteFailure(Exception):
     """What the executor raises: the message for logs, and the error itself for the driver."""
 
 

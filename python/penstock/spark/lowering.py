@@ -176,7 +176,7 @@ def _arrow(rows: list[Row], level: Level, slot: int) -> Any:
     columns = list(zip(*rows, strict=True))
     hop = [_hop(row, level, slot) for row in rows]
     types = [pa.int32()] * 5 + [pa.int64(), pa.binary()]
-    arrays = [pa.array(values, type) for values, type in zip([hop, *columns], types, strict=True)]
+    arrays = [pa.array(values, kind) for values, kind in zip([hop, *columns], types, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, names=["hop", "lv", "tg", "e", "snd", "seq", "p"])
 
 

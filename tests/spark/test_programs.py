@@ -1,0 +1,267 @@
+"""The same programs on Spark and in this process give the same; what only Spark can do wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import Counter
+
+import pytest
+
+from penstock.common import OutputTag, Types
+from penstock.errors import ConfigurationError, JobExecutionError
+from penstock.local import LocalExecutor
+from penstock.runtime.operators import (
+    FileReader,
+    GroupedReduce,
+    ProcessOperator,
+    StreamFilter,
+    StreamFlatMap,
+    StreamMap,
+    StreamSink,
+    StreamSource,
+    SumAggregator,
+    WindowOperator,
+)
+from penstock.runtime.partition import CustomPartition, KeyPartition
+from penstock.runtime.sinks import PrintSink, TextSink
+from penstock.runtime.sources import FileMonitor, SequenceSource
+from penstock.runtime.windows import CountEvictor, CountTrigger, GlobalWindows, ReduceWindow
+from penstock.spark.session import open_session
+from tests.runtime.programs import Program
+from tests.runtime.test_programs import BY_WORD, PAIR, words
+
+EVEN = OutputTag("even")
+
+
+def word_count(p):
+    text = words(3000)
+    program = Program()
+    source = program.source([" ".join(text[i : i + 7]) for i in range(0, len(text), 7)], type=Types.STRING())
+    split = program.add(StreamFlatMap(str.split), source, type=Types.STRING())
+    ones = program.add(StreamMap(lambda w: (w, 1)), split, p=4, type=PAIR)
+    window = WindowOperator(GlobalWindows(), CountTrigger(5), CountEvictor(10), ReduceWindow(SumAggregator(1)))
+    counts = program.add(window.keyed_by(BY_WORD), ones, p=p, partitioner="HASH", spec=BY_WORD, type=PAIR)
+    program.add(StreamSink(PrintSink()), counts, p=p)
+    program.collect(counts)
+    return program
+
+
+def every_shape():
+    """A diamond, a self union, side outputs, every partitioner, sinks at different levels, every parallelism."""
+
+    def split(value, ctx):
+        yield value
+        if value % 2 == 0:
+            yield EVEN, (value, str(value))
+
+    class Numbers:
+        def run(self, ctx):
+            for i in range(3000):
+                ctx.collect_with_timestamp(i, i)
+
+    program = Program()
+    first = program.add(StreamSource(SequenceSource(0, 999)), p=2)
+    second = program.add(StreamSource(Numbers()))
+    process = program.add(ProcessOperator(split), first, p=2)
+    program.collect(program.add(StreamMap(lambda pair: pair), process, tag="even", p=3), id="side")
+    key = KeyPartition(lambda x: x % 10)
+    total = program.add(GroupedReduce(lambda a, b: a + b).keyed_by(key), process, p=3, partitioner="HASH", spec=key)
+    program.collect(total, id="total")
+    custom = CustomPartition(lambda k, n: k % n, lambda x: x)
+    joined = program.add(
+        StreamMap(lambda x: x),
+        {"source": second, "partitioner": "SHUFFLE"},
+        {"source": total, "partitioner": "REBALANCE"},
+        first,
+        p=4,
+    )
+    program.collect(program.add(StreamMap(lambda x: x), joined, p=2, partitioner="CUSTOM", spec=custom), id="joined")
+    broadcast = program.add(StreamFilter(lambda x: x < 5), second, p=3, partitioner="BROADCAST")
+    rescaled = program.add(StreamMap(lambda x: (x, "r")), broadcast, p=2, partitioner="RESCALE")
+    program.collect(rescaled, id="rescaled")
+    program.collect(program.add(StreamMap(str), second, second, p=1, partitioner="GLOBAL"), id="self")
+    program.collect(second, id="source")
+    return program
+
+
+def names_of(reports):
+    return [(r.task, r.counters) for r in reports]
+
+
+@pytest.mark.parametrize("p", [1, 3])
+def test_word_count_is_that_of_the_local_runner(executor, p, capsys):
+    local = LocalExecutor()
+    expected = local.execute(word_count(p).pipeline()).collected
+    printed = capsys.readouterr().out
+    result = executor.execute(word_count(p).pipeline())
+    assert result.collected == expected
+    assert capsys.readouterr().out == printed
+    assert len(printed.splitlines()) > 400
+    assert names_of(executor.reports) == names_of(local.reports)
+
+
+def test_every_shape_is_that_of_the_local_runner(executor):
+    local = LocalExecutor()
+    expected = local.execute(every_shape().pipeline()).collected
+    result = executor.execute(every_shape().pipeline())
+    assert result.collected == expected
+    assert names_of(executor.reports) == names_of(local.reports)
+    assert all(expected.values())
+    assert Counter(expected["self"]) == {str(i): 2 for i in range(3000)}
+    assert len(expected["joined"]) == 5000
+
+
+def test_each_subtask_runs_once_also_without_input(executor, tmp_path):
+    class Mark:
+        def __init__(self, name):
+            self.name = name
+
+        def open(self, runtime_context):
+            i, p = runtime_context.get_index_of_this_subtask(), runtime_context.get_number_of_parallel_subtasks()
+            with open(f"{tmp_path}/{self.name}-{i}-{p}", "a") as file:
+                file.write("x")
+
+        def filter(self, value):
+            return False
+
+    program = Program()
+    source = program.source([])
+    a = program.add(StreamFilter(Mark("a")), source, p=5)
+    b = program.add(StreamFilter(Mark("b")), a, p=3)
+    program.collect(b, p=1)
+    executor.execute(program.pipeline())
+    expected = {f"a-{i}-5" for i in range(5)} | {f"b-{i}-3" for i in range(3)}
+    assert {p.name for p in tmp_path.iterdir()} == expected
+    assert {p.read_text() for p in tmp_path.iterdir()} == {"x"}
+
+
+def test_a_user_exception_arrives_whole(executor, tmp_path):
+    class Odd(Exception):
+        def __init__(self, value, why):  # cannot be unpickled without help
+            super().__init__(f"{value} is {why}")
+
+    def fail(x):
+        if x == 7:
+            raise KeyError("seven")
+        return x
+
+    def strange(x):
+        raise Odd(x, "strange")
+
+    program = Program()
+    source = program.source(range(10))
+    program.add(StreamSink(TextSink(str(tmp_path / "out"))), source)
+    bad = program.add(StreamMap(fail), source, p=2, partitioner="GLOBAL", name="bad", uid="u")
+    program.collect(bad)
+    with pytest.raises(JobExecutionError, match="raise KeyError") as caught:
+        executor.execute(program.pipeline())
+    error = caught.value
+    assert isinstance(error.__cause__, KeyError)
+    assert (error.operator, error.uid, error.subtask, error.task) == ("bad", "u", 0, "bad (1/2)")
+    assert (error.operator_id or "") in str(error)
+    assert not list(tmp_path.iterdir())
+
+    program = Program()
+    program.collect(program.add(StreamMap(strange), program.source([1]), name="odd"))
+    with pytest.raises(JobExecutionError, match="1 is strange") as caught:
+        executor.execute(program.pipeline())
+    assert caught.value.operator == "odd"
+
+
+def test_a_killed_worker_is_retried_and_results_are_exact(executor, tmp_path):
+    marker = str(tmp_path / "killed")
+    target = tmp_path / "out"
+
+    def die_once(x):
+        if x == 500:
+            try:
+                os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                return x
+            os.kill(os.getpid(), signal.SIGKILL)
+        return x
+
+    class Attempt:
+        def open(self, runtime_context):
+            self.attempt = runtime_context.get_attempt_number()
+
+        def map(self, x):
+            return (x, self.attempt)
+
+    program = Program()
+    source = program.source(range(1000))
+    spread = program.add(StreamMap(die_once), source, p=2)
+    attempts = program.add(StreamMap(Attempt()), spread, p=2)
+    program.add(StreamSink(TextSink(str(target))), attempts, p=2)
+    program.collect(attempts)
+    collected = executor.execute(program.pipeline()).collected["out"]
+    assert os.path.exists(marker)
+    assert sorted(x for x, _ in collected) == list(range(1000))
+    assert {a for _, a in collected} == {0, 1}
+    written = [line for path in sorted(target.iterdir()) for line in path.read_text().splitlines()]
+    assert sorted(written) == sorted(map(str, collected))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["killed", "out"]
+
+
+def test_reading_and_writing_files(executor, tmp_path):
+    lines = [f"line {i}" for i in range(20_000)]
+    (tmp_path / "in").write_text("\n".join(lines))
+    program = Program()
+    monitor = program.add(StreamSource(FileMonitor(str(tmp_path / "in"))))
+    reader = program.add(FileReader("UTF-8"), monitor, type=Types.STRING())
+    program.add(StreamSink(TextSink(str(tmp_path / "one"))), reader, type=Types.STRING())
+    shouted = program.add(StreamMap(str.upper), reader, p=3, type=Types.STRING())
+    program.add(StreamSink(TextSink(str(tmp_path / "many"))), shouted, p=3, type=Types.STRING())
+    executor.execute(program.pipeline())
+    assert (tmp_path / "one").read_text().splitlines() == lines
+    many = [line for i in "123" for line in (tmp_path / "many" / i).read_text().splitlines()]
+    assert sorted(many) == sorted(x.upper() for x in lines)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "many", "one"]
+
+
+def test_a_given_session_is_not_changed(spark, executor):
+    before = {k: spark.conf.get(k) for k in spark.conf.getAll} if hasattr(spark.conf, "getAll") else {}
+    program = Program()
+    program.collect(program.source([1]))
+    executor.execute(program.pipeline())
+    after = {k: spark.conf.get(k) for k in spark.conf.getAll} if hasattr(spark.conf, "getAll") else {}
+    assert before == after
+    assert spark.conf.get("spark.sql.adaptive.enabled") == "true"
+    assert before
+
+
+def test_a_running_spark_with_another_master_is_an_error(spark):
+    with pytest.raises(ConfigurationError, match=r"local\[7\]"):
+        open_session("local[7]", {})
+    with pytest.raises(ConfigurationError, match=r"spark\.executor\.memory"):
+        open_session(None, {"spark.executor.memory": "3g"})
+    assert open_session(None, {}) is not None
+    child = open_session(None, {"spark.sql.shuffle.partitions": "3"})
+    assert child.conf.get("spark.sql.shuffle.partitions") == "3"
+    assert spark.conf.get("spark.sql.shuffle.partitions") == "7"
+
+
+def test_capturing_a_session_is_explained(spark, executor):
+    program = Program()
+    program.collect(program.add(StreamMap(lambda x: spark.range(x).count()), program.source([1]), name="nested"))
+    with pytest.raises(Exception, match="'nested'.*exist on the driver only"):
+        executor.execute(program.pipeline())
+
+
+def test_more_rows_than_fit_one_batch(executor):
+    program = Program()
+    source = program.add(StreamSource(SequenceSource(0, 199_999)), p=2)
+    big = program.add(StreamMap(lambda x: (x, "x" * (x % 100))), source, p=3, partitioner="REBALANCE")
+    back = program.add(StreamMap(lambda pair: pair[0]), big, p=2, partitioner="SHUFFLE")
+    program.collect(back)
+    assert sorted(executor.execute(program.pipeline()).collected["out"]) == list(range(200_000))
+
+
+def test_a_deep_chain(executor):
+    program = Program()
+    node = program.source(range(3))
+    for _ in range(1000):
+        node = program.add(StreamMap(lambda x: x + 1), node)
+    program.collect(node)
+    assert executor.execute(program.pipeline()).collected["out"] == [1000, 1001, 1002]
