@@ -125,7 +125,7 @@ def test_long_tables_are_cut_and_say_so(explained, program):
 def test_a_program_that_never_executes_is_an_error(penstock, program):
     result = penstock("explain", program("env.from_collection([1]).print()"))
     assert result.exit_code == 1
-    assert "without calling execute()" in result.stderr
+    assert "without calling execute()" in " ".join(result.stderr.split())
     assert "Traceback" not in result.stderr
 
 

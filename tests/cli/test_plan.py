@@ -104,6 +104,11 @@ def test_a_bad_line_is_answered_and_the_next_one_planned(planned, line):
     assert good["name"] == "good"
 
 
+def test_an_object_that_is_no_graph_is_refused_at_the_first_step(planned):
+    for line in '{"name": "g", "nodes": 5, "edges": []}':
+        assert planned(line)[0]["stream_graph"]["error"]["message"]
+
+
 def test_a_refused_step_stands_in_its_place(planned):
     graph = spec("duplicate uid")
     graph["nodes"][0]["uid"] = graph["nodes"][1]["uid"] = "x"

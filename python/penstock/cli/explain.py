@@ -12,6 +12,7 @@ import click
 from penstock.cli.program import capture_plan
 from penstock.cli.report import explanation, guard
 from penstock.errors import PenstockError
+from penstock.plan import plan_record
 
 WIDTH = 100
 """Columns where the output is no terminal; also the narrowest layout that never breaks an operator ID."""
@@ -58,8 +59,6 @@ def document(pipeline: Any) -> dict[str, Any]:
     Args:
         pipeline: a captured :class:`penstock.plan.Pipeline`.
     """
-    from penstock.plan import plan_record
-
     graph = pipeline.stream_graph
     verdicts = [
         {"edge": verdict.edge, "chained": verdict.chained, "rule": verdict.rule, "reason": verdict.reason}

@@ -14,11 +14,13 @@ from typing import BinaryIO
 import click
 
 from penstock.cli.report import guard
-from penstock.errors import PenstockError, SpecError
+from penstock.errors import PenstockError
+from penstock.plan import PROFILES, plan_record
 
-PROFILES = ("1.11",)
-"""Flink versions whose plans Penstock makes."""
+ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
+"""What Flink's own readers throw at a description that is none."""
 
+_REFUSED_AT_ONCE = '"stream_graph":{"error":'
 _OPENING = re.compile(r"\s*\{\s*")
 _COLON = re.compile(r"\s*:\s*")
 _COMMA = re.compile(r"\s*,\s*")
@@ -52,28 +54,43 @@ def command(flink: str, specs: BinaryIO) -> None:
             out.flush()
 
 
-def results(lines: Iterable[bytes], flink: str = "1.11") -> Iterator[str]:
+def results(lines: Iterable[bytes], flink: str = PROFILES[0]) -> Iterator[str]:
     """The RESULT line of each SPEC line, lazily.
 
     Args:
         lines: UTF-8 lines, each a SPEC or a record with a member "spec".
         flink: the profile to plan by.
     """
-    from penstock.plan import plan_record
-
     for line in lines:
         if line.isspace():
             continue
         try:
-            yield plan_record(_spec_text(line.decode("utf-8")), flink)
+            yield _result(line.decode("utf-8"), flink)
         except UnicodeDecodeError as error:
-            yield _refusal(SpecError(f"The line is not UTF-8 text: {error}."))
+            yield _refusal(f"The line is not UTF-8 text: {error}.", ILLEGAL_ARGUMENT)
         except PenstockError as error:
-            yield _refusal(error)
+            yield _refusal(str(error), error.flink_class)
 
 
-def _refusal(error: PenstockError) -> str:
-    return json.dumps({"error": {"class": error.flink_class, "message": str(error)}})
+def _result(line: str, flink: str) -> str:
+    """What the planner says to a line. To a line that is no JSON object it has one thing to say: the error."""
+    spec = _spec_text(line)
+    result = plan_record(spec, flink)
+    if _REFUSED_AT_ONCE in result and not _is_object(spec):
+        error = json.loads(result)["stream_graph"]["error"]
+        return _refusal(error["message"], error["class"])
+    return result
+
+
+def _refusal(message: str, flink_class: str | None) -> str:
+    return json.dumps({"error": {"class": flink_class, "message": message}})
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _spec_text(line: str) -> str:

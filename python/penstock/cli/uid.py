@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from penstock.plan import operator_id
+
 
 @click.command(
     name="uid",
@@ -20,6 +22,4 @@ def command(text: str) -> None:
     It is what `.uid(TEXT)` gives an operator in Flink and in Penstock, as 32 hex digits: murmur3_128 with seed 0 over
     the UTF-8 bytes of TEXT. State, metrics and errors are addressed by it.
     """
-    from penstock.plan import operator_id
-
     click.echo(operator_id(text))
