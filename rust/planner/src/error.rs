@@ -19,7 +19,9 @@ pub enum Family {
 }
 
 macro_rules! plan_errors {
-    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* } $family:ident $class:literal $text:literal;)*) => {
+    (@class) => { None };
+    (@class $class:literal) => { Some($class) };
+    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* } $family:ident $($class:literal)? $text:literal;)*) => {
         /// A refused graph.
         #[derive(Clone, Debug, PartialEq)]
         #[allow(missing_docs)]
@@ -41,9 +43,9 @@ macro_rules! plan_errors {
                 match self { $(Self::$name { .. } => Family::$family,)* }
             }
 
-            /// The Java class of the exception Flink throws there.
-            pub fn flink_class(&self) -> &'static str {
-                match self { $(Self::$name { .. } => $class,)* }
+            /// The Java class of the exception Flink throws there; `None` where Flink has no such check.
+            pub fn flink_class(&self) -> Option<&'static str> {
+                match self { $(Self::$name { .. } => plan_errors!(@class $($class)?),)* }
             }
         }
 
@@ -58,13 +60,13 @@ macro_rules! plan_errors {
 
 plan_errors! {
     /// JSON that does not parse, or a field of the wrong type.
-    InvalidSpec { detail: String } Spec "java.lang.IllegalArgumentException"
+    InvalidSpec { detail: String } Spec
         "the graph description is not valid: {detail}. See FORMAT in docs/planning.md for the fields and their types.";
     /// A value outside its range.
-    InvalidValue { subject: String, field: String, value: String, expected: String } Spec "java.lang.IllegalArgumentException"
+    InvalidValue { subject: String, field: String, value: String, expected: String } Spec
         "{subject}: {field} is {value}, expected {expected}.";
     /// More nodes or edges than a u32 can number.
-    TooLarge { what: String, count: u64, limit: u64 } Spec "java.lang.OutOfMemoryError"
+    TooLarge { what: String, count: u64, limit: u64 } Spec
         "the graph would have {count} {what}, the limit is {limit}. Unions of unions multiply edges: check that no stream is united with itself again and again.";
     /// Two nodes with one id.
     DuplicateNode { id: i32, first: String, second: String } StreamGraph "java.lang.RuntimeException"
@@ -72,6 +74,9 @@ plan_errors! {
     /// An edge, virtual node or setter that points nowhere.
     UnknownNode { id: i32, context: String } StreamGraph "java.lang.NullPointerException"
         "{context} refers to node {id}, which has not been added. Add nodes before the edges that use them, or correct the id.";
+    /// A builder that has been built.
+    BuilderUsed { } StreamGraph "java.lang.IllegalStateException"
+        "this StreamGraphBuilder has already built its graph. Make a new builder for another graph.";
     /// FORWARD between different parallelisms.
     ForwardParallelism { source: String, source_parallelism: i32, target: String, target_parallelism: i32 } StreamGraph "java.lang.UnsupportedOperationException"
         "a FORWARD edge cannot change parallelism: {source} runs with parallelism {source_parallelism}, {target} with {target_parallelism}. Give both the same parallelism, or use rebalance, rescale, shuffle, broadcast or global.";
@@ -136,7 +141,9 @@ impl PlanError {
         match self {
             Self::Cycle { operators, .. } => operators.clone(),
             Self::DuplicateNode { first, second, .. } | Self::DuplicateUid { first, second, .. } => vec![first.clone(), second.clone()],
-            Self::ForwardParallelism { source, target, .. } | Self::BlockingTimeout { source, target, .. } => vec![source.clone(), target.clone()],
+            Self::ForwardParallelism { source, target, .. } | Self::BlockingTimeout { source, target, .. } => {
+                vec![source.clone(), target.clone()]
+            }
             Self::CoLocationConflict { operator, other, .. } => vec![other.clone(), operator.clone()],
             Self::UnreachedInput { operator, waits_for } => vec![operator.clone(), waits_for.clone()],
             Self::UserHashNotHex { operator, .. }
@@ -144,7 +151,9 @@ impl PlanError {
             | Self::NoSlotSharingGroup { operator }
             | Self::CoLocationWithoutSlotSharing { operator, .. } => vec![operator.clone()],
             Self::BadTypeNumber { target, .. } => vec![target.clone()],
-            Self::ParallelismBounds { vertex, .. } | Self::MaxParallelismBounds { vertex, .. } | Self::ParallelismOverMax { vertex, .. } => vec![vertex.clone()],
+            Self::ParallelismBounds { vertex, .. }
+            | Self::MaxParallelismBounds { vertex, .. }
+            | Self::ParallelismOverMax { vertex, .. } => vec![vertex.clone()],
             _ => Vec::new(),
         }
     }

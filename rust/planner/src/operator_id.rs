@@ -7,7 +7,7 @@
 //! Cost: O(nodes + edges); a counter per node says how many inputs are missing, so that a polled node is never rescanned,
 //! and uid collisions are found in a table instead of by comparing with all hashes.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use hashbrown::HashMap;
 
@@ -190,4 +190,21 @@ fn parse_hex(text: &str) -> Option<Vec<u8>> {
 pub fn parse_id(text: &str) -> Option<OperatorId> {
     let plain = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     plain.then(|| parse_hex(text)).flatten()?.try_into().ok().map(OperatorId)
+}
+
+/// A table of further hashes by node id, as a caller gives it.
+///
+/// # Errors
+/// [`PlanError::UnknownNode`] and [`PlanError::UserHashLength`].
+pub fn parse_hash_table(graph: &StreamGraph, table: &BTreeMap<i32, String>) -> Result<HashMap<i32, OperatorId>> {
+    let parse = |(&id, hash): (&i32, &String)| {
+        let node = graph.find(id).ok_or_else(|| PlanError::UnknownNode { id, context: "a table of additional hashes".into() })?;
+        let parsed = parse_id(hash).ok_or_else(|| PlanError::UserHashLength {
+            operator: graph.label(node),
+            hash: hash.clone(),
+            bytes: hash.len() / 2,
+        })?;
+        Ok((id, parsed))
+    };
+    table.iter().map(parse).collect()
 }

@@ -1,1 +1,41 @@
-//! The Python door.
+//! The Python door of `penstock-planner`: every function converts, detaches from the interpreter, and returns.
+
+mod builder;
+mod columns;
+mod error;
+mod execution_graph;
+mod executions;
+mod job_graph;
+mod stream_graph;
+
+use pyo3::prelude::*;
+
+/// Everything the planner decides about one described graph, as a line of JSON; errors stand at their stage.
+#[pyfunction]
+fn plan_record(py: Python<'_>, spec: &str) -> String {
+    py.detach(|| penstock_planner::json::plan_record(spec))
+}
+
+/// The OperatorID of an operator with this uid, 32 hex digits.
+#[pyfunction]
+fn operator_id(uid: &str) -> String {
+    penstock_planner::operator_id::OperatorId::of_uid(uid).to_string()
+}
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::builder::StreamGraphBuilder;
+    #[pymodule_export]
+    use super::columns::Columns;
+    #[pymodule_export]
+    use super::execution_graph::{EdgeChunks, ExecutionGraph, ExecutionJobVertex, ExecutionVertex, InputPartitions};
+    #[pymodule_export]
+    use super::executions::{Execution, Executions};
+    #[pymodule_export]
+    use super::job_graph::{ChainedOperator, IntermediateDataSet, JobEdge, JobGraph, JobVertex};
+    #[pymodule_export]
+    use super::stream_graph::{StreamEdge, StreamGraph, StreamNode, Verdict};
+    #[pymodule_export]
+    use super::{operator_id, plan_record};
+}

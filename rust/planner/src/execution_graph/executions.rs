@@ -33,16 +33,8 @@ pub enum ExecutionState {
 
 impl ExecutionState {
     /// Every state.
-    pub const ALL: [Self; 8] = [
-        Self::Created,
-        Self::Scheduled,
-        Self::Deploying,
-        Self::Running,
-        Self::Finished,
-        Self::Canceling,
-        Self::Canceled,
-        Self::Failed,
-    ];
+    pub const ALL: [Self; 8] =
+        [Self::Created, Self::Scheduled, Self::Deploying, Self::Running, Self::Finished, Self::Canceling, Self::Canceled, Self::Failed];
 
     /// Flink's spelling.
     pub fn as_str(self) -> &'static str {

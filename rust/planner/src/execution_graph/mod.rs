@@ -33,6 +33,14 @@ pub struct ExecutionJobVertex {
     pub first_subtask: u64,
 }
 
+impl ExecutionJobVertex {
+    /// First and last key group of a subtask: Flink's `computeKeyGroupRangeForOperatorIndex`.
+    pub fn key_groups(&self, subtask: u32) -> (u32, u32) {
+        let (groups, subtasks) = (self.max_parallelism, self.parallelism);
+        ((subtask * groups).div_ceil(subtasks), ((subtask + 1) * groups - 1) / subtasks)
+    }
+}
+
 /// An immutable ExecutionGraph.
 #[derive(Debug)]
 pub struct ExecutionGraph {
@@ -97,6 +105,11 @@ impl ExecutionGraph {
         &self.job
     }
 
+    /// The JobGraph it was expanded from, shared.
+    pub fn job_graph_arc(&self) -> Arc<JobGraph> {
+        self.job.clone()
+    }
+
     /// Vertices in order of creation, which is topological.
     pub fn vertices(&self) -> &[ExecutionJobVertex] {
         &self.vertices
@@ -144,7 +157,11 @@ impl ExecutionGraph {
     }
 
     /// Subtasks that read a partition of a data set, one range per consuming edge.
-    pub fn partition_consumers(&self, data_set: DataSetIndex, partition: u32) -> impl Iterator<Item = (JobEdgeIndex, std::ops::Range<u32>)> + '_ {
+    pub fn partition_consumers(
+        &self,
+        data_set: DataSetIndex,
+        partition: u32,
+    ) -> impl Iterator<Item = (JobEdgeIndex, std::ops::Range<u32>)> + '_ {
         self.job.consumers(data_set).into_iter().map(move |edge| (edge, self.fan_out(edge).consumers_of(partition)))
     }
 }

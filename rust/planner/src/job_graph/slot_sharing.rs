@@ -66,11 +66,8 @@ fn head(chains: &Chains, vertex: VertexIndex) -> crate::index::NodeIndex {
 }
 
 fn keys(graph: &StreamGraph, chains: &Chains) -> Vec<Option<Key>> {
-    let regions = if graph.settings.all_vertices_in_same_slot_sharing_group {
-        vec![0; chains.chains.len()]
-    } else {
-        pipelined_regions(chains)
-    };
+    let regions =
+        if graph.settings.all_vertices_in_same_slot_sharing_group { vec![0; chains.chains.len()] } else { pipelined_regions(chains) };
     let key = |(vertex, name): (usize, Option<NameId>)| {
         name.map(|name| if graph.text(name) == "default" { Key::Region(regions[vertex]) } else { Key::Named(name) })
     };

@@ -1,10 +1,12 @@
 //! Reading a JobGraph: what a vertex, an operator, an edge is, without a copy being kept of it.
 
+use std::sync::Arc;
+
 use super::{Chain, ChainedNode, Connection, Distribution, JobGraph, JobOptions, SlotSharing};
 use crate::chainable::Verdicts;
-use crate::index::{DataSetIndex, EdgeIndex, Index, JobEdgeIndex, NodeIndex, OperatorIndex, VertexIndex};
+use crate::index::{DataSetIndex, EdgeIndex, Index, JobEdgeIndex, NameId, NodeIndex, OperatorIndex, VertexIndex};
 use crate::operator_id::{OperatorId, OperatorIds, UserHash};
-use crate::stream_graph::{Resources, StreamGraph};
+use crate::stream_graph::{NodeExtras, Resources, StreamGraph};
 
 /// Which vertices take part in checkpoints, in the order in which Flink lists them.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +27,20 @@ impl JobGraph {
     /// The program it was compiled from.
     pub fn stream_graph(&self) -> &StreamGraph {
         &self.graph
+    }
+
+    /// The program it was compiled from, shared.
+    pub fn stream_graph_arc(&self) -> Arc<StreamGraph> {
+        self.graph.clone()
+    }
+
+    /// What the operators of a vertex carry of a kind (an input format, a coordinator), by OperatorID.
+    pub fn formats(&self, vertex: VertexIndex, kind: impl Fn(&NodeExtras) -> Option<NameId>) -> Vec<(String, String)> {
+        let carried = |operator: &ChainedNode| {
+            let name = kind(self.graph.extras(operator.node)?)?;
+            Some((self.operator_id(operator.node).to_string(), self.graph.text(name).to_owned()))
+        };
+        self.operators(vertex).iter().filter_map(carried).collect()
     }
 
     /// The verdict on every edge of the program.

@@ -27,7 +27,7 @@ impl<T> From<crate::error::Result<T>> for Stage<T> {
 /// Flink's class, our message.
 #[derive(Serialize)]
 pub struct Failure {
-    class: &'static str,
+    class: Option<&'static str>,
     message: String,
 }
 

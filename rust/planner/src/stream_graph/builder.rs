@@ -6,8 +6,8 @@
 
 use hashbrown::HashMap;
 
-use super::types::{ChainingStrategy, Iteration, NodeExtras, Partitioner, Resources, Role, Settings, ShuffleMode, StreamEdge, StreamNode};
 use super::StreamGraph;
+use super::types::{ChainingStrategy, Iteration, NodeExtras, Partitioner, Resources, Role, Settings, ShuffleMode, StreamEdge, StreamNode};
 use crate::error::{PlanError, Result};
 use crate::index::{Index, NodeIndex};
 use crate::names::Names;
@@ -64,6 +64,7 @@ pub struct NewEdge<'a> {
     pub shuffle_mode: ShuffleMode,
     pub type_number: u8,
     pub side_output: Option<&'a str>,
+    pub partition_node: Option<i32>,
 }
 
 #[derive(Debug)]
@@ -114,6 +115,16 @@ impl StreamGraphBuilder {
             ids: HashMap::with_capacity(nodes),
             virtual_nodes: HashMap::new(),
         }
+    }
+
+    /// Number of real nodes so far.
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Number of edges so far.
+    pub fn edge_count(&self) -> usize {
+        self.edges.len()
     }
 
     /// Adds a real node. Refuses an id that is taken.
@@ -207,7 +218,7 @@ impl StreamGraphBuilder {
 
     /// Adds the edges from what a node stands for. Both ends must exist.
     pub fn add_edge(&mut self, edge: NewEdge<'_>) -> Result<()> {
-        let target = self.known(edge.target, || format!("the edge {} -> {}", edge.source, edge.target))?;
+        let target = self.known(edge.target, || self.edge_label(&edge))?;
         let one_input = self.nodes[target.get()].role != Role::TwoInput;
         if edge.type_number > 2 || (one_input && edge.type_number != 0 && self.nodes[target.get()].role.has_operator()) {
             return Err(PlanError::BadTypeNumber { target: self.label(target), input: edge.type_number.into() });
@@ -219,7 +230,7 @@ impl StreamGraphBuilder {
         let mut found = Vec::new();
         self.follow_back(&edge, &mut found);
         for (trail, tag) in found {
-            let source = self.known(trail.at, || format!("the edge {} -> {}", edge.source, edge.target))?;
+            let source = self.known(trail.at, || self.edge_label(&edge))?;
             let tag = tag.map(|tag| self.names.intern(&tag));
             self.connect(source, target, trail, edge.type_number, tag)?;
         }
@@ -237,7 +248,7 @@ impl StreamGraphBuilder {
         let start = Trail {
             at: edge.source,
             partitioner: edge.partitioner,
-            partition_node: None,
+            partition_node: edge.partition_node,
             shuffle_mode: edge.shuffle_mode,
             side_output: edge.side_output,
         };
@@ -333,6 +344,11 @@ impl StreamGraphBuilder {
         }
         self.extras.push(extras);
         Some(self.extras.len() as u32 - 1)
+    }
+
+    fn edge_label(&self, edge: &NewEdge<'_>) -> String {
+        let end = |id: i32| self.ids.get(&id).map_or(id.to_string(), |&node| self.label(node));
+        format!("the edge {} -> {}", end(edge.source), end(edge.target))
     }
 
     fn label(&self, node: NodeIndex) -> String {

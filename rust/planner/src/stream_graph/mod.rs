@@ -9,8 +9,8 @@ mod types;
 
 pub use builder::{NewEdge, NewIteration, NewNode, StreamGraphBuilder};
 pub use types::{
-    ChainingStrategy, CheckpointingMode, ExchangeMode, Iteration, NodeExtras, Partitioner, ResourceSpec, Resources, Role, ScheduleMode, Settings,
-    ShuffleMode, StreamEdge, StreamNode,
+    ChainingStrategy, CheckpointingMode, ExchangeMode, Iteration, NodeExtras, Partitioner, ResourceSpec, Resources, Role, ScheduleMode,
+    Settings, ShuffleMode, StreamEdge, StreamNode,
 };
 
 use hashbrown::HashMap;

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::str::FromStr;
 
+use super::StreamGraph;
 use super::builder::{NewEdge, NewIteration, NewNode, StreamGraphBuilder};
 use super::types::{
     ChainingStrategy, CheckpointingMode, ExchangeMode, Partitioner, ResourceSpec, Resources, Role, ScheduleMode, Settings, ShuffleMode,
 };
-use super::StreamGraph;
 use crate::error::{PlanError, Result};
 use crate::index::{EdgeIndex, NodeIndex, all};
 
@@ -114,6 +114,8 @@ struct SpecEdge<'a> {
     input: i64,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     side_output: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    partition_node: Option<i32>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -191,7 +193,7 @@ impl StreamGraph {
 impl<'a> Spec<'a> {
     /// Parses the text without building.
     pub fn parse(text: &'a str) -> Result<Self> {
-        serde_json::from_str(text).map_err(|error| PlanError::InvalidSpec { detail: error.to_string() })
+        serde_json::from_str(text).map_err(|error| PlanError::InvalidSpec { detail: locate(text, error) })
     }
 
     /// The name of the case.
@@ -350,6 +352,7 @@ impl<'a> SpecEdge<'a> {
             shuffle_mode: self.shuffle_mode,
             type_number,
             side_output: self.side_output.as_deref(),
+            partition_node: self.partition_node,
         })
     }
 
@@ -362,6 +365,7 @@ impl<'a> SpecEdge<'a> {
             shuffle_mode: edge.shuffle_mode,
             input: edge.type_number.into(),
             side_output: edge.side_output.map(|tag| graph.text(tag).into()),
+            partition_node: edge.partition_node,
         }
     }
 }
@@ -427,6 +431,15 @@ impl SpecResources {
         }
         let cpu = BigDecimal::from_str(&format!("{cpu:?}")).map_err(|_| invalid("cpu", cpu.to_string()))?;
         Ok(ResourceSpec { cpu, heap_mb, off_heap_mb, managed_mb })
+    }
+}
+
+/// Where and why a text is not a description; parsed again with the path kept, which costs too much for the good case.
+fn locate(text: &str, error: serde_json::Error) -> String {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    match serde_path_to_error::deserialize::<_, Spec>(&mut deserializer) {
+        Err(located) if located.path().iter().next().is_some() => format!("{}: {}", located.path(), located.inner()),
+        _ => error.to_string(),
     }
 }
 

@@ -142,15 +142,24 @@ impl Role {
         !matches!(self, Self::IterationHead | Self::IterationTail)
     }
 
-    /// Flink's kind of node, in the JSON description; loops are described elsewhere.
-    pub fn kind(self) -> Option<&'static str> {
+    /// Its name in descriptions and views.
+    pub fn as_str(self) -> &'static str {
         match self {
-            Self::Source => Some("source"),
-            Self::Operator => Some("operator"),
-            Self::TwoInput => Some("two_input"),
-            Self::Sink => Some("sink"),
-            Self::IterationHead | Self::IterationTail => None,
+            Self::Source => "source",
+            Self::Operator => "operator",
+            Self::TwoInput => "two_input",
+            Self::Sink => "sink",
+            Self::IterationHead => "iteration_head",
+            Self::IterationTail => "iteration_tail",
         }
+    }
+
+    /// The names of nodes that can be added one by one; loops are added as a whole.
+    pub const KINDS: &'static [&'static str] = &["source", "operator", "two_input", "sink"];
+
+    /// The role with this name.
+    pub fn of_kind(kind: &str) -> Option<Self> {
+        [Self::Source, Self::Operator, Self::TwoInput, Self::Sink].into_iter().find(|role| role.as_str() == kind)
     }
 }
 

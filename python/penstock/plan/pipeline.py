@@ -1,0 +1,32 @@
+"""A program ready to be run: its graph, and the Python objects that graph's nodes and edges refer to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock._native import StreamGraph
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """What ``env.execute()`` hands to an executor.
+
+    The planner holds no Python object; executors find the objects again by the ids below.
+
+    Attributes:
+        name: name of the job.
+        stream_graph: the program.
+        operators: operator by StreamNode id.
+        partitioners: key selector or custom partitioner by virtual partition id (``StreamEdge.partition_node``).
+        types: output type by StreamNode id, ``None`` where none was declared; decides codecs and printed text.
+        config: settings of the environment, as strings.
+    """
+
+    name: str
+    stream_graph: StreamGraph
+    operators: Mapping[int, Any]
+    partitioners: Mapping[int, Any] = field(default_factory=dict)
+    types: Mapping[int, Any] = field(default_factory=dict)
+    config: Mapping[str, str] = field(default_factory=dict)

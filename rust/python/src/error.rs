@@ -1,0 +1,43 @@
+//! The one conversion from the planner's errors to Python's.
+
+use penstock_planner::error::{Family, PlanError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+/// Raises a planner error as its class in `penstock.errors`.
+pub fn to_python(py: Python<'_>, error: &PlanError) -> PyErr {
+    build(py, error).unwrap_or_else(|failure| failure)
+}
+
+fn build(py: Python<'_>, error: &PlanError) -> PyResult<PyErr> {
+    let class = match error.family() {
+        Family::Spec => "SpecError",
+        Family::StreamGraph => "StreamGraphError",
+        Family::OperatorId => "OperatorIdError",
+        Family::JobGraph => "JobGraphError",
+        Family::ExecutionGraph => "ExecutionGraphError",
+    };
+    let arguments = PyDict::new(py);
+    arguments.set_item("flink_class", error.flink_class())?;
+    arguments.set_item("operators", PyTuple::new(py, error.operators())?)?;
+    let value = py.import("penstock.errors")?.getattr(class)?.call((error.to_string(),), Some(&arguments))?;
+    Ok(PyErr::from_value(value))
+}
+
+/// Unwraps a planner result.
+pub fn check<T>(py: Python<'_>, result: penstock_planner::error::Result<T>) -> PyResult<T> {
+    result.map_err(|error| to_python(py, &error))
+}
+
+/// Parses one of Flink's spellings.
+pub fn parse<T>(py: Python<'_>, field: &str, text: &str, spellings: &[&str], parse: fn(&str) -> Option<T>) -> PyResult<T> {
+    parse(text).ok_or_else(|| {
+        let error = PlanError::InvalidValue {
+            subject: "StreamGraphBuilder".into(),
+            field: field.into(),
+            value: format!("\"{text}\""),
+            expected: format!("one of {}", spellings.join(", ")),
+        };
+        to_python(py, &error)
+    })
+}

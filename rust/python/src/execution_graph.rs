@@ -1,0 +1,292 @@
+//! `ExecutionGraph` and its views.
+
+use std::sync::{Arc, Mutex};
+
+use arrow_array::{ArrayRef, BooleanArray, UInt32Array, UInt64Array};
+use penstock_planner::execution_graph::ExecutionGraph as Graph;
+use penstock_planner::execution_graph::edges::{Cursor, EdgeColumns};
+use penstock_planner::index::{ExecutionVertexIndex, Index};
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::columns::Columns;
+use crate::error::check;
+use crate::executions::Executions;
+use crate::job_graph::JobGraph;
+use crate::stream_graph::clipped;
+
+/// An immutable ExecutionGraph.
+#[pyclass(frozen, module = "penstock.plan")]
+pub struct ExecutionGraph(pub Arc<Graph>);
+
+/// A vertex at its parallelism.
+#[pyclass(frozen, module = "penstock.plan")]
+pub struct ExecutionJobVertex {
+    graph: Arc<Graph>,
+    vertex: ExecutionVertexIndex,
+}
+
+/// One subtask of a vertex.
+#[pyclass(frozen, module = "penstock.plan")]
+pub struct ExecutionVertex {
+    graph: Arc<Graph>,
+    vertex: ExecutionVertexIndex,
+    subtask: u32,
+}
+
+/// The partitions one input of a subtask reads: contiguous.
+#[pyclass(frozen, get_all, module = "penstock.plan")]
+pub struct InputPartitions {
+    input: u32,
+    producer: u32,
+    result: u32,
+    first: u32,
+    last: u32,
+}
+
+/// Execution edges in bounded tables.
+#[pyclass(frozen, module = "penstock.plan")]
+pub struct EdgeChunks {
+    graph: Arc<Graph>,
+    cursor: Mutex<Cursor>,
+    rows: usize,
+}
+
+#[pymethods]
+impl ExecutionGraph {
+    #[getter]
+    fn job_graph(&self) -> JobGraph {
+        JobGraph(self.0.job_graph_arc())
+    }
+
+    #[getter]
+    fn vertices(&self) -> Vec<ExecutionJobVertex> {
+        let size = self.0.vertices().len();
+        (0..size).map(|at| ExecutionJobVertex { graph: self.0.clone(), vertex: ExecutionVertexIndex::new(at) }).collect()
+    }
+
+    #[getter]
+    fn total_vertices(&self) -> u64 {
+        self.0.total_vertices()
+    }
+
+    #[getter]
+    fn total_edges(&self) -> u64 {
+        self.0.total_edges()
+    }
+
+    #[pyo3(signature = (*, limit_bytes = 4 << 30))]
+    fn execution_edges(&self, py: Python<'_>, limit_bytes: u64) -> PyResult<Columns> {
+        check(py, py.detach(|| self.0.all_edges(limit_bytes).map(edge_table)))
+    }
+
+    #[pyo3(signature = (chunk_size = 1 << 20))]
+    fn execution_edge_chunks(&self, chunk_size: usize) -> PyResult<EdgeChunks> {
+        if chunk_size == 0 {
+            return Err(PyValueError::new_err("chunk_size is 0, expected a number of rows of 1 or more"));
+        }
+        Ok(EdgeChunks { graph: self.0.clone(), cursor: Mutex::default(), rows: chunk_size })
+    }
+
+    fn vertices_table(&self, py: Python<'_>) -> Columns {
+        py.detach(|| vertices_table(&self.0))
+    }
+
+    fn subtasks_table(&self, py: Python<'_>) -> Columns {
+        py.detach(|| subtasks_table(&self.0))
+    }
+
+    #[pyo3(signature = (*, history = penstock_planner::execution_graph::executions::DEFAULT_HISTORY))]
+    fn executions(&self, history: usize) -> Executions {
+        Executions::new(self.0.clone(), history)
+    }
+
+    fn sha256_of_edges(&self, py: Python<'_>) -> (String, String) {
+        py.detach(|| (self.0.sha256_of_inputs(), self.0.sha256_of_consumers()))
+    }
+
+    fn __repr__(&self) -> String {
+        let (vertices, subtasks, edges) = (self.0.vertices().len(), self.0.total_vertices(), self.0.total_edges());
+        format!("ExecutionGraph({vertices} vertices, {subtasks} subtasks, {edges} edges)")
+    }
+}
+
+#[pymethods]
+impl ExecutionJobVertex {
+    #[getter]
+    fn index(&self) -> u32 {
+        self.vertex.0
+    }
+
+    #[getter]
+    fn job_vertex(&self) -> u32 {
+        self.graph.vertex(self.vertex).vertex.0
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        self.graph.job_graph().name(self.graph.vertex(self.vertex).vertex)
+    }
+
+    #[getter]
+    fn parallelism(&self) -> u32 {
+        self.graph.vertex(self.vertex).parallelism
+    }
+
+    #[getter]
+    fn max_parallelism(&self) -> u32 {
+        self.graph.vertex(self.vertex).max_parallelism
+    }
+
+    #[getter]
+    fn max_parallelism_configured(&self) -> bool {
+        self.graph.vertex(self.vertex).max_parallelism_configured
+    }
+
+    #[getter]
+    fn subtasks(&self) -> Vec<ExecutionVertex> {
+        (0..self.parallelism()).map(|subtask| self.at(subtask)).collect()
+    }
+
+    fn subtask(&self, subtask: u32) -> PyResult<ExecutionVertex> {
+        self.checked(subtask).map(|subtask| self.at(subtask))
+    }
+
+    fn task_name(&self, subtask: u32) -> PyResult<String> {
+        self.checked(subtask).map(|subtask| self.graph.task_name(self.vertex, subtask))
+    }
+
+    /// Per result, per partition: (consumer vertex, input, first subtask, last subtask) of each consumer.
+    fn consumers(&self, result: usize, partition: u32) -> PyResult<Vec<(u32, usize, u32, u32)>> {
+        let job = self.graph.job_graph();
+        let results = job.results(self.graph.vertex(self.vertex).vertex);
+        let data_set = *results.get(result).ok_or_else(|| PyIndexError::new_err(format!("result {result} of {}", results.len())))?;
+        let groups = self.graph.partition_consumers(data_set, self.checked(partition)?);
+        Ok(groups
+            .filter(|(_, subtasks)| !subtasks.is_empty())
+            .map(|(edge, subtasks)| {
+                (self.graph.position(job.edge(edge).target).0, job.input_position(edge), subtasks.start, subtasks.end - 1)
+            })
+            .collect())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("ExecutionJobVertex({}: {:?}, parallelism={})", self.vertex.0, clipped(self.name()), self.parallelism())
+    }
+}
+
+impl ExecutionJobVertex {
+    fn at(&self, subtask: u32) -> ExecutionVertex {
+        ExecutionVertex { graph: self.graph.clone(), vertex: self.vertex, subtask }
+    }
+
+    fn checked(&self, subtask: u32) -> PyResult<u32> {
+        let parallelism = self.parallelism();
+        (subtask < parallelism)
+            .then_some(subtask)
+            .ok_or_else(|| PyIndexError::new_err(format!("subtask {subtask} of {}, which has {parallelism}", clipped(self.name()))))
+    }
+}
+
+#[pymethods]
+impl ExecutionVertex {
+    #[getter]
+    fn vertex(&self) -> u32 {
+        self.vertex.0
+    }
+
+    #[getter]
+    fn subtask(&self) -> u32 {
+        self.subtask
+    }
+
+    #[getter]
+    fn task_name(&self) -> String {
+        self.graph.task_name(self.vertex, self.subtask)
+    }
+
+    #[getter]
+    fn inputs(&self) -> Vec<InputPartitions> {
+        let spans = self.graph.inputs_of(self.vertex, self.subtask);
+        spans
+            .map(|span| InputPartitions {
+                input: span.input,
+                producer: span.producer,
+                result: span.result,
+                first: span.first,
+                last: span.end.max(1) - 1,
+            })
+            .collect()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("ExecutionVertex({:?})", clipped(&self.task_name()))
+    }
+}
+
+#[pymethods]
+impl InputPartitions {
+    fn __repr__(&self) -> String {
+        let Self { input, producer, result, first, last } = self;
+        format!("InputPartitions(input {input}: {producer}.{result}, partitions {first} to {last})")
+    }
+}
+
+#[pymethods]
+impl EdgeChunks {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> Option<Columns> {
+        let columns = py.detach(|| {
+            let mut cursor = self.cursor.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            self.graph.next_edges(&mut cursor, self.rows)
+        });
+        (!columns.is_empty()).then(|| edge_table(columns))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("EdgeChunks(up to {} rows each)", self.rows)
+    }
+}
+
+fn edge_table(columns: EdgeColumns) -> Columns {
+    let EdgeColumns { consumer, subtask, input, producer, result, partition } = columns;
+    let column = |values: Vec<u32>| -> ArrayRef { Arc::new(UInt32Array::from(values)) };
+    Columns::new(vec![
+        ("consumer", column(consumer)),
+        ("subtask", column(subtask)),
+        ("input", column(input)),
+        ("producer", column(producer)),
+        ("result", column(result)),
+        ("partition", column(partition)),
+    ])
+}
+
+fn vertices_table(graph: &Graph) -> Columns {
+    let vertices = || graph.vertices().iter();
+    let column = |values: Vec<u32>| -> ArrayRef { Arc::new(UInt32Array::from(values)) };
+    Columns::new(vec![
+        ("vertex", column((0..graph.vertices().len() as u32).collect())),
+        ("job_vertex", column(vertices().map(|vertex| vertex.vertex.0).collect())),
+        ("parallelism", column(vertices().map(|vertex| vertex.parallelism).collect())),
+        ("max_parallelism", column(vertices().map(|vertex| vertex.max_parallelism).collect())),
+        ("max_parallelism_configured", Arc::new(BooleanArray::from_iter(vertices().map(|vertex| Some(vertex.max_parallelism_configured))))),
+        ("first_subtask", Arc::new(UInt64Array::from_iter_values(vertices().map(|vertex| vertex.first_subtask)))),
+    ])
+}
+
+fn subtasks_table(graph: &Graph) -> Columns {
+    let mut columns = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
+    for (at, vertex) in graph.vertices().iter().enumerate() {
+        for subtask in 0..vertex.parallelism {
+            let (first, last) = vertex.key_groups(subtask);
+            for (column, value) in columns.iter_mut().zip([at as u32, subtask, first, last]) {
+                column.push(value);
+            }
+        }
+    }
+    let names = ["vertex", "subtask", "first_key_group", "last_key_group"];
+    Columns::new(names.into_iter().zip(columns).map(|(name, column)| (name, Arc::new(UInt32Array::from(column)) as ArrayRef)).collect())
+}

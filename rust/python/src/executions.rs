@@ -1,0 +1,71 @@
+//! Attempts of subtasks: `Executions` and `Execution`.
+
+use std::sync::{Arc, Mutex};
+
+use penstock_planner::error::Result;
+use penstock_planner::execution_graph::ExecutionGraph;
+use penstock_planner::execution_graph::executions::{Execution as Attempt, ExecutionState, Executions as Attempts};
+use penstock_planner::index::ExecutionVertexIndex;
+use pyo3::prelude::*;
+
+use crate::error::{check, parse};
+
+/// The attempts of all subtasks of an ExecutionGraph.
+#[pyclass(frozen, module = "penstock.plan")]
+pub struct Executions(Mutex<Attempts>);
+
+/// One attempt at running a subtask.
+#[pyclass(frozen, get_all, eq, module = "penstock.plan")]
+#[derive(PartialEq)]
+pub struct Execution {
+    id: String,
+    subtask: u32,
+    attempt: u32,
+    state: &'static str,
+}
+
+impl From<Attempt> for Execution {
+    fn from(attempt: Attempt) -> Self {
+        Self { id: attempt.id(), subtask: attempt.subtask, attempt: attempt.attempt, state: attempt.state.as_str() }
+    }
+}
+
+impl Executions {
+    /// First attempts of all subtasks.
+    pub fn new(graph: Arc<ExecutionGraph>, history: usize) -> Self {
+        Self(Mutex::new(Attempts::new(graph, history)))
+    }
+
+    fn with<T>(&self, py: Python<'_>, action: impl FnOnce(&mut Attempts) -> Result<T>) -> PyResult<T> {
+        check(py, action(&mut self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())))
+    }
+}
+
+#[pymethods]
+impl Executions {
+    fn current(&self, py: Python<'_>, vertex: u32, subtask: u32) -> PyResult<Execution> {
+        self.with(py, |attempts| attempts.current(ExecutionVertexIndex(vertex), subtask)).map(Execution::from)
+    }
+
+    fn transition(&self, py: Python<'_>, vertex: u32, subtask: u32, state: &str) -> PyResult<Execution> {
+        let spellings: Vec<&str> = ExecutionState::ALL.iter().map(|state| state.as_str()).collect();
+        let state = parse(py, "state", state, &spellings, ExecutionState::parse)?;
+        self.with(py, |attempts| attempts.transition(ExecutionVertexIndex(vertex), subtask, state)).map(Execution::from)
+    }
+
+    fn reset(&self, py: Python<'_>, vertex: u32, subtask: u32) -> PyResult<Execution> {
+        self.with(py, |attempts| attempts.reset(ExecutionVertexIndex(vertex), subtask)).map(Execution::from)
+    }
+
+    fn prior(&self, py: Python<'_>, vertex: u32, subtask: u32) -> PyResult<Vec<Execution>> {
+        let prior = self.with(py, |attempts| attempts.prior(ExecutionVertexIndex(vertex), subtask))?;
+        Ok(prior.into_iter().map(Execution::from).collect())
+    }
+}
+
+#[pymethods]
+impl Execution {
+    fn __repr__(&self) -> String {
+        format!("Execution({}, {})", self.id, self.state)
+    }
+}

@@ -1,0 +1,277 @@
+//! `StreamGraph` and its views.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, StringArray, UInt8Array};
+use penstock_planner::chainable::Verdicts;
+use penstock_planner::error::PlanError;
+use penstock_planner::index::{EdgeIndex, NameId, NodeIndex, all};
+use penstock_planner::job_graph::{JobOptions, SavepointRestore, compile};
+use penstock_planner::operator_id::{OperatorIds, parse_hash_table};
+use penstock_planner::stream_graph::StreamGraph as Graph;
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+
+use crate::columns::Columns;
+use crate::error::{check, to_python};
+use crate::job_graph::JobGraph;
+
+/// An immutable StreamGraph.
+#[pyclass(frozen, module = "penstock.plan")]
+pub struct StreamGraph(pub Arc<Graph>);
+
+/// One operator of a program.
+#[pyclass(frozen, get_all, module = "penstock.plan")]
+pub struct StreamNode {
+    id: i32,
+    name: String,
+    kind: &'static str,
+    uid: Option<String>,
+    user_hash: Option<String>,
+    slot_sharing_group: Option<String>,
+    co_location_group: Option<String>,
+    parallelism: i32,
+    max_parallelism: i32,
+    chaining_strategy: &'static str,
+    yielding: bool,
+    managed_memory_weight: i32,
+    buffer_timeout: i64,
+    in_edges: Vec<u32>,
+    out_edges: Vec<u32>,
+}
+
+/// One connection of a program.
+#[pyclass(frozen, get_all, module = "penstock.plan")]
+pub struct StreamEdge {
+    index: u32,
+    source: i32,
+    target: i32,
+    partitioner: &'static str,
+    shuffle_mode: &'static str,
+    type_number: u8,
+    side_output: Option<String>,
+    buffer_timeout: i64,
+    partition_node: Option<i32>,
+}
+
+/// What the chaining rules say about one edge.
+#[pyclass(frozen, get_all, module = "penstock.plan")]
+pub struct Verdict {
+    edge: u32,
+    chained: bool,
+    rule: Option<&'static str>,
+    reason: Option<String>,
+}
+
+#[pymethods]
+impl StreamGraph {
+    #[new]
+    fn new(py: Python<'_>, spec: &str) -> PyResult<Self> {
+        Self::from_json(py, spec)
+    }
+
+    #[staticmethod]
+    fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
+        check(py, py.detach(|| Graph::from_json(text))).map(|graph| Self(Arc::new(graph)))
+    }
+
+    #[staticmethod]
+    fn from_dict(py: Python<'_>, spec: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let text = py.import("json")?.call_method1("dumps", (spec,)).map_err(|error| {
+            let refusal = to_python(py, &PlanError::InvalidSpec { detail: error.to_string() });
+            refusal.set_cause(py, Some(error));
+            refusal
+        })?;
+        Self::from_json(py, &text.extract::<String>()?)
+    }
+
+    fn to_json(&self, py: Python<'_>) -> String {
+        py.detach(|| self.0.to_json())
+    }
+
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("json")?.call_method1("loads", (self.to_json(py),))
+    }
+
+    fn __getnewargs__(&self, py: Python<'_>) -> (String,) {
+        (self.to_json(py),)
+    }
+
+    #[getter]
+    fn job_name(&self) -> &str {
+        &self.0.settings.job_name
+    }
+
+    #[getter]
+    fn nodes(&self) -> Vec<StreamNode> {
+        all(self.0.node_count()).map(|node| stream_node(&self.0, node)).collect()
+    }
+
+    #[getter]
+    fn edges(&self) -> Vec<StreamEdge> {
+        all(self.0.edge_count()).map(|edge| stream_edge(&self.0, edge)).collect()
+    }
+
+    #[getter]
+    fn source_ids(&self) -> Vec<i32> {
+        self.0.sources().iter().map(|&source| self.0.node(source).id).collect()
+    }
+
+    fn operator_ids(&self, py: Python<'_>) -> PyResult<BTreeMap<i32, String>> {
+        let ids = check(py, py.detach(|| OperatorIds::of(&self.0, &Verdicts::of(&self.0))))?;
+        let hex = |node: NodeIndex| Some((self.0.node(node).id, ids.get(node)?.to_string()));
+        Ok(all(self.0.node_count()).filter_map(hex).collect())
+    }
+
+    fn verdicts(&self, py: Python<'_>) -> Vec<Verdict> {
+        let verdicts = py.detach(|| Verdicts::of(&self.0));
+        all(self.0.edge_count()).map(|edge| verdict(&self.0, &verdicts, edge)).collect()
+    }
+
+    fn streaming_plan_json(&self, py: Python<'_>) -> PyResult<String> {
+        check(py, py.detach(|| penstock_planner::json::streaming_plan(&self.0)))
+    }
+
+    #[pyo3(signature = (*, additional_hashes = Vec::new(), savepoint_path = None, allow_non_restored_state = false, artifacts = BTreeMap::new()))]
+    fn job_graph(
+        &self,
+        py: Python<'_>,
+        additional_hashes: Vec<BTreeMap<i32, String>>,
+        savepoint_path: Option<String>,
+        allow_non_restored_state: bool,
+        artifacts: BTreeMap<String, String>,
+    ) -> PyResult<JobGraph> {
+        let additional_hashes = check(py, additional_hashes.iter().map(|table| parse_hash_table(&self.0, table)).collect())?;
+        let savepoint = savepoint_path.map(|path| SavepointRestore { path, allow_non_restored_state });
+        let options = JobOptions { additional_hashes, savepoint, artifacts: artifacts.into_iter().collect() };
+        check(py, py.detach(|| compile(self.0.clone(), options))).map(|job| JobGraph(Arc::new(job)))
+    }
+
+    fn nodes_table(&self, py: Python<'_>) -> Columns {
+        py.detach(|| nodes_table(&self.0))
+    }
+
+    fn edges_table(&self, py: Python<'_>) -> Columns {
+        py.detach(|| edges_table(&self.0))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("StreamGraph({:?}, {} nodes, {} edges)", self.0.settings.job_name, self.0.node_count(), self.0.edge_count())
+    }
+}
+
+#[pymethods]
+impl StreamNode {
+    fn __repr__(&self) -> String {
+        format!("StreamNode(id={}, name={:?}, kind={}, parallelism={})", self.id, clipped(&self.name), self.kind, self.parallelism)
+    }
+}
+
+#[pymethods]
+impl StreamEdge {
+    fn __repr__(&self) -> String {
+        format!("StreamEdge({}: {} -> {}, {})", self.index, self.source, self.target, self.partitioner)
+    }
+}
+
+#[pymethods]
+impl Verdict {
+    fn __repr__(&self) -> String {
+        match &self.reason {
+            None => format!("Verdict(edge={}, chained)", self.edge),
+            Some(reason) => format!("Verdict(edge={}, not chained: {})", self.edge, clipped(reason)),
+        }
+    }
+}
+
+/// A text for a repr: long names are cut.
+pub fn clipped(text: &str) -> String {
+    match text.char_indices().nth(200) {
+        None => text.into(),
+        Some((cut, _)) => format!("{}... ({} characters)", &text[..cut], text.chars().count()),
+    }
+}
+
+fn text(graph: &Graph, name: Option<NameId>) -> Option<String> {
+    name.map(|name| graph.text(name).to_owned())
+}
+
+fn stream_node(graph: &Graph, index: NodeIndex) -> StreamNode {
+    let node = graph.node(index);
+    StreamNode {
+        id: node.id,
+        name: graph.name(index).into(),
+        kind: node.role.as_str(),
+        uid: text(graph, node.uid),
+        user_hash: text(graph, node.user_hash),
+        slot_sharing_group: text(graph, node.slot_sharing_group),
+        co_location_group: text(graph, node.co_location_group),
+        parallelism: node.parallelism,
+        max_parallelism: node.max_parallelism,
+        chaining_strategy: node.chaining_strategy.as_str(),
+        yielding: node.yielding,
+        managed_memory_weight: node.managed_memory_weight,
+        buffer_timeout: node.buffer_timeout,
+        in_edges: graph.in_edges(index).iter().map(|edge| edge.0).collect(),
+        out_edges: graph.out_edges(index).iter().map(|edge| edge.0).collect(),
+    }
+}
+
+fn stream_edge(graph: &Graph, index: EdgeIndex) -> StreamEdge {
+    let edge = graph.edge(index);
+    StreamEdge {
+        index: index.0,
+        source: graph.node(edge.source).id,
+        target: graph.node(edge.target).id,
+        partitioner: edge.partitioner.as_str(),
+        shuffle_mode: edge.shuffle_mode.as_str(),
+        type_number: edge.type_number,
+        side_output: text(graph, edge.side_output),
+        buffer_timeout: edge.buffer_timeout,
+        partition_node: edge.partition_node,
+    }
+}
+
+fn verdict(graph: &Graph, verdicts: &Verdicts, edge: EdgeIndex) -> Verdict {
+    let rule = verdicts.get(edge).rule();
+    Verdict { edge: edge.0, chained: rule.is_none(), rule, reason: verdicts.reason(graph, edge) }
+}
+
+fn nodes_table(graph: &Graph) -> Columns {
+    let nodes = || all::<NodeIndex>(graph.node_count()).map(|node| graph.node(node));
+    let optional = |name: Option<NameId>| name.map(|name| graph.text(name));
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("id", Arc::new(Int32Array::from_iter_values(nodes().map(|node| node.id)))),
+        ("name", Arc::new(StringArray::from_iter_values(nodes().map(|node| graph.text(node.name))))),
+        ("kind", Arc::new(StringArray::from_iter_values(nodes().map(|node| node.role.as_str())))),
+        ("uid", Arc::new(StringArray::from_iter(nodes().map(|node| optional(node.uid))))),
+        ("user_hash", Arc::new(StringArray::from_iter(nodes().map(|node| optional(node.user_hash))))),
+        ("slot_sharing_group", Arc::new(StringArray::from_iter(nodes().map(|node| optional(node.slot_sharing_group))))),
+        ("co_location_group", Arc::new(StringArray::from_iter(nodes().map(|node| optional(node.co_location_group))))),
+        ("parallelism", Arc::new(Int32Array::from_iter_values(nodes().map(|node| node.parallelism)))),
+        ("max_parallelism", Arc::new(Int32Array::from_iter_values(nodes().map(|node| node.max_parallelism)))),
+        ("chaining_strategy", Arc::new(StringArray::from_iter_values(nodes().map(|node| node.chaining_strategy.as_str())))),
+        ("yielding", Arc::new(BooleanArray::from_iter(nodes().map(|node| Some(node.yielding))))),
+        ("managed_memory_weight", Arc::new(Int32Array::from_iter_values(nodes().map(|node| node.managed_memory_weight)))),
+        ("buffer_timeout", Arc::new(Int64Array::from_iter_values(nodes().map(|node| node.buffer_timeout)))),
+    ];
+    Columns::new(columns)
+}
+
+fn edges_table(graph: &Graph) -> Columns {
+    let verdicts = Verdicts::of(graph);
+    let indices = || all::<EdgeIndex>(graph.edge_count());
+    let edges = || indices().map(|edge| graph.edge(edge));
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("source", Arc::new(Int32Array::from_iter_values(edges().map(|edge| graph.node(edge.source).id)))),
+        ("target", Arc::new(Int32Array::from_iter_values(edges().map(|edge| graph.node(edge.target).id)))),
+        ("partitioner", Arc::new(StringArray::from_iter_values(edges().map(|edge| edge.partitioner.as_str())))),
+        ("shuffle_mode", Arc::new(StringArray::from_iter_values(edges().map(|edge| edge.shuffle_mode.as_str())))),
+        ("input", Arc::new(UInt8Array::from_iter_values(edges().map(|edge| edge.type_number)))),
+        ("side_output", Arc::new(StringArray::from_iter(edges().map(|edge| edge.side_output.map(|tag| graph.text(tag)))))),
+        ("buffer_timeout", Arc::new(Int64Array::from_iter_values(edges().map(|edge| edge.buffer_timeout)))),
+        ("chained", Arc::new(BooleanArray::from_iter(indices().map(|edge| Some(verdicts.chained(edge)))))),
+        ("rule", Arc::new(StringArray::from_iter(indices().map(|edge| verdicts.get(edge).rule())))),
+    ];
+    Columns::new(columns)
+}
