@@ -263,13 +263,23 @@ def _attempt(stage: Callable[[], Any]) -> Any:
         return {"error": _error(error)}
 
 
+_TASKS = {"source": "SourceStreamTask", "two_input": "TwoInputStreamTask"}
+"""The task class of a node that names none."""
+
+
 def _spec(name: str, graph: Any) -> dict[str, Any]:
-    """The graph's own JSON form, nodes ascending by id, sources in the order Flink's HashSet gives them."""
+    """The graph's own JSON form as the golden file writes it: nodes ascending by id, but the sources in the order that
+    Flink's HashSet gives them; every node's task; no settings of checkpoints that are off."""
     spec = {**graph.to_dict(), "name": name}
     nodes = sorted(spec["nodes"], key=lambda node: node["id"])
     by_id = {node["id"]: node for node in nodes}
     sources = iter([by_id[i] for i in graph.source_ids if i in by_id])
-    spec["nodes"] = [next(sources) if node["id"] in graph.source_ids else node for node in nodes]
+    in_order = [next(sources) if node["id"] in graph.source_ids else node for node in nodes]
+    spec["nodes"] = [{"task": _TASKS.get(node["kind"], "OneInputStreamTask"), **node} for node in in_order]
+    spec["edges"] = [{k: v for k, v in edge.items() if k != "partition_node"} for edge in spec["edges"]]
+    if not spec["settings"]["checkpointing_enabled"]:
+        for unused in ("checkpoint_interval", "checkpointing_mode"):
+            spec["settings"].pop(unused, None)
     return spec
 
 

@@ -17,15 +17,14 @@ from tests.golden.load import read_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = 458
-COMPARED_AT_LEAST = 158
+COMPARED_AT_LEAST = 298
 """How many scripts the API covers. Raise it when calls are added; it never falls."""
 
 LACKING = {
-    *("apply", "aggregate", "asQueryableState", "assignTimestampsAndWatermarks", "broadcast", "coGroup", "connect"),
-    *("countWindowAll", "createInput", "fold", "fromElements", "fromParallelCollection", "fromSource", "intervalJoin"),
-    *("iterate", "join", "orderedWait", "process", "readFileContinuously", "reinterpretAsKeyedStream"),
-    *("socketTextStream", "timeWindow", "timeWindowAll", "transform", "unorderedWait", "window", "windowAll"),
-    *("writeAsCsv", "writeToSocket", "writeUsingOutputFormat"),
+    *("apply", "asQueryableState", "assignTimestampsAndWatermarks", "coGroup", "createInput", "fold", "fromElements"),
+    *("fromParallelCollection", "fromSource", "intervalJoin", "join", "readFileContinuously"),
+    *("reinterpretAsKeyedStream", "socketTextStream", "transform", "writeAsCsv", "writeToSocket"),
+    "writeUsingOutputFormat",
 }
 """Calls of the scripts that the API lacks so far."""
 
