@@ -11,7 +11,7 @@ spelling: ``pyflink.datastream.DataStream``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation, Types
@@ -300,6 +300,15 @@ class DataStream(PlannedMethods):
         if not checks.text(path, "write_as_text", "path").strip():
             checks.refuse(f"write_as_text({path!r}): the path is blank.", checks.ILLEGAL_ARGUMENT)
         return self._sink("Unnamed", sinks.TextSink(path, overwrite))
+
+    @overload
+    def execute_and_collect(self, job_execution_name: str | None = None, limit: None = None) -> CloseableIterator: ...
+
+    @overload
+    def execute_and_collect(self, job_execution_name: str | None = None, *, limit: int) -> list[Any]: ...
+
+    @overload
+    def execute_and_collect(self, job_execution_name: str | None, limit: int) -> list[Any]: ...
 
     def execute_and_collect(
         self, job_execution_name: str | None = None, limit: int | None = None
