@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +40,7 @@ def blocks(page: Path) -> list[Block]:
     source = page.read_text(encoding="utf-8")
     fences = list(_FENCE.finditer(source))
     found = []
-    for fence, after in zip(fences, [*fences[1:], None], strict=True):
+    for fence, after in zip_longest(fences, fences[1:]):
         follows = after is not None and after[1].strip() == "text" and not source[fence.end() : after.start()].strip()
         line = source.count("\n", 0, fence.start(2)) + 1
         found.append(Block(tuple(fence[1].split()), fence[2], line, after[2] if after and follows else None))
