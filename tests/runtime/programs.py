@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import dataclass, field
 from typing import Any
 
+from penstock.plan import Pipeline, StreamGraphBuilder
 from penstock.runtime.operators import StreamSink, StreamSource
 from penstock.runtime.sinks import CollectSink
 from penstock.runtime.sources import CollectionSource
-
-NATIVE = importlib.util.find_spec("penstock._native") is not None
 
 
 @dataclass
@@ -69,21 +67,10 @@ class Program:
         return self.add(StreamSink(CollectSink(id)), *inputs, **kwargs)
 
     def pipeline(self, name="job"):
-        graph = self._native() if NATIVE else self._fake()
-        return Built(name, graph, self.operators, self.partitioners, self.types, self.settings)
+        graph = self._graph()
+        return Pipeline(name, graph, self.operators, self.partitioners, self.types, self.settings)
 
-    def _fake(self):
-        from tests.runtime.fake_plan import FakeStreamGraph
-
-        for index, edge in enumerate(self.edges):
-            if edge["spec"] is not None:
-                edge["partition_node"] = edge.get("virtual", 10_000 + index)
-                self.partitioners[edge["partition_node"]] = edge["spec"]
-        return FakeStreamGraph(self.nodes, self.edges, self.chaining)
-
-    def _native(self):
-        from penstock.plan import StreamGraphBuilder
-
+    def _graph(self):
         builder = StreamGraphBuilder(chaining_enabled=self.chaining)
         for node in self.nodes:
             values = dict(node)
@@ -107,15 +94,3 @@ class Program:
                 source = virtual[key]
             builder.add_edge(source, edge["target"])
         return builder.build()
-
-
-@dataclass(frozen=True)
-class Built:
-    """Looks like a :class:`penstock.plan.Pipeline`."""
-
-    name: str
-    stream_graph: Any
-    operators: Any
-    partitioners: Any
-    types: Any
-    config: Any

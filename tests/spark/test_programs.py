@@ -245,7 +245,7 @@ def test_a_running_spark_with_another_master_is_an_error(spark):
 def test_capturing_a_session_is_explained(spark, executor):
     program = Program()
     program.collect(program.add(StreamMap(lambda x: spark.range(x).count()), program.source([1]), name="nested"))
-    with pytest.raises(Exception, match="'nested'.*exist on the driver only"):
+    with pytest.raises(Exception, match=r"'nested'.*exist on the driver only"):
         executor.execute(program.pipeline())
 
 

@@ -1,7 +1,7 @@
 """The driver's end of a job: reports, prints and collected records arrive as rows; then sink files are published.
 
-Prints are shown in the order of sink (vertex, then operator), subtask, and emission, whatever order the rows arrive in.
-Everything that is printed or collected is held in memory until the job has succeeded.
+Prints are shown in the order of sink (as the program made them), subtask, and emission, whatever order the rows arrive
+in. Everything that is printed or collected is held in memory until the job has succeeded.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ class JobOutput:
 
 
 def _show(rows: Iterable[Row]) -> None:
-    """Print lines by sink; rows come by vertex, subtask, sequence, and the sort by operator keeps that order."""
-    items: list[Any] = [(row[1], decode(row[5])) for row in rows]
-    for _, (_, std_err, lines) in sorted(items, key=lambda item: (item[0], item[1][0])):
+    """Print lines by sink; rows come by subtask and sequence within a vertex, and the stable sort keeps that order."""
+    items: list[Any] = [decode(row[5]) for row in rows]
+    for _, std_err, lines in sorted(items, key=lambda item: item[0]):
         stream = sys.stderr if std_err else sys.stdout
         stream.write("\n".join(lines) + "\n")
         stream.flush()

@@ -34,16 +34,27 @@ class TriggerResult(Enum):
         self.purge = purge
 
 
-@dataclass(frozen=True)
 class GlobalWindow:
-    """The one window of GlobalWindows."""
+    """The one window of GlobalWindows; there is a single object of it in a process, so it compares by identity."""
+
+    __slots__ = ()
 
     def max_timestamp(self) -> int:
         """Long.MAX_VALUE."""
         return MAX_TIMESTAMP
 
+    def __reduce__(self):
+        return _global_window, ()
+
+    def __repr__(self) -> str:
+        return "GlobalWindow"
+
 
 _GLOBAL = (GlobalWindow(),)
+
+
+def _global_window() -> GlobalWindow:
+    return _GLOBAL[0]
 
 
 @dataclass(frozen=True)
@@ -58,15 +69,24 @@ class GlobalWindows:
 class TriggerContext:
     """A trigger's access to the state of the current key and window."""
 
-    __slots__ = ("keyed", "window")
+    __slots__ = ("_tables", "keyed", "window")
 
     def __init__(self, keyed: KeyedState) -> None:
         self.keyed = keyed
         self.window: Any = None
+        self._tables: dict[str, Table] = {}
+
+    def enter(self, window: Any) -> None:
+        """Make a window the current one."""
+        self.window = window
+        self._tables.clear()
 
     def table(self, name: str) -> Table:
         """The trigger's state of that name, by canonical key, for the current window."""
-        return self.keyed.table(f"trigger:{name}", self.window)
+        table = self._tables.get(name)
+        if table is None:
+            table = self._tables[name] = self.keyed.table(f"trigger:{name}", self.window)
+        return table
 
 
 class Trigger:

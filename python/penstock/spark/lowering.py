@@ -135,8 +135,7 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
 
 def _split(batch: Any, level: Level) -> tuple[list[Row], Any]:
     """The rows that this level consumes, and a batch of those that pass through, with their next hop."""
-    import pyarrow.compute as pc
-
+    pc = _compute()
     own = pc.equal(batch.column(1), level.index)
     consumed = batch.filter(own)
     rows: list[Row] = list(zip(*(column.to_pylist() for column in consumed.columns[1:]), strict=True))
@@ -148,12 +147,19 @@ def _split(batch: Any, level: Level) -> tuple[list[Row], Any]:
 def _next_hop(batch: Any, level: Level) -> Any:
     """Rows for the next level go to their slot, others anywhere that is fixed."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
+    pc = _compute()
     target = batch.column(2)
     spread = pc.subtract(target, pc.multiply(pc.divide(target, level.following), level.following))
     hop = pc.if_else(pc.equal(batch.column(1), level.index + 1), target, spread)
     return batch.set_column(0, batch.schema.field(0), hop.cast(pa.int32()))
+
+
+def _compute() -> Any:
+    """pyarrow.compute, most of whose functions exist at run time only."""
+    import pyarrow.compute
+
+    return pyarrow.compute
 
 
 def _batched(rows: Iterator[Row], level: Level, slot: int) -> Iterator[Any]:

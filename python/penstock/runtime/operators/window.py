@@ -61,15 +61,18 @@ class _Window(LiveOperator):
         enter, select = state.enter, self.keyed.selector()
         trigger_context = TriggerContext(state)
         assign, on_element = spec.assigner.assign_windows, spec.trigger.on_element
+        table: Table = {}
         contents = self._reducing() if spec.evictor is None and spec.function.reducer is not None else self._listing()
 
         def process(value: Any, timestamp: int | None) -> None:
+            nonlocal table
             try:
                 slot = enter(select(value))
                 for window in assign(value, timestamp):
-                    table = state.table(STATE, window)
+                    if window is not trigger_context.window:
+                        trigger_context.enter(window)
+                        table = state.table(STATE, window)
                     contents.add(table, slot, value, timestamp)
-                    trigger_context.window = window
                     result = on_element(value, timestamp, window, trigger_context)
                     if result.fire:
                         self._emit(contents.fire(table, slot), window.max_timestamp())
@@ -116,7 +119,11 @@ class _ListContents:
         self._evictor = evictor
 
     def add(self, table: Table, slot: Any, value: Any, timestamp: int | None) -> None:
-        table.setdefault(slot, []).append((value, timestamp))
+        elements = table.get(slot)
+        if elements is None:
+            table[slot] = [(value, timestamp)]
+        else:
+            elements.append((value, timestamp))
 
     def fire(self, table: Table, slot: Any) -> list[Any]:
         elements, evictor = table.get(slot), self._evictor
@@ -126,6 +133,7 @@ class _ListContents:
             elements = evictor.evict(elements)
         values = [value for value, _ in elements]
         results = self._apply(values)
-        elements = list(zip(values, [timestamp for _, timestamp in elements], strict=True))
+        if values[0] is not elements[0][0]:  # the function put another first element there
+            elements[0] = (values[0], elements[0][1])
         table[slot] = evictor.evict(elements) if evictor is not None and evictor.after else elements
         return results
