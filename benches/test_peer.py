@@ -8,8 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
-from penstock.plan import StreamGraphBuilder
 from tests.reference import job_graph, stream_graph
 from tests.reference.chaining import Chainability
 from tests.reference.hasher import operator_ids
@@ -24,6 +22,8 @@ from tests.shapes import (
     yielding_chain,
     yielding_diamonds,
 )
+
+from penstock.plan import StreamGraphBuilder
 
 SHAPES = [layered_dag, forward_chain, keyed_pipelines, uid_table, yielding_chain, yielding_diamonds]
 shapes = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
-from penstock.plan import StreamGraphBuilder, operator_id
 from tests.shapes import (
     Shape,
     all_to_all,
@@ -22,6 +20,8 @@ from tests.shapes import (
     yielding_chain,
     yielding_diamonds,
 )
+
+from penstock.plan import StreamGraphBuilder, operator_id
 
 SHAPES = [layered_dag, forward_chain, keyed_pipelines, uid_table, yielding_chain, yielding_diamonds]
 shapes = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
