@@ -139,3 +139,32 @@ def test_a_plan_that_is_refused_shows_the_reason(penstock, program):
 
 def test_the_programs_own_exit_status_is_kept(penstock, program):
     assert penstock("explain", program("sys.exit(7)")).exit_code == 7
+
+
+def test_what_cannot_run_yet_can_be_explained(explained, penstock, program):
+    lines = """
+        from penstock.datastream import CoMapFunction
+        class Both(CoMapFunction):
+            def map1(self, value): return value
+            def map2(self, value): return value
+        env.from_collection([1]).connect(env.from_collection(["a"])).map(Both()).print()
+        env.execute()
+        """
+    path = program(lines)
+    assert re.search(r"^  \d+ → \d+ \(2\) +REBALANCE|^  \d+ → \d+ \(2\) +FORWARD", explained(path), re.MULTILINE)
+    assert penstock("run", "--local", path).exit_code == 1
+
+
+def test_a_big_plan_is_explained_in_seconds(explained, program):
+    path = program(
+        """
+        s = env.from_collection([1])
+        for number in range(20_000):
+            s = s.map(lambda n: n) if number % 2 else s.map(lambda n: n).rebalance()
+        s.print()
+        env.execute()
+        """
+    )
+    text = explained(path)
+    assert "20,002 operators" in text
+    assert len(text.splitlines()) < 2_000

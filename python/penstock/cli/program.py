@@ -31,7 +31,13 @@ class PlanCaptured(BaseException):
 
 
 class PlanOnlyExecutor:
-    """An executor that runs nothing: it keeps the pipeline and ends the program."""
+    """An executor that runs nothing: it keeps the pipeline and ends the program.
+
+    Attributes:
+        plans_only: tells the environment to hand over also what can be planned but not run.
+    """
+
+    plans_only = True
 
     def execute(self, pipeline: Any) -> NoReturn:
         """Raise :class:`PlanCaptured` with the pipeline."""
