@@ -32,11 +32,12 @@ from penstock.datastream import (
     TimeCharacteristic,
 )
 from penstock.errors import PenstockError
+from penstock.runtime.operators import StreamMap
 from tests.datastream import stand_ins
 from tests.datastream.stand_ins import REC, Lacking
 
-_NAMES = {"global": "global_", "generateSequence": "generate_sequence", "setUidHash": "set_uid_hash"}
-_TYPED = {"map", "flatMap", "process", "orderedWait", "unorderedWait"}
+_NAMES = {"global": "global_", "with": "with_", "generateSequence": "generate_sequence", "setUidHash": "set_uid_hash"}
+_TYPED = {"with", "map", "flatMap", "process", "orderedWait", "unorderedWait"}
 """Calls whose result type a script declares as ``rec``."""
 
 _CALL_SITE = re.compile(r"AllWindowedStream\.\w+\(\w+\.py:\d+\)")
@@ -151,6 +152,37 @@ def _add_source(self: Interpreter, env: Any, function: Any, *name: str) -> Any:
     return env.add_source(self.argument(function), *name, type_info=REC)
 
 
+def _from_parallel_collection(self: Interpreter, env: Any) -> Any:
+    return env.from_parallel_collection(range(10), stand_ins.TYPES["long"])
+
+
+def _from_source(self: Interpreter, env: Any, source: Any, watermarks: Any, name: str) -> Any:
+    return env.from_source(self.argument(source), self.argument(watermarks), name, REC)
+
+
+def _create_input(self: Interpreter, env: Any, input_format: Any) -> Any:
+    return env.create_input(self.argument(input_format), REC)
+
+
+def _read_file_continuously(self: Interpreter, env: Any, path: str, interval: int) -> Any:
+    return env.read_file(path, ds.FileProcessingMode.PROCESS_CONTINUOUSLY, interval)
+
+
+def _by_key(method: str) -> Callable[..., Any]:
+    def call(self: Interpreter, joined: Any, key: Any) -> Any:
+        return getattr(joined, method)(*stand_ins.key(key["key"]))
+
+    return call
+
+
+def _reinterpret(self: Interpreter, utils: Any, stream: Any, key: Any) -> Any:
+    return utils.reinterpret_as_keyed_stream(self.argument(stream), *stand_ins.key(key["key"]))
+
+
+def _transform(self: Interpreter, stream: Any, name: str) -> Any:
+    return _method(stream, "transform")(name, REC, StreamMap(stand_ins.function("MapF"), REC))
+
+
 def _enable_checkpointing(self: Interpreter, env: Any, interval: int, mode: str | None = None, *force: bool) -> None:
     env.enable_checkpointing(interval, None if mode is None else CheckpointingMode[mode], *force)
 
@@ -209,6 +241,14 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "fromCollection": _from_collection,
     "fromIterator": _from_iterator,
     "addSource": _add_source,
+    "fromParallelCollection": _from_parallel_collection,
+    "fromSource": _from_source,
+    "createInput": _create_input,
+    "readFileContinuously": _read_file_continuously,
+    "where": _by_key("where"),
+    "equalTo": _by_key("equal_to"),
+    "reinterpretAsKeyedStream": _reinterpret,
+    "transform": _transform,
     "enableCheckpointing": _enable_checkpointing,
     "setStreamTimeCharacteristic": _set_time_characteristic,
     "keyBy": _key_by,

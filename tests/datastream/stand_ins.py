@@ -41,6 +41,12 @@ _FUNCTIONS: dict[str, tuple[str, tuple[str, ...], bool]] = {
     "BcProcessF": ("BroadcastProcessFunction", ("process_element", "process_broadcast_element"), False),
     "KeyedBcProcessF": ("KeyedBroadcastProcessFunction", ("process_element", "process_broadcast_element"), False),
     "AsyncF": ("AsyncFunction", ("async_invoke",), False),
+    "JoinF": ("JoinFunction", ("join",), False),
+    "FlatJoinF": ("FlatJoinFunction", ("join",), False),
+    "CoGroupF": ("CoGroupFunction", ("co_group",), False),
+    "ProcessJoinF": ("ProcessJoinFunction", ("process_element",), False),
+    "NewSrc": ("Source", (), False),
+    "InFormat": ("InputFormat", (), False),
     "WinF": ("WindowFunction", ("apply",), False),
     "ProcWinF": ("ProcessWindowFunction", ("process",), False),
     "AllWinF": ("AllWindowFunction", ("apply",), False),
@@ -65,6 +71,8 @@ def function(name: str) -> Any:
     Raises:
         Lacking: Penstock has no base class for it.
     """
+    if name == "TextInputFormat":
+        return ds.TextInputFormat("in.txt")
     if name not in _FUNCTIONS:
         raise Lacking(name)
     base_name, methods, rich = _FUNCTIONS[name]

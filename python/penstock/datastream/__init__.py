@@ -13,18 +13,23 @@ from penstock.datastream.co_functions import (
     AsyncFunction,
     BroadcastProcessFunction,
     CoFlatMapFunction,
+    CoGroupFunction,
     CoMapFunction,
     CoProcessFunction,
+    FlatJoinFunction,
+    JoinFunction,
     KeyedBroadcastProcessFunction,
     KeyedCoProcessFunction,
     ProcessAllWindowFunction,
+    ProcessJoinFunction,
     ProcessWindowFunction,
     WindowFunction,
 )
 from penstock.datastream.collecting import CloseableIterator
 from penstock.datastream.connected_streams import BroadcastConnectedStream, BroadcastStream, ConnectedStreams
-from penstock.datastream.data_stream import DataStream, DataStreamSink, DataStreamSource, SingleOutputStreamOperator
+from penstock.datastream.data_stream import DataStream, DataStreamSource, SingleOutputStreamOperator
 from penstock.datastream.environment import StreamExecutionEnvironment
+from penstock.datastream.formats import FileInputFormat, FileProcessingMode, InputFormat, Source, TextInputFormat
 from penstock.datastream.functions import (
     AggregateFunction,
     FilterFunction,
@@ -42,9 +47,10 @@ from penstock.datastream.functions import (
     SourceFunction,
 )
 from penstock.datastream.iterative_stream import IterativeStream
-from penstock.datastream.keyed_stream import KeyedStream
+from penstock.datastream.keyed_stream import DataStreamUtils, KeyedStream
 from penstock.datastream.resources import ResourceSpec
 from penstock.datastream.settings import CheckpointingMode, TimeCharacteristic
+from penstock.datastream.sink import DataStreamSink
 from penstock.datastream.state import MapStateDescriptor
 from penstock.datastream.windowed_stream import WindowedStream
 
@@ -60,16 +66,23 @@ __all__ = [
     "CheckpointingMode",
     "CloseableIterator",
     "CoFlatMapFunction",
+    "CoGroupFunction",
     "CoMapFunction",
     "CoProcessFunction",
     "ConnectedStreams",
     "DataStream",
     "DataStreamSink",
     "DataStreamSource",
+    "DataStreamUtils",
+    "FileInputFormat",
+    "FileProcessingMode",
     "FilterFunction",
+    "FlatJoinFunction",
     "FlatMapFunction",
     "Function",
+    "InputFormat",
     "IterativeStream",
+    "JoinFunction",
     "KeySelector",
     "KeyedBroadcastProcessFunction",
     "KeyedCoProcessFunction",
@@ -82,6 +95,7 @@ __all__ = [
     "Partitioner",
     "ProcessAllWindowFunction",
     "ProcessFunction",
+    "ProcessJoinFunction",
     "ProcessWindowFunction",
     "ReduceFunction",
     "ResourceSpec",
@@ -89,8 +103,10 @@ __all__ = [
     "RuntimeExecutionMode",
     "SingleOutputStreamOperator",
     "SinkFunction",
+    "Source",
     "SourceFunction",
     "StreamExecutionEnvironment",
+    "TextInputFormat",
     "TimeCharacteristic",
     "WindowFunction",
     "WindowedStream",

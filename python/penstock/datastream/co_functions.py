@@ -138,3 +138,35 @@ class ProcessAllWindowFunction(Function):
 
     def clear(self, context: Any) -> None:
         """Called when a window is over, to clear its state."""
+
+
+class JoinFunction(Function):
+    """One record out for each pair."""
+
+    @abstractmethod
+    def join(self, first: Any, second: Any) -> Any:
+        """The record to emit for a pair."""
+
+
+class FlatJoinFunction(Function):
+    """Any number of records out for each pair."""
+
+    @abstractmethod
+    def join(self, first: Any, second: Any) -> Iterable[Any]:
+        """The records to emit for a pair."""
+
+
+class CoGroupFunction(Function):
+    """Sees both groups of a key and window."""
+
+    @abstractmethod
+    def co_group(self, first: Iterable[Any], second: Iterable[Any]) -> Iterable[Any]:
+        """The records to emit for two groups, of which one may be empty."""
+
+
+class ProcessJoinFunction(Function):
+    """Sees each pair of an interval join."""
+
+    @abstractmethod
+    def process_element(self, left: Any, right: Any, ctx: Any) -> Iterable[Any] | None:
+        """Called for each pair."""

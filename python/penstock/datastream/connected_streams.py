@@ -108,11 +108,12 @@ class ConnectedStreams:
                 f"{call}() of connected streams needs an object with {methods[0]}() and {methods[1]}(), not {func!r}."
             )
         checks.type_info(output_type, call)
-        _check_same_keys(self._first, self._second, name)
+        check_same_keys(self._first, self._second, name)
         return two_inputs(self._first, self._second, name, PlanOnly(f"connect().{call}", func), output_type)
 
 
-def _check_same_keys(first: DataStream, second: DataStream, name: str) -> None:
+def check_same_keys(first: DataStream, second: DataStream, name: str) -> None:
+    """Refuse two keyed streams whose keys are declared with different types."""
     if not (isinstance(first, KeyedStream) and isinstance(second, KeyedStream)):
         return
     one, two = first.get_key_type(), second.get_key_type()

@@ -11,25 +11,24 @@ spelling: ``pyflink.datastream.DataStream``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.datastream import checks, keys
 from penstock.datastream.planned_methods import PlannedMethods
-from penstock.datastream.setters import OPERATOR_SETTERS, OperatorSetters, SinkSetters
+from penstock.datastream.setters import OPERATOR_SETTERS, OperatorSetters
+from penstock.datastream.sink import SinkMethods
 from penstock.datastream.transformations import (
     OneInputTransformation,
     PartitionTransformation,
     SideOutputTransformation,
-    SinkTransformation,
     Transformation,
     UnionTransformation,
 )
-from penstock.runtime import operators, partition, sinks
+from penstock.runtime import operators, partition
 
 if TYPE_CHECKING:
-    from penstock.datastream.collecting import CloseableIterator
     from penstock.datastream.environment import StreamExecutionEnvironment
     from penstock.datastream.functions import (
         FilterFunction,
@@ -38,13 +37,12 @@ if TYPE_CHECKING:
         MapFunction,
         Partitioner,
         ProcessFunction,
-        SinkFunction,
     )
     from penstock.datastream.keyed_stream import KeyedStream
     from penstock.datastream.state import MapStateDescriptor
 
 
-class DataStream(PlannedMethods):
+class DataStream(PlannedMethods, SinkMethods):
     """A stream of records.
 
     Attributes:
@@ -154,6 +152,23 @@ class DataStream(PlannedMethods):
         operator = operators.ProcessOperator(func, output_type)
         return self._transform("Process", operator, checks.type_info(output_type, "process"))
 
+    def transform(
+        self, operator_name: str, output_type: TypeInformation | None, operator: operators.StreamOperator
+    ) -> SingleOutputStreamOperator:
+        """Add an operator of one's own: what all other methods come down to.
+
+        Args:
+            operator_name: its name in plans.
+            output_type: type of its main output; None leaves it undeclared.
+            operator: an operator of :mod:`penstock.runtime.operators`.
+        """
+        checks.text(operator_name, "transform", "operator name")
+        if not isinstance(operator, operators.StreamOperator):
+            checks.refuse(
+                f"transform() was given {operator!r}; an operator such as StreamMap(f, output_type) is needed."
+            )
+        return self._transform(operator_name, operator, checks.type_info(output_type, "transform"))
+
     def project(self, *field_indexes: int) -> SingleOutputStreamOperator:
         """Keep some fields of tuples, in the given order.
 
@@ -258,74 +273,6 @@ class DataStream(PlannedMethods):
         selector = keys.one_key(self.transformation.output_type, key_selector, "partition_custom")
         return self._partition("CUSTOM", partition.CustomPartition(partitioner, selector))
 
-    # --- sinks ------------------------------------------------------------------------------------------------------
-
-    def _sink(self, name: str, sink: Any, parallelism: int | None = None) -> DataStreamSink:
-        environment = self._environment
-        transformation = SinkTransformation(
-            environment.next_id(),
-            self.transformation,
-            name,
-            self._with_key(operators.StreamSink(sink)),
-            environment.get_parallelism() if parallelism is None else parallelism,
-        )
-        environment.register(transformation)
-        return DataStreamSink(transformation)
-
-    def add_sink(self, sink_func: Callable | SinkFunction) -> DataStreamSink:
-        """Send records to a SinkFunction, or to a callable of one argument."""
-        return self._sink("Unnamed", checks.function(sink_func, "add_sink", "invoke"))
-
-    def print(self, sink_identifier: str | None = None) -> DataStreamSink:
-        """Print records on the driver's standard output, as ``n> record`` when the sink has several subtasks.
-
-        Args:
-            sink_identifier: text in front of each line.
-        """
-        checks.text(sink_identifier, "print", "identifier", optional=True)
-        return self._sink("Print to Std. Out", sinks.PrintSink(sink_identifier, False))
-
-    def print_to_err(self, sink_identifier: str | None = None) -> DataStreamSink:
-        """Like :meth:`print`, on the driver's standard error."""
-        checks.text(sink_identifier, "print_to_err", "identifier", optional=True)
-        return self._sink("Print to Std. Err", sinks.PrintSink(sink_identifier, True))
-
-    def write_as_text(self, path: str, overwrite: bool = False) -> DataStreamSink:
-        """Write each record's text form as a line.
-
-        Args:
-            path: a file when the sink's parallelism is 1, else a folder with one file per subtask.
-            overwrite: replace what is there; otherwise existing output is an error when the job starts.
-        """
-        if not checks.text(path, "write_as_text", "path").strip():
-            checks.refuse(f"write_as_text({path!r}): the path is blank.", checks.ILLEGAL_ARGUMENT)
-        return self._sink("Unnamed", sinks.TextSink(path, overwrite))
-
-    @overload
-    def execute_and_collect(self, job_execution_name: str | None = None, limit: None = None) -> CloseableIterator: ...
-
-    @overload
-    def execute_and_collect(self, job_execution_name: str | None = None, *, limit: int) -> list[Any]: ...
-
-    @overload
-    def execute_and_collect(self, job_execution_name: str | None, limit: int) -> list[Any]: ...
-
-    def execute_and_collect(
-        self, job_execution_name: str | None = None, limit: int | None = None
-    ) -> CloseableIterator | list[Any]:
-        """Run the whole program and fetch this stream's records to the driver.
-
-        Args:
-            job_execution_name: job name.
-            limit: at least 1: return a list of at most that many records instead of an iterator.
-
-        Returns:
-            An iterator that is also a context manager, or a list if ``limit`` was given.
-        """
-        from penstock.datastream.collecting import execute_and_collect
-
-        return execute_and_collect(self, job_execution_name, limit)
-
 
 class SingleOutputStreamOperator(OperatorSetters, DataStream):
     """The stream that comes out of an operator: a DataStream with the operator's setters and side outputs."""
@@ -372,19 +319,3 @@ class DataStreamSource(SingleOutputStreamOperator):
     def __init__(self, environment: StreamExecutionEnvironment, transformation: Transformation, parallel: bool) -> None:
         super().__init__(environment, transformation)
         self._serial_source = not parallel
-
-
-class DataStreamSink(SinkSetters):
-    """The end of a stream.
-
-    Attributes:
-        transformation: the node of the sink, with settings that have no method here.
-    """
-
-    __slots__ = ("transformation",)
-
-    def __init__(self, transformation: SinkTransformation) -> None:
-        self.transformation = transformation
-
-    def __repr__(self) -> str:
-        return f"<DataStreamSink of {self.transformation!r}>"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from penstock.common import Configuration, JobExecutionResult, RuntimeExecutionMode
 from penstock.datastream import checks, executors, plan_only
 from penstock.datastream.configuring import apply_configuration
+from penstock.datastream.planned_sources import PlannedSourceMethods
 from penstock.datastream.settings import CheckpointingMode, TimeCharacteristic
-from penstock.datastream.sources import SourceMethods
 from penstock.datastream.transformations import Transformation
 from penstock.datastream.translation import Translation, translate
 from penstock.errors import UnsupportedError
@@ -25,7 +25,7 @@ DEFAULT_JOB_NAME = "Flink Streaming Job"
 MIN_CHECKPOINT_INTERVAL_MS = 10
 
 
-class StreamExecutionEnvironment(SourceMethods):
+class StreamExecutionEnvironment(PlannedSourceMethods):
     """One program at a time: its sources, its settings, its execution.
 
     Create it with :meth:`get_execution_environment`. The default parallelism is 1 (Flink's ``parallelism.default``), on

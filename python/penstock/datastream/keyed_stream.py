@@ -14,14 +14,15 @@ from penstock.datastream.data_stream import DataStream, SingleOutputStreamOperat
 from penstock.datastream.functions import ProcessFunction
 from penstock.datastream.transformations import PartitionTransformation
 from penstock.runtime import aggregators, operators
+from penstock.runtime.partition import KeyPartition
 
 if TYPE_CHECKING:
     from penstock.common.time import Duration, Time
     from penstock.datastream.environment import StreamExecutionEnvironment
-    from penstock.datastream.functions import KeyedProcessFunction, ReduceFunction
+    from penstock.datastream.functions import KeyedProcessFunction, KeySelector, ReduceFunction
+    from penstock.datastream.joined_streams import IntervalJoin
     from penstock.datastream.window import WindowAssigner
     from penstock.datastream.windowed_stream import WindowedStream
-    from penstock.runtime.partition import KeyPartition
 
 
 class KeyedStream(DataStream):
@@ -41,6 +42,10 @@ class KeyedStream(DataStream):
     def get_key_type(self) -> TypeInformation | None:
         """Declared type of the keys, or None."""
         return self._key.key_type
+
+    def keyed_again(self) -> KeyedStream:
+        """The same partitioning once more, as a node of its own."""
+        return KeyedStream(self, self._key)
 
     def _with_key(self, operator: Any) -> Any:
         return operator.keyed_by(self._key)
@@ -126,6 +131,15 @@ class KeyedStream(DataStream):
         """Tumbling or, with ``slide``, sliding windows in the environment's time characteristic (plan only)."""
         return self.window(time_assigner(self._environment, size, slide))
 
+    def interval_join(self, other_stream: KeyedStream) -> IntervalJoin:
+        """Join with another keyed stream by intervals of event time (plan only); ``between`` says how far apart."""
+        from penstock.datastream.joined_streams import IntervalJoin
+
+        if not isinstance(other_stream, KeyedStream):
+            checks.refuse(f"interval_join() was given {other_stream!r}; both streams must be keyed.")
+        checks.same_environment(self, other_stream, "interval_join")
+        return IntervalJoin(self, other_stream)
+
 
 def time_assigner(environment: StreamExecutionEnvironment, size: Any, slide: Any) -> WindowAssigner:
     """The assigner of ``time_window``: by the clock for ProcessingTime, else by timestamps (Flink 1.11)."""
@@ -149,3 +163,18 @@ def aggregator(stream_type: TypeInformation | None, call: str, field: int | str,
         checks.refuse(f"{call}() was given first={first!r}; True keeps the first of equal records, False the last.")
     kind = "min" if call.startswith("min") else "max"
     return aggregators.ComparableAggregator(position, kind, by=call.endswith("_by"), first=first)
+
+
+class DataStreamUtils:
+    """Flink's helpers around streams."""
+
+    @staticmethod
+    def reinterpret_as_keyed_stream(
+        stream: DataStream, key_selector: Callable | KeySelector, key_type: TypeInformation | None = None
+    ) -> KeyedStream:
+        """Treat a stream as keyed that is already partitioned exactly as ``key_by`` would; nothing is sent over.
+
+        If it is not, records of one key end up in several subtasks, each with state of its own.
+        """
+        selector, key_type = keys.key_by(None, key_selector, (), key_type)
+        return KeyedStream(stream, KeyPartition(selector, key_type), "FORWARD")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from penstock.datastream.connected_streams import BroadcastStream
     from penstock.datastream.data_stream import DataStream, SingleOutputStreamOperator
     from penstock.datastream.iterative_stream import IterativeStream
+    from penstock.datastream.joined_streams import JoinedStreams
     from penstock.datastream.window import WindowAssigner
 
 
@@ -93,3 +94,20 @@ class PlannedMethods:
         from penstock.datastream.all_windowed_stream import count_window_all
 
         return count_window_all(self._itself, size, slide)
+
+    def join(self, other_stream: DataStream) -> JoinedStreams:
+        """Pair records of equal keys within windows: ``join(other).where(…).equal_to(…).window(…).apply(…)``."""
+        return self._joined(other_stream, "join")
+
+    def co_group(self, other_stream: DataStream) -> JoinedStreams:
+        """Like :meth:`join`, but the function sees both groups of a key and window, also when one is empty."""
+        return self._joined(other_stream, "co_group")
+
+    def _joined(self, other: DataStream, method: str) -> JoinedStreams:
+        from penstock.datastream.data_stream import DataStream
+        from penstock.datastream.joined_streams import JoinedStreams
+
+        if not isinstance(other, DataStream):
+            checks.refuse(f"{method}() was given {other!r}, which is no DataStream.")
+        checks.same_environment(self, other, method)
+        return JoinedStreams(self._itself, other, method)

@@ -17,7 +17,7 @@ from penstock.runtime import operators, sources
 
 if TYPE_CHECKING:
     from penstock.datastream.environment import StreamExecutionEnvironment
-    from penstock.datastream.functions import SourceFunction
+    from penstock.datastream.functions import RuntimeContext, SourceFunction
 
 
 class SourceMethods:
@@ -99,19 +99,32 @@ class SourceMethods:
                 checks.ILLEGAL_ARGUMENT,
             )
         checks.text(charset_name, "read_text_file", "charset")
-        monitor = self._source("Custom File Source", sources.FileMonitor(file_path, charset_name), None, parallel=False)
+        monitor = operators.StreamSource(sources.FileMonitor(file_path, charset_name))
+        return self._file_source("Custom File Source", monitor, operators.FileReader(charset_name), Types.STRING())
+
+    def _file_source(self, name: str, monitor: Any, reader: Any, type_info: TypeInformation | None) -> DataStreamSource:
+        """Monitor and reader; ids in this order."""
         environment = self._itself
-        reader = YieldingTransformation(
+        source = SourceTransformation(environment.next_id(), name, monitor, None, 1)
+        node = YieldingTransformation(
             environment.next_id(),
-            monitor.transformation,
-            "Split Reader: Custom File Source",
-            operators.FileReader(charset_name),
-            Types.STRING(),
+            source,
+            f"Split Reader: {name}",
+            reader,
+            type_info,
             environment.get_parallelism(),
             "HEAD",
         )
-        environment.register(reader)
-        return DataStreamSource(environment, reader, parallel=True)
+        environment.register(node)
+        return DataStreamSource(environment, node, parallel=True)
+
+    def from_parallel_collection(
+        self, collection: Iterable[Any], type_info: TypeInformation | None = None
+    ) -> DataStreamSource:
+        """Like :meth:`from_collection`, with the environment's parallelism: records are dealt out to the subtasks."""
+        checks.type_info(type_info, "from_parallel_collection", "type_info")
+        dealt = DealtOut(_elements(collection))
+        return self._source("Parallel Collection Source", dealt, type_info, parallel=True)
 
 
 def _elements(collection: Any) -> list[Any]:
@@ -119,3 +132,19 @@ def _elements(collection: Any) -> list[Any]:
         hint = f" Put it into a list: [{collection!r}]." if isinstance(collection, str | bytes) else ""
         checks.refuse(f"from_collection() was given {collection!r}, which is no collection of records.{hint}")
     return list(collection)
+
+
+class DealtOut(ParallelSourceFunction):
+    """Emits in each subtask its share of a list: every n-th element."""
+
+    def __init__(self, elements: list[Any]) -> None:
+        self.elements = elements
+        self._share = slice(0, None)
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        first = runtime_context.get_index_of_this_subtask()
+        self._share = slice(first, None, runtime_context.get_number_of_parallel_subtasks())
+
+    def run(self, ctx: Any) -> None:
+        for element in self.elements[self._share]:
+            ctx.collect(element)

@@ -177,6 +177,19 @@ class SourceTransformation(PhysicalTransformation):
         super().__init__(id, name, operator, output_type, parallelism, "HEAD")
 
 
+class NewSourceTransformation(SourceTransformation):
+    """A source of the new kind (Flink: SourceTransformation); unlike a legacy source it lets operators chain to it."""
+
+    __slots__ = ()
+    task = "SourceOperatorStreamTask"
+
+    def __init__(
+        self, id: int, name: str, operator: Any, output_type: TypeInformation | None, parallelism: int
+    ) -> None:
+        super().__init__(id, name, operator, output_type, parallelism)
+        self.chaining_strategy = "ALWAYS"
+
+
 class OneInputTransformation(PhysicalTransformation):
     """An operator with one input."""
 

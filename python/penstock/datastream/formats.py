@@ -1,0 +1,39 @@
+"""Sources and formats of Flink's connector interfaces, as far as a plan needs to know them.
+
+A program that reads through them can be planned, not yet run.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from enum import Enum
+
+
+class Source(ABC):
+    """A source of the new kind (Flink: ``Source``), for ``from_source``."""
+
+
+class InputFormat(ABC):
+    """An input format, for ``create_input``."""
+
+
+class FileInputFormat(InputFormat):
+    """An input format over files.
+
+    Args:
+        file_path: what it reads.
+    """
+
+    def __init__(self, file_path: str) -> None:
+        self.file_path = file_path
+
+
+class TextInputFormat(FileInputFormat):
+    """The lines of text files."""
+
+
+class FileProcessingMode(Enum):
+    """Whether a file source ends when it has read what is there."""
+
+    PROCESS_ONCE = 0
+    PROCESS_CONTINUOUSLY = 1
