@@ -194,8 +194,9 @@ def _set_time_characteristic(self: Interpreter, env: Any, name: str) -> None:
 def _key_by(self: Interpreter, stream: Any, *keys: Any) -> Any:
     if not isinstance(keys[0], dict):
         return _method(stream, "keyBy")(*keys)
-    selectors = [stand_ins.key(key["key"])[0] for key in keys]
-    return _method(stream, "keyBy")(*selectors, key_type=stand_ins.KEY_TYPES[keys[0]["key"]])
+    selectors, types = zip(*(stand_ins.key(key["key"]) for key in keys), strict=True)
+    declared = dict(zip(("key_type", "key_type2"), types, strict=False))
+    return _method(stream, "keyBy")(*selectors, **declared)
 
 
 def _with_feedback_type(self: Interpreter, stream: Any, type_name: str) -> Any:

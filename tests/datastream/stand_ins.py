@@ -46,6 +46,7 @@ _FUNCTIONS: dict[str, tuple[str, tuple[str, ...], bool]] = {
     "CoGroupF": ("CoGroupFunction", ("co_group",), False),
     "ProcessJoinF": ("ProcessJoinFunction", ("process_element",), False),
     "NewSrc": ("Source", (), False),
+    "DiscardingOutputFormat": ("OutputFormat", (), False),
     "InFormat": ("InputFormat", (), False),
     "WinF": ("WindowFunction", ("apply",), False),
     "ProcWinF": ("ProcessWindowFunction", ("process",), False),

@@ -130,6 +130,7 @@ def test_refused_at_the_call(case: str, pairs: DataStream) -> None:
 
 ENVIRONMENT_CALLS = {
     "collection of characters": (lambda e: e.from_collection("abc"), "['abc']"),
+    "consumed iterator": (lambda e: e.from_collection(iter([])), "read before"),
     "no collection": (lambda e: e.from_collection(3), "no collection"),
     "source class": (lambda e: e.add_source(AddOne), "run(ctx)"),
     "parallelism": (lambda e: e.set_parallelism(0), "at least 1"),

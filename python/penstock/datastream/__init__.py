@@ -8,7 +8,20 @@ from __future__ import annotations
 from penstock.common import OutputTag, RuntimeExecutionMode
 from penstock.datastream.all_windowed_stream import AllWindowedStream
 from penstock.datastream.async_data_stream import AsyncDataStream
-from penstock.datastream.co_functions import (
+from penstock.datastream.collecting import CloseableIterator
+from penstock.datastream.connected_streams import BroadcastConnectedStream, BroadcastStream, ConnectedStreams
+from penstock.datastream.data_stream import DataStream, DataStreamSource, SingleOutputStreamOperator
+from penstock.datastream.environment import StreamExecutionEnvironment
+from penstock.datastream.formats import (
+    FileInputFormat,
+    FileProcessingMode,
+    InputFormat,
+    OutputFormat,
+    Source,
+    TextInputFormat,
+)
+from penstock.datastream.functions import (
+    AggregateFunction,
     AllWindowFunction,
     AsyncFunction,
     BroadcastProcessFunction,
@@ -16,35 +29,27 @@ from penstock.datastream.co_functions import (
     CoGroupFunction,
     CoMapFunction,
     CoProcessFunction,
+    FilterFunction,
     FlatJoinFunction,
+    FlatMapFunction,
+    Function,
     JoinFunction,
     KeyedBroadcastProcessFunction,
     KeyedCoProcessFunction,
-    ProcessAllWindowFunction,
-    ProcessJoinFunction,
-    ProcessWindowFunction,
-    WindowFunction,
-)
-from penstock.datastream.collecting import CloseableIterator
-from penstock.datastream.connected_streams import BroadcastConnectedStream, BroadcastStream, ConnectedStreams
-from penstock.datastream.data_stream import DataStream, DataStreamSource, SingleOutputStreamOperator
-from penstock.datastream.environment import StreamExecutionEnvironment
-from penstock.datastream.formats import FileInputFormat, FileProcessingMode, InputFormat, Source, TextInputFormat
-from penstock.datastream.functions import (
-    AggregateFunction,
-    FilterFunction,
-    FlatMapFunction,
-    Function,
     KeyedProcessFunction,
     KeySelector,
     MapFunction,
     ParallelSourceFunction,
     Partitioner,
+    ProcessAllWindowFunction,
     ProcessFunction,
+    ProcessJoinFunction,
+    ProcessWindowFunction,
     ReduceFunction,
     RuntimeContext,
     SinkFunction,
     SourceFunction,
+    WindowFunction,
 )
 from penstock.datastream.iterative_stream import IterativeStream
 from penstock.datastream.keyed_stream import DataStreamUtils, KeyedStream
@@ -90,6 +95,7 @@ __all__ = [
     "KeyedStream",
     "MapFunction",
     "MapStateDescriptor",
+    "OutputFormat",
     "OutputTag",
     "ParallelSourceFunction",
     "Partitioner",

@@ -16,7 +16,7 @@ from penstock.datastream.transformations import YieldingTransformation
 
 if TYPE_CHECKING:
     from penstock.common.time import Duration, Time
-    from penstock.datastream.co_functions import AsyncFunction
+    from penstock.datastream.functions import AsyncFunction
 
 
 class AsyncDataStream:

@@ -16,15 +16,15 @@ from penstock.datastream.plan_only import PlanOnly
 from penstock.datastream.transformations import FeedbackTransformation, TwoInputTransformation, leads_back_to
 
 if TYPE_CHECKING:
-    from penstock.datastream.co_functions import (
+    from penstock.datastream.functions import (
         BroadcastProcessFunction,
         CoFlatMapFunction,
         CoMapFunction,
         CoProcessFunction,
         KeyedBroadcastProcessFunction,
         KeyedCoProcessFunction,
+        KeySelector,
     )
-    from penstock.datastream.functions import KeySelector
     from penstock.datastream.state import MapStateDescriptor
 
 
@@ -60,14 +60,18 @@ class ConnectedStreams:
         key_selector1: Callable | KeySelector | int | str,
         key_selector2: Callable | KeySelector | int | str,
         key_type: TypeInformation | None = None,
+        key_type2: TypeInformation | None = None,
     ) -> ConnectedStreams:
-        """Partition both streams by keys of one type: equal keys of both meet in one subtask."""
-        selectors = (key_selector1, key_selector2)
-        first, second = (
-            stream.key_by(selector, key_type=key_type)
-            for stream, selector in zip((self._first, self._second), selectors, strict=True)
-        )
-        return ConnectedStreams(first, second)
+        """Partition both streams by keys of one type: equal keys of both meet in one subtask.
+
+        Args:
+            key_selector1: key of the first stream, as for :meth:`DataStream.key_by`.
+            key_selector2: key of the second stream.
+            key_type: type of the keys; None leaves it undeclared.
+            key_type2: type of the second stream's keys if it is declared apart; the operator refuses another type.
+        """
+        first = self._first.key_by(key_selector1, key_type=key_type)
+        return ConnectedStreams(first, self._second.key_by(key_selector2, key_type=key_type2 or key_type))
 
     def map(self, func: CoMapFunction, output_type: TypeInformation | None = None) -> SingleOutputStreamOperator:
         """One record out for each record of either stream, by ``map1`` and ``map2``."""
@@ -87,7 +91,7 @@ class ConnectedStreams:
         Raises:
             InvalidProgramError: a KeyedCoProcessFunction, and not both streams are keyed.
         """
-        from penstock.datastream.co_functions import KeyedCoProcessFunction
+        from penstock.datastream.functions import KeyedCoProcessFunction
 
         keyed = isinstance(func, KeyedCoProcessFunction)
         if keyed and not (isinstance(self._first, KeyedStream) and isinstance(self._second, KeyedStream)):
@@ -109,7 +113,7 @@ class ConnectedStreams:
             )
         checks.type_info(output_type, call)
         check_same_keys(self._first, self._second, name)
-        return two_inputs(self._first, self._second, name, PlanOnly(f"connect().{call}", func), output_type)
+        return two_inputs(self._first, self._second, name, PlanOnly("connect", func, f"().{call}"), output_type)
 
 
 def check_same_keys(first: DataStream, second: DataStream, name: str) -> None:
@@ -202,7 +206,7 @@ class BroadcastConnectedStream:
             func: a KeyedBroadcastProcessFunction on a keyed stream, else a BroadcastProcessFunction.
             output_type: type of the results; None leaves them undeclared.
         """
-        from penstock.datastream.co_functions import BroadcastProcessFunction, KeyedBroadcastProcessFunction
+        from penstock.datastream.functions import BroadcastProcessFunction, KeyedBroadcastProcessFunction
 
         if not isinstance(func, BroadcastProcessFunction | KeyedBroadcastProcessFunction):
             checks.refuse(
@@ -223,5 +227,5 @@ class BroadcastConnectedStream:
             )
         checks.type_info(output_type, "process")
         name = "Co-Process-Broadcast-Keyed" if keyed else "Co-Process-Broadcast"
-        operator = PlanOnly("connect(broadcast).process", func)
+        operator = PlanOnly("connect", func, "(broadcast).process")
         return two_inputs(self._stream, self._broadcast._stream, name, operator, output_type)

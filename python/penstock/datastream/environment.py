@@ -241,9 +241,9 @@ class StreamExecutionEnvironment(PlannedSourceMethods):
         from penstock.plan import Pipeline
 
         name, translation = self._translate(job_name)
-        self.transformations = []
         if to_run:
             plan_only.refuse_to_run(translation.operators, translation.names, translation.loops)
+        self.transformations = []
         return Pipeline(
             name=name,
             stream_graph=translation.stream_graph,

@@ -32,6 +32,10 @@ class TextInputFormat(FileInputFormat):
     """The lines of text files."""
 
 
+class OutputFormat(ABC):
+    """An output format, for ``write_using_output_format``."""
+
+
 class FileProcessingMode(Enum):
     """Whether a file source ends when it has read what is there."""
 

@@ -129,7 +129,7 @@ class WithWindow:
 
 
 def _tagged(stream: DataStream, method: str) -> SingleOutputStreamOperator:
-    operator = stream._transform("Map", PlanOnly(f"input of {method}"), None)
+    operator = stream._transform("Map", PlanOnly(method, None, " (its input)"), None)
     return operator.set_parallelism(stream.transformation.parallelism)
 
 

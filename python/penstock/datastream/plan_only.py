@@ -11,19 +11,42 @@ from typing import Any
 
 from penstock.errors import UnsupportedError
 
+PLAN_ONLY: dict[str, str] = {
+    "assign_timestamps_and_watermarks": "event time",
+    "co_group": "co-groups in windows",
+    "connect": "operators on connected streams and beside broadcast state",
+    "create_input": "input formats",
+    "from_source": "sources of connectors",
+    "interval_join": "interval joins",
+    "iterate": "iterations",
+    "join": "joins in windows",
+    "ordered_wait": "asynchronous calls",
+    "read_file": "files that are watched",
+    "socket_text_stream": "sockets",
+    "unordered_wait": "asynchronous calls",
+    "window": "windows by time and sessions, and window functions other than reduce, sum, min, max, min_by, max_by",
+    "write_as_csv": "CSV files",
+    "write_to_socket": "sockets",
+    "write_using_output_format": "output formats",
+}
+"""Every call whose operators have no runtime yet, and what it is for."""
+
 
 class PlanOnly:
     """Stands where a runtime operator would.
 
     Args:
-        what: the API call, such as ``connect().map``.
-        function: the user's function, kept for names.
+        call: a key of :data:`PLAN_ONLY`.
+        function: the user's function or description, kept for tools.
+        detail: what of the call it is, such as ``.map``.
     """
 
-    __slots__ = ("function", "what")
+    __slots__ = ("call", "function", "what")
 
-    def __init__(self, what: str, function: Any = None) -> None:
-        self.what = what
+    def __init__(self, call: str, function: Any = None, detail: str = "") -> None:
+        assert call in PLAN_ONLY, call
+        self.call = call
+        self.what = call + detail
         self.function = function
 
     def keyed_by(self, key: Any) -> PlanOnly:

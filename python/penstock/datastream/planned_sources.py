@@ -80,7 +80,7 @@ class PlannedSourceMethods(SourceMethods):
                 f"read_file(interval={interval}): looking again takes at least 1 ms.", checks.ILLEGAL_ARGUMENT
             )
         checks.text(file_path, "read_file", "path")
-        operator = PlanOnly("read_file(PROCESS_CONTINUOUSLY)")
+        operator = PlanOnly("read_file", None, "(PROCESS_CONTINUOUSLY)")
         return self._file_source("Custom File Source", operator, operator, Types.STRING())
 
     def create_input(self, input_format: InputFormat, type_info: TypeInformation | None = None) -> DataStreamSource:

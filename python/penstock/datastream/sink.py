@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo
 from penstock.datastream import checks
+from penstock.datastream.formats import OutputFormat
 from penstock.datastream.plan_only import PlanOnly
 from penstock.datastream.setters import SinkSetters
 from penstock.datastream.transformations import SinkTransformation
@@ -131,3 +132,21 @@ class SinkMethods:
                 checks.ILLEGAL_ARGUMENT,
             )
         return self._sink_operator("Unnamed", PlanOnly("write_as_csv"))
+
+    def write_using_output_format(self, output_format: OutputFormat) -> DataStreamSink:
+        """Write through an output format (plan only)."""
+        if not isinstance(output_format, OutputFormat):
+            checks.refuse(f"write_using_output_format() was given {output_format!r}, which is no OutputFormat.")
+        return self._sink_operator("Unnamed", PlanOnly("write_using_output_format", output_format))
+
+    def write_to_socket(self, host_name: str, port: int, schema: Any = None) -> DataStreamSink:
+        """Send records to a socket, from one subtask (plan only).
+
+        Args:
+            host_name: where the socket is.
+            port: its port.
+            schema: turns records into bytes.
+        """
+        checks.text(host_name, "write_to_socket", "host name")
+        checks.integer(port, "write_to_socket", "port")
+        return self._sink_operator("Unnamed", PlanOnly("write_to_socket", schema)).set_parallelism(1)

@@ -5,7 +5,7 @@ Source: Flink 1.11 ``StreamExecutionEnvironment``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from penstock.common.typeinfo import TypeInformation, Types
@@ -131,7 +131,13 @@ def _elements(collection: Any) -> list[Any]:
     if isinstance(collection, str | bytes | dict) or not isinstance(collection, Iterable):
         hint = f" Put it into a list: [{collection!r}]." if isinstance(collection, str | bytes) else ""
         checks.refuse(f"from_collection() was given {collection!r}, which is no collection of records.{hint}")
-    return list(collection)
+    elements = list(collection)
+    if not elements and isinstance(collection, Iterator):
+        checks.refuse(
+            f"from_collection() was given {collection!r}, an iterator that has nothing left: it was probably read "
+            "before. Pass a list, which can be read again (and may be empty)."
+        )
+    return elements
 
 
 class DealtOut(ParallelSourceFunction):

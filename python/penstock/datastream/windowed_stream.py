@@ -22,10 +22,9 @@ from penstock.datastream.window import CountTrigger, GlobalWindows, PurgingTrigg
 from penstock.runtime import operators, windows
 
 if TYPE_CHECKING:
-    from penstock.datastream.co_functions import ProcessWindowFunction, WindowFunction
     from penstock.datastream.data_stream import SingleOutputStreamOperator
     from penstock.datastream.environment import StreamExecutionEnvironment
-    from penstock.datastream.functions import AggregateFunction, ReduceFunction
+    from penstock.datastream.functions import AggregateFunction, ProcessWindowFunction, ReduceFunction, WindowFunction
 
 W = TypeVar("W", bound="WindowedStream")
 PASS_THROUGH = "PassThroughWindowFunction"
@@ -158,7 +157,7 @@ class WindowedStream:
         lacks_evictor = self._evictor is not None and evictor is None
         # In a global window nothing is ever late, so lateness and its side output change nothing there.
         if call != "reduce" or not isinstance(self._assigner, GlobalWindows) or trigger is None or lacks_evictor:
-            return PlanOnly(f"window({self._assigner}).{call}", func)
+            return PlanOnly("window", func, f"({self._assigner}).{call}")
         return operators.WindowOperator(self._assigner.runtime(), trigger, evictor, windows.ReduceWindow(func))
 
     def reduce(

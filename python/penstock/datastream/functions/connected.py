@@ -1,4 +1,4 @@
-"""Base classes of user functions on two connected streams, on windows, and of asynchronous ones.
+"""Functions on two connected streams, on windows and joins, and asynchronous ones. They can be planned, not yet run.
 
 Source of the names: ``pyflink.datastream.functions``.
 """
@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
-from penstock.datastream.functions import Function
+from penstock.datastream.functions.base import Function
 
 
 class CoMapFunction(Function):
