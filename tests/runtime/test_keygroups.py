@@ -12,8 +12,8 @@ from penstock.common import Row, RowKind, Types
 from penstock.errors import ConfigurationError, TypeInfoError
 from penstock.runtime.javahash import KeyHash, java_hash
 from penstock.runtime.keygroups import (
+    ChannelAssigner,
     assign_to_key_group,
-    channel_assigner,
     default_max_parallelism,
     key_group_of_hash,
     key_group_range,
@@ -90,7 +90,7 @@ def test_every_vector():
                 assert assign_to_key_group(value, int(maximum), key_hash) == group, vector
             for p, subtask in vector["subtask"].items():
                 parallelism, maximum = (int(x.split("=")[1]) for x in p.split(","))
-                assert channel_assigner(key_hash, maximum, parallelism)(value) == subtask, vector
+                assert ChannelAssigner(key_hash, maximum, parallelism).assign(value) == subtask, vector
     assert declared + undeclared > 244
     assert declared > 200
 
@@ -191,7 +191,7 @@ def test_equal_in_python_is_not_equal_in_java():
     ]
     assert len({canonical(k) for k in keys}) == len(keys)
     assert canonical(float("nan")) == canonical(float("nan"))
-    assign = channel_assigner(KeyHash(), 128, 128)
+    assign = ChannelAssigner(KeyHash(), 128, 128).assign
     expected = [assign_to_key_group(k, 128, KeyHash()) for k in keys]
     assert [assign(k) for k in keys] == expected
     assert [assign(k) for k in keys] == expected  # from the cache

@@ -11,7 +11,7 @@ from penstock.common import OutputTag, Types
 from penstock.errors import InvalidProgramError, JobExecutionError
 from penstock.local import LocalExecutor
 from penstock.runtime.javahash import KeyHash
-from penstock.runtime.keygroups import channel_assigner
+from penstock.runtime.keygroups import ChannelAssigner
 from penstock.runtime.operators import (
     ComparableAggregator,
     GroupedReduce,
@@ -70,7 +70,7 @@ def test_word_count(p, chaining, capsys):
     counts = program.add(window.keyed_by(BY_WORD), ones, p=p, partitioner="HASH", spec=BY_WORD, type=PAIR)
     program.add(StreamSink(PrintSink()), counts, p=p)
     run(program)
-    assign = channel_assigner(KeyHash(Types.STRING()), 128, p)
+    assign = ChannelAssigner(KeyHash(Types.STRING()), 128, p).assign
     expected = count_windows([(w, 1) for w in text], 10, 5)
     printed = defaultdict(list)
     for line in capsys.readouterr().out.splitlines():

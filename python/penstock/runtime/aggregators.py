@@ -33,7 +33,9 @@ class SumAggregator:
         """``first`` with the field replaced by the sum of both."""
         position = self.position
         if type(first) is tuple and type(position) is int and 0 <= position < len(first):  # the usual case
-            return (*first[:position], first[position] + second[position], *first[position + 1 :])
+            fields = list(first)
+            fields[position] = first[position] + second[position]
+            return tuple(fields)
         return replace_field(first, position, get_field(first, position) + get_field(second, position))
 
 

@@ -10,7 +10,6 @@ its hash.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from penstock.errors import ConfigurationError, TypeInfoError
@@ -117,26 +116,39 @@ def assign_to_key_group(key: Any, max_parallelism: int, key_hash: KeyHash) -> in
     return murmur(key_hash.hash(key)) % max_parallelism
 
 
-def channel_assigner(key_hash: KeyHash, max_parallelism: int, channels: int) -> Callable[[Any], int]:
-    """A function from key to subtask, with a bounded cache by canonical key.
+class ChannelAssigner:
+    """From key to subtask, with a bounded cache by canonical key.
 
     Args:
         key_hash: the compiled key type.
         max_parallelism: of the consumer, whose key groups count.
         channels: parallelism of the consumer.
+
+    Attributes:
+        cache: channel by canonical key. A str is its own canonical form, so callers may look it up here first.
     """
-    cache: dict[Any, int] = {}
-    canonical = key_hash.canonical
 
-    def assign(key: Any) -> int:
-        form = key if type(key) is str else canonical(key)  # str is its own form in every type that accepts it
-        try:
-            return cache[form]
-        except KeyError:
-            channel = assign_to_key_group(key, max_parallelism, key_hash) * channels // max_parallelism
-        if len(cache) >= _CACHE_LIMIT:
-            cache.clear()
-        cache[form] = channel
+    __slots__ = ("_canonical", "_channels", "_key_hash", "_max_parallelism", "cache")
+
+    def __init__(self, key_hash: KeyHash, max_parallelism: int, channels: int) -> None:
+        self._key_hash = key_hash
+        self._canonical = key_hash.canonical
+        self._max_parallelism = max_parallelism
+        self._channels = channels
+        self.cache: dict[Any, int] = {}
+
+    def assign(self, key: Any) -> int:
+        """The subtask that owns a key.
+
+        Raises:
+            TypeInfoError: None, or a value without a stable Java hash.
+        """
+        form = key if type(key) is str else self._canonical(key)
+        channel = self.cache.get(form)
+        if channel is None:
+            group = assign_to_key_group(key, self._max_parallelism, self._key_hash)
+            channel = subtask_of_key_group(group, self._max_parallelism, self._channels)
+            if len(self.cache) >= _CACHE_LIMIT:
+                self.cache.clear()
+            self.cache[form] = channel
         return channel
-
-    return assign

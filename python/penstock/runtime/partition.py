@@ -22,7 +22,7 @@ from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
 from penstock.runtime.binding import bind
 from penstock.runtime.javahash import KeyHash
-from penstock.runtime.keygroups import channel_assigner
+from penstock.runtime.keygroups import ChannelAssigner
 
 Selector = Callable[[Any], int]
 
@@ -85,8 +85,18 @@ def shuffle(channels: int, seed: int) -> Selector:
 def hashed(partition: KeyPartition, max_parallelism: int, channels: int) -> Selector:
     """HASH: the subtask that owns the key group of the record's key."""
     key_of = partition.selector()
-    assign = channel_assigner(KeyHash(partition.key_type), max_parallelism, channels)
-    return lambda value: assign(key_of(value))
+    assigner = ChannelAssigner(KeyHash(partition.key_type), max_parallelism, channels)
+    cached, assign = assigner.cache.get, assigner.assign
+
+    def select(value: Any) -> int:
+        key = key_of(value)
+        if type(key) is str:  # the usual key, without another call
+            channel = cached(key)
+            if channel is not None:
+                return channel
+        return assign(key)
+
+    return select
 
 
 def custom(partition: CustomPartition, channels: int) -> Selector:

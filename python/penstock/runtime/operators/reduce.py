@@ -57,7 +57,11 @@ class _GroupedReduce(LiveOperator):
 
         def process(value: Any, timestamp: int | None) -> None:
             try:
-                slot = enter(select(value))
+                key = select(value)
+                if type(key) is str:  # what enter() does for the usual key, without the call
+                    slot = state.current_key = state.slot = key
+                else:
+                    slot = enter(key)
                 current = table.get(slot, _MISSING)
                 result = table[slot] = value if current is _MISSING else reduce(current, value)
             except Exception as error:
