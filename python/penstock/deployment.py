@@ -23,7 +23,6 @@ from penstock.runtime.config import (
     OperatorConfig,
     VertexConfig,
 )
-from penstock.runtime.files import local_path
 from penstock.runtime.keygroups import default_max_parallelism
 from penstock.runtime.operators.base import StreamOperator
 from penstock.runtime.operators.sink import StreamSink
@@ -52,8 +51,8 @@ def deploy(pipeline: Any) -> Deployment:
     parallelism = {v.job_vertex: (v.parallelism, v.max_parallelism) for v in job_graph.execution_graph().vertices}
     levels, level_of = _levels(job_graph)
     places = _places(job_graph, levels, level_of, parallelism)
-    _check_operators(pipeline, job_graph, places)
-    vertices = _Vertices(pipeline, graph, job_graph, places)
+    operators = _prepared(pipeline, job_graph, places)
+    vertices = _Vertices(pipeline, operators, job_graph, places)
     job = JobConfig(pipeline.name, uuid.uuid4().hex, dict(pipeline.config))
     return Deployment(job, tuple(map(vertices.config, job_graph.vertices)), levels)
 
@@ -106,8 +105,10 @@ def _places(
     return [_Place(level_of[i], offsets[i], *parallelism[i]) for i in range(len(offsets))]
 
 
-def _check_operators(pipeline: Any, job_graph: Any, places: list[_Place]) -> None:
-    """Every operator is there, and accepts to run like this; no two sinks write one path."""
+def _prepared(pipeline: Any, job_graph: Any, places: list[_Place]) -> dict[int, StreamOperator]:
+    """The operators as they travel, by node: each is there and accepts to run like this, and no two sinks write one
+    path."""
+    result: dict[int, StreamOperator] = {}
     written: dict[str, str] = {}
     for vertex, place in zip(job_graph.vertices, places, strict=True):
         for link in vertex.chain:
@@ -118,22 +119,27 @@ def _check_operators(pipeline: Any, job_graph: Any, places: list[_Place]) -> Non
                     f"{operator!r}. Build the program with penstock.datastream, or give every node an operator of "
                     "penstock.runtime.operators."
                 )
-            operator.validate(place.parallelism)
+            operator = result[link.node] = operator.prepare(place.parallelism)
             if isinstance(operator, StreamSink) and isinstance(operator.function, TextSink):
-                path = str(local_path(operator.function.path).absolute())
+                path = operator.function.path
                 if path in written:
                     raise InvalidProgramError(
                         f"The sinks {written[path]!r} and {link.name!r} both write to {path!r}. Give each its own "
                         "path, or unite the streams before one sink."
                     )
                 written[path] = link.name
+    return result
 
 
 class _Vertices:
     """Makes the descriptors of vertices."""
 
-    def __init__(self, pipeline: Any, graph: Any, job_graph: Any, places: list[_Place]) -> None:
+    def __init__(
+        self, pipeline: Any, operators: Mapping[int, StreamOperator], job_graph: Any, places: list[_Place]
+    ) -> None:
+        graph = pipeline.stream_graph
         self._pipeline = pipeline
+        self._operators = operators
         self._nodes = {node.id: node for node in graph.nodes}
         self._edges = list(graph.edges)
         self._ids = graph.operator_ids()
@@ -167,7 +173,7 @@ class _Vertices:
             name=link.name,
             uid=node.uid,
             max_parallelism=node.max_parallelism if node.max_parallelism > 0 else place.max_parallelism,
-            operator=pickle_operator(self._pipeline.operators[link.node], link.name),
+            operator=pickle_operator(self._operators[link.node], link.name),
             chained=tuple(ChainedOutput(e.side_output, position[e.target], e.type_number) for e in chained),
             network=tuple(self._network(link)),
             input_type=self._input_type(node),
@@ -176,7 +182,7 @@ class _Vertices:
     def _input_type(self, node: Any) -> TypeInformation | None:
         """The type of what an operator reads; a sink's own entry says it too."""
         own = self._pipeline.types.get(node.id)
-        if own is not None and isinstance(self._pipeline.operators[node.id], StreamSink):
+        if own is not None and isinstance(self._operators[node.id], StreamSink):
             return own
         return self._record_type(self._edges[node.in_edges[0]]) if node.in_edges else None
 

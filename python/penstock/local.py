@@ -42,6 +42,7 @@ class LocalExecutor:
         deployment = deploy(pipeline)
         output = JobOutput(deployment, sinks(pipeline))
         try:
+            output.begin()
             _run(deployment, output)
         except BaseException:
             output.discard()

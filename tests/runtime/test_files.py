@@ -158,3 +158,12 @@ def test_a_parallel_collection_is_refused():
     program.collect(program.add(StreamSource(CollectionSource([1])), p=2), p=2)
     with pytest.raises(InvalidProgramError, match="each subtask would emit"):
         run(program)
+
+
+def test_relative_paths_mean_the_driver_s_folder(tmp_path, monkeypatch):
+    (tmp_path / "in").write_text("a\n")
+    monkeypatch.chdir(tmp_path)
+    program = text_program("in", sink=TextSink("deep/er/out"))
+    pipeline = program.pipeline()
+    LocalExecutor().execute(pipeline)
+    assert (tmp_path / "deep/er/out").read_text() == "a\n"

@@ -470,3 +470,16 @@ def test_a_failure_at_the_end_of_a_deep_chain():
         run(program)
     assert caught.value.operator == "last"
     assert len(str(caught.value)) < 200_000
+
+
+@pytest.mark.parametrize("version", [(3, 10), (3, 11)])
+def test_a_deep_chain_whatever_calls_cost(version, monkeypatch):
+    """Before Python 3.11 every call takes C stack, so the chain runs in a thread with a large one."""
+    monkeypatch.setattr("penstock.runtime.steps.sys.version_info", version)
+    program = Program()
+    node = program.source(range(5000))
+    for _ in range(1000):
+        node = program.add(StreamMap(lambda x: x + 1), node)
+    far = program.add(StreamMap(lambda x: x), node, p=2)
+    program.collect(far)
+    assert sorted(run(program)[0]["out"]) == list(range(1000, 6000))

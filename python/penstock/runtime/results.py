@@ -15,7 +15,7 @@ from penstock.runtime.codec import decode
 from penstock.runtime.config import Deployment, TaskReport
 from penstock.runtime.exchange import COLLECT, PRINT, REPORT, Row
 from penstock.runtime.operators.sink import StreamSink
-from penstock.runtime.sinks import CollectSink, TextSink, discard_pending, publish
+from penstock.runtime.sinks import CollectSink, TextSink, discard_pending, make_pending, publish
 
 
 class JobOutput:
@@ -34,6 +34,10 @@ class JobOutput:
         self._sinks = sinks
         self._rows: list[Row] = []
         self.reports: tuple[TaskReport, ...] = ()
+
+    def begin(self) -> None:
+        """The job starts: make room for pending files."""
+        make_pending(self._targets(), self._deployment.job.job_id)
 
     def add(self, row: Row) -> None:
         """Take a row for the driver."""
@@ -55,8 +59,10 @@ class JobOutput:
 
     def discard(self) -> None:
         """Remove what is left of pending files."""
-        targets = [s.function.path for s in self._sinks.values() if isinstance(s.function, TextSink)]
-        discard_pending(targets, self._deployment.job.job_id)
+        discard_pending(self._targets(), self._deployment.job.job_id)
+
+    def _targets(self) -> list[str]:
+        return [s.function.path for s in self._sinks.values() if isinstance(s.function, TextSink)]
 
     def _check_reports(self) -> None:
         expected = [(v.index, i) for v in self._deployment.vertices for i in range(v.parallelism)]

@@ -12,7 +12,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +45,13 @@ class SinkWriter:
 class BuiltinSink:
     """Base of the sinks here: frozen data, from which each subtask makes a writer."""
 
-    def validate(self, parallelism: int) -> None:
-        """Called on the driver before the job starts.
+    def prepare(self, parallelism: int) -> BuiltinSink:
+        """Called on the driver before the job starts: the sink as it travels.
 
         Raises:
-            PenstockError: the sink cannot write so.
+            PenstockError: it cannot write so.
         """
+        return self
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         """The sink of one subtask."""
@@ -141,9 +142,13 @@ class TextSink(BuiltinSink):
     path: str
     overwrite: bool = False
 
-    def validate(self, parallelism: int) -> None:
-        """The target is free, or may be replaced."""
-        target = local_path(self.path)
+    def prepare(self, parallelism: int) -> TextSink:
+        """The target is free, or may be replaced; its path is made absolute."""
+        target = local_path(self.path).absolute()
+        self._check_target(target)
+        return replace(self, path=str(target))
+
+    def _check_target(self, target: Path) -> None:
         if not target.exists():
             return
         if not self.overwrite:
@@ -180,7 +185,6 @@ class _TextFile(SinkWriter):
         self._files = files
 
     def open(self) -> None:
-        os.makedirs(os.path.dirname(self._names.pending), exist_ok=True)
         path = self._names.pending  # stays open until finish or discard
         self._file = open(path, "w", encoding="utf-8", errors="surrogatepass", newline="\n")  # noqa: SIM115
 
@@ -197,6 +201,17 @@ class _TextFile(SinkWriter):
         with contextlib.suppress(OSError):
             self._file.close()
             os.unlink(self._names.pending)
+
+
+def make_pending(targets: Iterable[str], job_id: str) -> None:
+    """Make the pending folders of a job. Only the driver does, so a late task of a failed job cannot bring one back."""
+    for target in targets:
+        try:
+            os.makedirs(pending_folder(local_path(target).absolute(), job_id))
+        except OSError as error:
+            raise ConfigurationError(
+                f"The output {target!r} cannot be written: {error}. Choose a folder you may write to."
+            ) from error
 
 
 def publish(files: Iterable[PendingFile]) -> None:
@@ -232,7 +247,7 @@ def _root(file: PendingFile) -> str:
 
 
 def _clear(target: Path) -> None:
-    """Make room for what replaces an earlier output (``validate`` has refused everything else)."""
+    """Make room for what replaces an earlier output (``prepare`` has refused everything else)."""
     if target.is_dir():
         for old in target.iterdir():
             if old.name.isdigit():

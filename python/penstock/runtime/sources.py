@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
-from penstock.runtime.files import FileSplit, check_charset, file_splits, input_files
+from penstock.runtime.files import FileSplit, check_charset, file_splits, input_files, local_path
 
 _BATCH = 2_000
 
@@ -17,12 +17,13 @@ _BATCH = 2_000
 class BatchSource:
     """A bounded source that is pulled for batches of records."""
 
-    def validate(self, parallelism: int) -> None:
-        """Called on the driver before the job starts.
+    def prepare(self, parallelism: int) -> BatchSource:
+        """Called on the driver before the job starts: the source as it travels.
 
         Raises:
-            PenstockError: the source cannot run so.
+            PenstockError: it cannot run so.
         """
+        return self
 
     def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Any]]:
         """The records of one subtask, in order, in batches."""
@@ -41,7 +42,7 @@ class CollectionSource(BatchSource):
     elements: list[Any]
     type_info: TypeInformation | None = None
 
-    def validate(self, parallelism: int) -> None:
+    def prepare(self, parallelism: int) -> CollectionSource:
         """A collection is read once, so by one subtask."""
         if parallelism != 1:
             raise InvalidProgramError(
@@ -49,6 +50,7 @@ class CollectionSource(BatchSource):
                 "elements. Set the parallelism of the next operator instead.",
                 flink_class="java.lang.IllegalArgumentException",
             )
+        return self
 
     def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Any]]:
         """Slices of the list."""
@@ -83,12 +85,14 @@ class FileMonitor(BatchSource):
     path: str
     charset: str = "UTF-8"
 
-    def validate(self, parallelism: int) -> None:
-        """The path exists and the charset is known."""
+    def prepare(self, parallelism: int) -> FileMonitor:
+        """The path exists and the charset is known; executors may have another working folder, so the path is made
+        absolute."""
         check_charset(self.charset)
         input_files(self.path)
         if parallelism != 1:
             raise InvalidProgramError(f"The file monitor of {self.path!r} runs with parallelism 1, not {parallelism}.")
+        return replace(self, path=str(local_path(self.path).absolute()))
 
     def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[FileSplit]]:
         """One split at a time."""

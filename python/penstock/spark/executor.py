@@ -55,6 +55,7 @@ class SparkExecutor:
         started = time.perf_counter()
         output = JobOutput(deployment, sinks(pipeline))
         try:
+            output.begin()
             for row in self._rows(session, deployment):
                 output.add(row)
         except BaseException:

@@ -59,12 +59,13 @@ class StreamOperator:
         """The keying per input."""
         return (self.keyed,)
 
-    def validate(self, parallelism: int) -> None:
-        """Called on the driver before a job starts: refuse what cannot work.
+    def prepare(self: S, parallelism: int) -> S:
+        """Called on the driver before a job starts: the operator as it travels, with paths made absolute.
 
         Raises:
-            PenstockError: a file is missing, say.
+            PenstockError: it cannot work like this; a file is missing, say.
         """
+        return self
 
     def build(self, context: OperatorContext, output: Output) -> LiveOperator:
         """The running operator of one subtask."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.runtime.binding import bind
@@ -28,9 +28,10 @@ class StreamSink(StreamOperator):
 
     function: Any
 
-    def validate(self, parallelism: int) -> None:
+    def prepare(self, parallelism: int) -> StreamSink:
         if isinstance(self.function, BuiltinSink):
-            self.function.validate(parallelism)
+            return replace(self, function=self.function.prepare(parallelism))
+        return self
 
     def build(self, context: OperatorContext, output: Output) -> LiveOperator:
         if isinstance(self.function, BuiltinSink):

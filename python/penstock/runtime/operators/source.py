@@ -6,7 +6,7 @@ Sources of the semantics: ``StreamSource``, ``ContinuousFileReaderOperator`` (Fl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.errors import UnsupportedError
@@ -30,9 +30,10 @@ class StreamSource(StreamOperator):
 
     function: Any
 
-    def validate(self, parallelism: int) -> None:
+    def prepare(self, parallelism: int) -> StreamSource:
         if isinstance(self.function, BatchSource):
-            self.function.validate(parallelism)
+            return replace(self, function=self.function.prepare(parallelism))
+        return self
 
     def build(self, context: OperatorContext, output: Output) -> SourceOperator:
         return SourceOperator(context, output, self.function)
