@@ -17,12 +17,11 @@ from tests.golden.load import read_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = 458
-COMPARED_AT_LEAST = 428
+COMPARED_AT_LEAST = 429
 """How many scripts the API covers. Raise it when calls are added; it never falls."""
 
 LACKING = {"apply", "asQueryableState", "assignTimestampsAndWatermarks", "fold", "fromElements", "transform"}
-"""Calls of the scripts that the API lacks in some form: Flink's deprecated ones, and the transform of connected
-streams."""
+"""Calls that the API lacks in some form: Flink's deprecated ones, and the transform of connected streams."""
 
 
 @cache

@@ -1,7 +1,7 @@
 """Base classes of user functions, with PyFlink's names.
 
-``base`` holds those that run and what is said about functions in general, ``connected`` those of operators that can only be
-planned so far.
+``base`` holds those that run and what is said about functions in general, ``connected`` those of operators that can
+only be planned so far.
 """
 
 from __future__ import annotations
