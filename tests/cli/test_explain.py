@@ -133,7 +133,9 @@ def test_a_plan_that_is_refused_shows_the_reason(penstock, program):
     path = program("s = env.from_collection([1]).uid('x'); s.map(lambda n: n).uid('x').print(); env.execute()")
     result = penstock("explain", path)
     assert result.exit_code == 1
-    assert "'x'" in result.stderr or '"x"' in result.stderr
+    assert 'uid "x"' in result.stderr
+    assert "StreamGraph: 3 operators, 2 edges" in result.stdout
+    assert "JobGraph" not in result.stdout
     assert "Traceback" not in result.stderr
 
 

@@ -7,7 +7,7 @@ prints. A layout needs 100 columns; operator IDs are never broken, names are fol
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -15,6 +15,8 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+from penstock.errors import PenstockError
 
 DEEPEST = 12
 """Branches inside branches are indented up to this depth only."""
@@ -28,12 +30,11 @@ def heading(text: str) -> Text:
 
 def stream_graph(graph: Any, limit: int) -> list[RenderableType]:
     """Operators with their IDs, then edges with their verdicts."""
-    ids = graph.operator_ids()
+    ids = _ids(graph)
     nodes, edges = graph.nodes, graph.edges
     operators = _table("id", "operator", ">p", "slot group", "operator ID")
     for node in nodes[:limit]:
-        identity = _identity(ids.get(node.id))
-        operators.add_row(str(node.id), _named(node), _number(node.parallelism), _group(node), identity)
+        operators.add_row(str(node.id), _named(node), _number(node.parallelism), _group(node), ids(node.id))
     connections = _table("edge", "partitioner", "verdict")
     for edge, verdict in islice(zip(edges, graph.verdicts(), strict=True), limit):
         connections.add_row(f"{edge.source} → {edge.target}{_port(edge)}", edge.partitioner, _verdict(verdict))
@@ -103,10 +104,14 @@ def _limited(table: Table | None, total: int, limit: int, what: str) -> Iterator
         yield Text(f"  … and {total - limit:,} more {what} (--limit 0 shows all)", style=NO)
 
 
-def _identity(operator_id: str | None) -> Text:
-    if operator_id is None:
-        return Text("none: no source reaches it", style=NO)
-    return Text(operator_id, style=IDENTITY)
+def _ids(graph: Any) -> Callable[[int], Text]:
+    """How the ID of a node is shown. Where IDs are refused the JobGraph is too, and the reason follows."""
+    try:
+        ids = graph.operator_ids()
+    except PenstockError:
+        return lambda node: Text("refused, see below", style=NO)
+    none = Text("none: no source reaches it", style=NO)
+    return lambda node: Text(ids[node], style=IDENTITY) if node in ids else none
 
 
 def _named(node: Any) -> Text:
