@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -344,11 +345,16 @@ def _vertex(vertex: Any) -> dict[str, Any]:
 
 
 def results(lines: Iterable[str]) -> Iterator[str]:
-    """A line of result per line of script; blank lines are skipped."""
+    """A line of result per line of script; blank lines are skipped. A defect of Penstock shows in its own line only."""
     for line in lines:
         if line.strip():
             record = json.loads(line)
-            yield json.dumps(result_of(record.get("script", record)), ensure_ascii=False)
+            try:
+                result = result_of(record.get("script", record))
+            except Exception as defect:
+                traceback.print_exc()
+                result = {"defect": repr(defect)}
+            yield json.dumps(result, ensure_ascii=False)
 
 
 if __name__ == "__main__":
