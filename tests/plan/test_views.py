@@ -62,7 +62,10 @@ def vertex_fields(vertex: Any) -> dict[str, Any]:
         ],
         "min_resources": resources_fields(vertex.min_resources),
         "preferred_resources": resources_fields(vertex.preferred_resources),
-        "results": [{"type": result.result_type} for result in vertex.results],
+        "results": [
+            {"type": result.result_type, "consumers": [list(consumer) for consumer in result.consumers]}
+            for result in vertex.results
+        ],
         "in_edges": list(vertex.in_edges),
         "out_edges": list(vertex.out_edges),
         "chain": [operator_fields(operator) for operator in vertex.chain],

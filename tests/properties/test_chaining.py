@@ -55,3 +55,13 @@ def test_a_graph_survives_json(spec: Spec) -> None:
     assert again.to_json() == graph.to_json()
     ours, theirs = (json.loads(plan_record(text)) for text in (graph.to_json(), json.dumps(spec)))
     assert {**ours, "name": None} == {**theirs, "name": None}
+
+
+@given(specs(max_nodes=40))
+def test_the_verifier_finds_nothing(spec: Spec) -> None:
+    """The planner's own check of its invariants, on demand."""
+    try:
+        job = StreamGraph.from_dict(spec).job_graph()
+    except PenstockError:
+        return
+    assert job.verify() == []
