@@ -21,7 +21,7 @@ pub enum Family {
 macro_rules! plan_errors {
     (@class) => { None };
     (@class $class:literal) => { Some($class) };
-    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* } $family:ident $($class:literal)? $text:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* } $family:ident [$($class:literal)?] $text:literal;)*) => {
         /// A refused graph.
         #[derive(Clone, Debug, PartialEq)]
         #[allow(missing_docs)]
@@ -60,76 +60,76 @@ macro_rules! plan_errors {
 
 plan_errors! {
     /// JSON that does not parse, or a field of the wrong type.
-    InvalidSpec { detail: String } Spec
+    InvalidSpec { detail: String } Spec []
         "the graph description is not valid: {detail}. See FORMAT in docs/planning.md for the fields and their types.";
     /// A value outside its range.
-    InvalidValue { subject: String, field: String, value: String, expected: String } Spec
+    InvalidValue { subject: String, field: String, value: String, expected: String } Spec []
         "{subject}: {field} is {value}, expected {expected}.";
     /// More nodes or edges than a u32 can number.
-    TooLarge { what: String, count: u64, limit: u64 } Spec
+    TooLarge { what: String, count: u64, limit: u64 } Spec []
         "the graph would have {count} {what}, the limit is {limit}. Unions of unions multiply edges: check that no stream is united with itself again and again.";
     /// Two nodes with one id.
-    DuplicateNode { id: i32, first: String, second: String } StreamGraph "java.lang.RuntimeException"
+    DuplicateNode { id: i32, first: String, second: String } StreamGraph ["java.lang.RuntimeException"]
         "node id {id} is used twice, by {first} and by {second}. Ids must be unique; give one of them another id.";
     /// An edge, virtual node or setter that points nowhere.
-    UnknownNode { id: i32, context: String } StreamGraph "java.lang.NullPointerException"
+    UnknownNode { id: i32, context: String } StreamGraph ["java.lang.NullPointerException"]
         "{context} refers to node {id}, which has not been added. Add nodes before the edges that use them, or correct the id.";
     /// A builder that has been built.
-    BuilderUsed { } StreamGraph "java.lang.IllegalStateException"
+    BuilderUsed { } StreamGraph ["java.lang.IllegalStateException"]
         "this StreamGraphBuilder has already built its graph. Make a new builder for another graph.";
     /// FORWARD between different parallelisms.
-    ForwardParallelism { source: String, source_parallelism: i32, target: String, target_parallelism: i32 } StreamGraph "java.lang.UnsupportedOperationException"
+    ForwardParallelism { source: String, source_parallelism: i32, target: String, target_parallelism: i32 } StreamGraph ["java.lang.UnsupportedOperationException"]
         "a FORWARD edge cannot change parallelism: {source} runs with parallelism {source_parallelism}, {target} with {target_parallelism}. Give both the same parallelism, or use rebalance, rescale, shuffle, broadcast or global.";
     /// An edge number that the operator does not have.
-    BadTypeNumber { target: String, input: i32 } StreamGraph "java.lang.RuntimeException"
+    BadTypeNumber { target: String, input: i32 } StreamGraph ["java.lang.RuntimeException"]
         "an edge into {target} has input {input}; one-input operators take input 0, two-input operators 1 or 2.";
     /// Two operators with one uid, or a uid that hashes to another operator's ID.
-    DuplicateUid { uid: String, first: String, second: String, id: String } OperatorId "java.lang.IllegalArgumentException"
+    DuplicateUid { uid: String, first: String, second: String, id: String } OperatorId ["java.lang.IllegalArgumentException"]
         "uid \"{uid}\" of {second} gives OperatorID {id}, which {first} already has. A uid must be unique in a program; rename one of them.";
     /// A uid hash with a character that is no hex digit.
-    UserHashNotHex { operator: String, hash: String } OperatorId "java.lang.NumberFormatException"
+    UserHashNotHex { operator: String, hash: String } OperatorId ["java.lang.NumberFormatException"]
         "the uid hash \"{hash}\" of {operator} is not hexadecimal. A uid hash is an OperatorID: 32 hex digits, as printed in a plan or a savepoint.";
     /// A uid hash of the wrong length.
-    UserHashLength { operator: String, hash: String, bytes: usize } OperatorId "java.lang.IllegalArgumentException"
+    UserHashLength { operator: String, hash: String, bytes: usize } OperatorId ["java.lang.IllegalArgumentException"]
         "the uid hash \"{hash}\" of {operator} has {bytes} bytes instead of 16. A uid hash is an OperatorID: 32 hex digits.";
     /// A node reached by a chain, of which an input is never reached.
-    UnreachedInput { operator: String, waits_for: String } JobGraph "java.lang.IllegalArgumentException"
+    UnreachedInput { operator: String, waits_for: String } JobGraph ["java.lang.IllegalArgumentException"]
         "{operator} gets no OperatorID, because its input {waits_for} is not reachable from any source (or waits for it in turn). Connect that input to a source, remove it, or give {operator} a uid.";
     /// Iterations with checkpointing.
-    CheckpointedIteration { loops: usize } JobGraph "java.lang.UnsupportedOperationException"
+    CheckpointedIteration { loops: usize } JobGraph ["java.lang.UnsupportedOperationException"]
         "checkpointing is enabled in a program with {loops} iteration(s), whose records in flight on the feedback edge would be lost on recovery. Disable checkpointing, or force it if that loss is acceptable.";
     /// A cycle that is no iteration.
-    Cycle { operators: Vec<String>, length: usize, path: String } JobGraph "java.lang.StackOverflowError"
+    Cycle { operators: Vec<String>, length: usize, path: String } JobGraph ["java.lang.StackOverflowError"]
         "the graph has a cycle of {length} operators that is not an iteration: {path}. Remove one of its edges, or express the loop as an iteration.";
     /// A blocking result with a buffer timeout.
-    BlockingTimeout { source: String, target: String, timeout: i64 } JobGraph "java.lang.UnsupportedOperationException"
+    BlockingTimeout { source: String, target: String, timeout: i64 } JobGraph ["java.lang.UnsupportedOperationException"]
         "the edge {source} -> {target} is a blocking exchange, but {source} has buffer timeout {timeout} ms. A blocking exchange never flushes by time: remove the buffer timeout or make the exchange pipelined.";
     /// A vertex without slot sharing group.
-    NoSlotSharingGroup { operator: String } JobGraph "java.lang.IllegalStateException"
+    NoSlotSharingGroup { operator: String } JobGraph ["java.lang.IllegalStateException"]
         "{operator} has no slot sharing group (null). Give it one; \"default\" is the usual.";
     /// Co-location of a vertex without slot sharing group.
-    CoLocationWithoutSlotSharing { operator: String, group: String } JobGraph "java.lang.IllegalStateException"
+    CoLocationWithoutSlotSharing { operator: String, group: String } JobGraph ["java.lang.IllegalStateException"]
         "{operator} is in co-location group \"{group}\" but has no slot sharing group (null). Co-located subtasks share a slot: give it the slot sharing group of the others.";
     /// Co-location across slot sharing groups.
-    CoLocationConflict { operator: String, group: String, other: String } JobGraph "java.lang.IllegalStateException"
+    CoLocationConflict { operator: String, group: String, other: String } JobGraph ["java.lang.IllegalStateException"]
         "co-location group \"{group}\" has {other} and {operator}, which are in different slot sharing groups. Put both into one slot sharing group.";
     /// A streaming plan of nothing.
-    EmptyPlan { } StreamGraph "java.lang.RuntimeException"
+    EmptyPlan { } StreamGraph ["java.lang.RuntimeException"]
         "the graph has no nodes, so there is no streaming plan to print. Add a source first.";
     /// Parallelism outside 1 … 32768.
-    ParallelismBounds { vertex: String, parallelism: i32 } ExecutionGraph "java.lang.IllegalArgumentException"
+    ParallelismBounds { vertex: String, parallelism: i32 } ExecutionGraph ["java.lang.IllegalArgumentException"]
         "{vertex} has parallelism {parallelism}; it must be between 1 and 32768.";
     /// Maximum parallelism outside 1 … 32768.
-    MaxParallelismBounds { vertex: String, max_parallelism: i32 } ExecutionGraph "java.lang.IllegalArgumentException"
+    MaxParallelismBounds { vertex: String, max_parallelism: i32 } ExecutionGraph ["java.lang.IllegalArgumentException"]
         "{vertex} has maximum parallelism {max_parallelism}; it must be between 1 and 32768 (the number of key groups).";
     /// More subtasks than key groups.
-    ParallelismOverMax { vertex: String, parallelism: i32, max_parallelism: i32 } ExecutionGraph "org.apache.flink.runtime.JobException"
+    ParallelismOverMax { vertex: String, parallelism: i32, max_parallelism: i32 } ExecutionGraph ["org.apache.flink.runtime.JobException"]
         "{vertex} has parallelism {parallelism} but maximum parallelism {max_parallelism}: some subtasks would own no key group. Lower the parallelism or raise the maximum.";
     /// Execution edges that would not fit.
-    TooManyExecutionEdges { edges: u64, bytes: u64, limit: u64 } ExecutionGraph "java.lang.OutOfMemoryError"
+    TooManyExecutionEdges { edges: u64, bytes: u64, limit: u64 } ExecutionGraph ["java.lang.OutOfMemoryError"]
         "materialising {edges} execution edges takes {bytes} bytes, more than the limit of {limit} bytes. Read them in chunks (execution_edges(chunk_size=...)), raise the limit, or use the grouped form.";
     /// An attempt that may not change its state like that.
-    IllegalTransition { attempt: String, from: String, to: String } ExecutionGraph "java.lang.IllegalStateException"
+    IllegalTransition { attempt: String, from: String, to: String } ExecutionGraph ["java.lang.IllegalStateException"]
         "execution attempt {attempt} cannot go from {from} to {to}.";
 }
 

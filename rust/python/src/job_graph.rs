@@ -79,6 +79,7 @@ fn numbers(vertices: &[VertexIndex]) -> Vec<u32> {
 #[pymethods]
 impl JobGraph {
     #[getter]
+    #[allow(clippy::misnamed_getters)] // the name of a JobGraph is the name of the job, not of the description
     fn name(&self) -> &str {
         &self.0.stream_graph().settings.job_name
     }

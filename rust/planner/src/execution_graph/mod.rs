@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn default_max_parallelism_is_a_power_of_two_with_room() {
-        let expected = [(1, 128), (85, 128), (86, 256), (128, 256), (170, 256), (171, 512), (21_845, 32_768), (32_768, 32_768)];
+        let expected = [(1, 128), (85, 128), (86, 256), (128, 256), (170, 256), (171, 256), (172, 512), (21_845, 32_768), (32_768, 32_768)];
         for (parallelism, max) in expected {
             assert_eq!(default_max_parallelism(parallelism), max, "{parallelism}");
         }

@@ -4,6 +4,7 @@
 //! Semantics: Flink's `StreamGraph`, `StreamNode`, `StreamEdge`.
 
 mod builder;
+mod object;
 pub mod spec;
 mod types;
 

@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use super::StreamGraph;
 use super::builder::{NewEdge, NewIteration, NewNode, StreamGraphBuilder};
+use super::object::Object;
 use super::types::{
     ChainingStrategy, CheckpointingMode, ExchangeMode, Partitioner, ResourceSpec, Resources, Role, ScheduleMode, Settings, ShuffleMode,
 };
@@ -22,13 +23,13 @@ pub struct Spec<'a> {
     #[serde(default = "yes")]
     chaining_enabled: bool,
     #[serde(borrow, default)]
-    settings: SpecSettings<'a>,
+    settings: Object<SpecSettings<'a>>,
     #[serde(borrow)]
-    nodes: Vec<SpecNode<'a>>,
+    nodes: Vec<Object<SpecNode<'a>>>,
     #[serde(borrow)]
-    edges: Vec<SpecEdge<'a>>,
+    edges: Vec<Object<SpecEdge<'a>>>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    iterations: Option<Vec<SpecIteration<'a>>>,
+    iterations: Option<Vec<Object<SpecIteration<'a>>>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -79,9 +80,9 @@ struct SpecNode<'a> {
     #[serde(default = "unset_timeout")]
     buffer_timeout: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    min_resources: Option<SpecResources>,
+    min_resources: Option<Object<SpecResources>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    preferred_resources: Option<SpecResources>,
+    preferred_resources: Option<Object<SpecResources>>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     task: Option<Cow<'a, str>>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -132,9 +133,9 @@ struct SpecIteration<'a> {
     #[serde(borrow, default = "default_group")]
     slot_sharing_group: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    min_resources: Option<SpecResources>,
+    min_resources: Option<Object<SpecResources>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    preferred_resources: Option<SpecResources>,
+    preferred_resources: Option<Object<SpecResources>>,
 }
 
 /// Resources of one operator, as plain numbers.
@@ -193,7 +194,7 @@ impl StreamGraph {
 impl<'a> Spec<'a> {
     /// Parses the text without building.
     pub fn parse(text: &'a str) -> Result<Self> {
-        serde_json::from_str(text).map_err(|error| PlanError::InvalidSpec { detail: locate(text, error) })
+        serde_json::from_str::<Object<_>>(text).map(|spec| spec.0).map_err(|error| PlanError::InvalidSpec { detail: locate(text, error) })
     }
 
     /// The name of the case.
@@ -226,7 +227,7 @@ impl<'a> Spec<'a> {
             checkpointing_mode,
             force_checkpointing,
             all_vertices_in_same_slot_sharing_group,
-        } = &self.settings;
+        } = &self.settings.0;
         Settings {
             name: self.name.to_string(),
             job_name: job_name.to_string(),
@@ -243,13 +244,13 @@ impl<'a> Spec<'a> {
 
     fn of(graph: &'a StreamGraph) -> Self {
         let is_plain = |node: &NodeIndex| graph.node(*node).role.has_operator();
-        let iterations: Vec<_> = graph.iterations.iter().map(|iteration| SpecIteration::of(graph, iteration)).collect();
+        let iterations: Vec<_> = graph.iterations.iter().map(|iteration| Object(SpecIteration::of(graph, iteration))).collect();
         Spec {
             name: graph.settings.name.as_str().into(),
             chaining_enabled: graph.settings.chaining_enabled,
-            settings: SpecSettings::of(&graph.settings),
-            nodes: all(graph.node_count()).filter(is_plain).map(|node| SpecNode::of(graph, node)).collect(),
-            edges: all(graph.edge_count()).map(|edge| SpecEdge::of(graph, edge)).collect(),
+            settings: Object(SpecSettings::of(&graph.settings)),
+            nodes: all(graph.node_count()).filter(is_plain).map(|node| Object(SpecNode::of(graph, node))).collect(),
+            edges: all(graph.edge_count()).map(|edge| Object(SpecEdge::of(graph, edge))).collect(),
             iterations: (!iterations.is_empty()).then_some(iterations),
         }
     }
@@ -296,7 +297,7 @@ impl<'a> SpecNode<'a> {
             yielding: self.yielding,
             managed_memory_weight: self.managed_memory_weight,
             buffer_timeout: self.buffer_timeout,
-            resources: resource_pair(&subject, self.min_resources.as_ref(), self.preferred_resources.as_ref())?,
+            resources: resource_pair(&subject, self.min_resources.as_deref(), self.preferred_resources.as_deref())?,
             task: self.task.as_deref(),
             input_format: self.input_format.as_deref(),
             output_format: self.output_format.as_deref(),
@@ -327,8 +328,8 @@ impl<'a> SpecNode<'a> {
             yielding: node.yielding,
             managed_memory_weight: Some(node.managed_memory_weight),
             buffer_timeout: node.buffer_timeout,
-            min_resources: graph.resources(index).map(|both| SpecResources::of(&both.min)),
-            preferred_resources: graph.resources(index).map(|both| SpecResources::of(&both.preferred)),
+            min_resources: graph.resources(index).map(|both| Object(SpecResources::of(&both.min))),
+            preferred_resources: graph.resources(index).map(|both| Object(SpecResources::of(&both.preferred))),
             task: optional(extras.task),
             input_format: optional(extras.input_format),
             output_format: optional(extras.output_format),
@@ -381,7 +382,7 @@ impl<'a> SpecIteration<'a> {
             max_parallelism: self.max_parallelism,
             timeout: self.timeout,
             slot_sharing_group: self.slot_sharing_group.as_deref(),
-            resources: resource_pair(&subject, self.min_resources.as_ref(), self.preferred_resources.as_ref())?,
+            resources: resource_pair(&subject, self.min_resources.as_deref(), self.preferred_resources.as_deref())?,
         })
     }
 
@@ -396,8 +397,8 @@ impl<'a> SpecIteration<'a> {
             max_parallelism: iteration.max_parallelism,
             timeout: iteration.timeout,
             slot_sharing_group: head.slot_sharing_group.map(|group| graph.text(group).into()),
-            min_resources: resources.map(|both| SpecResources::of(&both.min)),
-            preferred_resources: resources.map(|both| SpecResources::of(&both.preferred)),
+            min_resources: resources.map(|both| Object(SpecResources::of(&both.min))),
+            preferred_resources: resources.map(|both| Object(SpecResources::of(&both.preferred))),
         }
     }
 }
@@ -437,7 +438,7 @@ impl SpecResources {
 /// Where and why a text is not a description; parsed again with the path kept, which costs too much for the good case.
 fn locate(text: &str, error: serde_json::Error) -> String {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    match serde_path_to_error::deserialize::<_, Spec>(&mut deserializer) {
+    match serde_path_to_error::deserialize::<_, Object<Spec>>(&mut deserializer) {
         Err(located) if located.path().iter().next().is_some() => format!("{}: {}", located.path(), located.inner()),
         _ => error.to_string(),
     }
