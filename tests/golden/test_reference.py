@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.golden.load import PLAN_RECORDS, differences, plan_records, read_lines
 from tests.reference import plan, plan_deep
+from tests.reference.java import hash_order
 
 
 def test_reference_equals_flink_on_every_record() -> None:
@@ -80,3 +81,10 @@ def _abridged(job: dict[str, Any]) -> dict[str, Any]:
             for vertex in job["vertices"]
         ]
     }
+
+
+def test_reference_iterates_a_hash_set_as_java_does() -> None:
+    cases = [json.loads(line) for line in read_lines("hash_orders.jsonl.gz")]
+    assert len(cases) == 300
+    for case in cases:
+        assert hash_order(case["added"]) == case["iterated"]

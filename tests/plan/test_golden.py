@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from penstock.plan import operator_id, plan_record
+from penstock.plan import StreamGraphBuilder, operator_id, plan_record
 from tests.golden.load import PLAN_RECORDS, differences, plan_records, read_lines
 
 FIELDS = 251_819
@@ -60,3 +60,17 @@ def test_an_unknown_flink_version_is_refused(flink: str) -> None:
     with pytest.raises(Exception, match=flink or "version|1.11") as caught:
         plan_record(json.dumps(plan_records()[0]["spec"]), flink)
     assert type(caught.value).__name__ in ("UnsupportedError", "ConfigurationError")
+
+
+def test_sources_are_visited_in_the_order_of_a_hash_set() -> None:
+    """The order in which the real Java iterates: it decides the order of the vertices."""
+    cases = [json.loads(line) for line in read_lines("hash_orders.jsonl.gz")]
+    assert len(cases) == 300
+    for case in cases:
+        builder = StreamGraphBuilder()
+        for id_ in case["added"]:
+            builder.add_node(id_, "Source: S", "source", parallelism=1)
+        graph = builder.build()
+        assert graph.source_ids == case["iterated"]
+        job = graph.job_graph()
+        assert [vertex.head for vertex in job.vertices] == case["iterated"]
