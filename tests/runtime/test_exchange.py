@@ -179,3 +179,15 @@ def test_cyclic_records_cross_too():
     cycle.append(cycle)
     read, _ = decode(encode([cycle], []))
     assert read[0][1] is read[0]
+
+
+@pytest.mark.parametrize("sequences", [[0, 2], [1], [0, 0]])
+def test_lost_and_repeated_buffers_are_noticed(sequences):
+    gate = InputGate([InputEdge(1, 0, 2)])
+    for sequence in sequences:
+        gate.add(1, 0, sequence, b"")
+    with pytest.raises(exchange.ExchangeError, match="defect"):
+        list(gate.drain())
+    gate = InputGate([InputEdge(1, 0, 1)])
+    with pytest.raises(exchange.ExchangeError, match="defect"):
+        list(gate.pass_on([(0, 0, 1, 0, sequence, b"") for sequence in sequences]))

@@ -483,3 +483,25 @@ def test_a_deep_chain_whatever_calls_cost(version, monkeypatch):
     far = program.add(StreamMap(lambda x: x), node, p=2)
     program.collect(far)
     assert sorted(run(program)[0]["out"]) == list(range(1000, 6000))
+
+
+def test_a_source_whose_consumer_fails_is_cancelled(tmp_path):
+    class Endless:
+        going = True
+
+        def run(self, ctx):
+            while self.going:
+                ctx.collect(1)
+            (tmp_path / "ended").touch()
+
+        def cancel(self):
+            self.going = False
+            (tmp_path / "cancelled").touch()
+
+    program = Program()
+    source = program.add(StreamSource(Endless()))
+    program.collect(program.add(StreamMap(lambda x: 1 // 0), source, name="bad"))
+    with pytest.raises(JobExecutionError) as caught:
+        run(program)
+    assert caught.value.operator == "bad"
+    assert (tmp_path / "cancelled").exists()

@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 from penstock.common import Row, RowKind, Types
+from penstock.errors import TypeInfoError
 from penstock.runtime.sinks import PrintSink
 from penstock.runtime.text import file_text, java_double, java_float, print_text
 
@@ -95,3 +96,9 @@ def test_prefixes():
     assert PrintSink().prefix(1, 3) == "2> "
     assert PrintSink("id").prefix(0, 1) == "id> "
     assert PrintSink("id").prefix(1, 3) == "id:2> "
+
+
+@pytest.mark.parametrize("value", [("a",), ("a", 1, 2), 5])
+def test_a_record_that_does_not_fit_its_type(value):
+    with pytest.raises(TypeInfoError, match="2 fields"):
+        print_text(PAIR)(value)

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
+from penstock.errors import PenstockError
 from penstock.runtime.codec import decode, dumps, encode, freezer
 from penstock.runtime.config import InputEdge, NetworkOutput
 from penstock.runtime.partition import POINTWISE, channel_selector, pointwise_consumers, seed_of
@@ -35,6 +36,21 @@ MAX_BYTES = 64 << 20
 """A buffer larger than this is cut in halves (one record can still be larger: up to 2 GiB, Arrow's limit)."""
 MEMORY = 64 << 20
 """Bytes that a receiver holds in memory; the rest waits in a temporary file."""
+
+
+class ExchangeError(PenstockError):
+    """Rows of the exchange were lost, repeated or swapped: a defect, never the program's fault."""
+
+
+def check_sequence(edge: int, sender: int, sequence: int, expected: int) -> int:
+    """The number of the next buffer of a sender, if this one is the one expected."""
+    if sequence != expected:
+        raise ExchangeError(
+            f"Buffer {sequence} of edge {edge} from subtask {sender} arrived where buffer {expected} was due: rows "
+            "were lost, repeated or swapped between two stages. This is a defect of Penstock or Spark; please report "
+            "it."
+        )
+    return sequence + 1
 
 
 class RecordWriter:
@@ -194,6 +210,7 @@ class InputGate:
         self._held = 0
         self._rows: list[tuple[int, int, int, bytes | None, int, int]] = []
         self._file: IO[bytes] | None = None
+        self._next = 0
 
     def add(self, edge: int, sender: int, sequence: int, data: bytes) -> None:
         """Take one buffer."""
@@ -207,17 +224,33 @@ class InputGate:
         self._file.write(data)
 
     def drain(self) -> Iterator[tuple[int, bytes]]:
-        """All (edge, buffer) in order; they leave the gate as they are read."""
+        """All (edge, buffer) in order; they leave the gate as they are read.
+
+        Raises:
+            ExchangeError: a buffer is missing, or came twice.
+        """
         rows = sorted(self._rows, key=lambda row: row[:3], reverse=True)
         self._rows = []
+        expected: dict[tuple[int, int], int] = {}
         while rows:
-            _, edge, _, data, offset, length = rows.pop()
+            sequence, edge, sender, data, offset, length = rows.pop()
+            expected[edge, sender] = check_sequence(edge, sender, sequence, expected.get((edge, sender), 0))
             if data is None:
                 assert self._file is not None
                 self._file.seek(offset)
                 data = self._file.read(length)
             yield edge, data
         self.close()
+
+    def pass_on(self, rows: Iterable[Row]) -> Iterator[tuple[int, bytes]]:
+        """What :meth:`add` and :meth:`drain` do, at once, for the rows of a single sender, which come in order.
+
+        Raises:
+            ExchangeError: they do not.
+        """
+        for _, _, edge, sender, sequence, data in rows:
+            self._next = check_sequence(edge, sender, sequence, self._next)
+            yield edge, data
 
     def close(self) -> None:
         """Give the temporary file back."""

@@ -59,7 +59,7 @@ class Task:
             for _, _, edge, sender, sequence, data in rows:
                 self._gate.add(edge, sender, sequence, data)
             return iter(())
-        return self._guarded(self._process((edge, data) for _, _, edge, _, _, data in rows))
+        return self._guarded(self._process(self._gate.pass_on(rows)))
 
     def finish(self) -> Iterator[Row]:
         """The input has ended: run to the end; the last row is the report."""

@@ -30,6 +30,7 @@ from penstock.common.typeinfo import (
     TupleTypeInfo,
     TypeInformation,
 )
+from penstock.errors import TypeInfoError
 
 Text = Callable[[Any], str]
 
@@ -65,21 +66,20 @@ def _nullable(text: Text) -> Text:
 
 
 def _tuple(fields: list[Text]) -> Text:
-    def text(value: Any) -> str:
-        if value is None:
-            return "null"
-        return "(" + ",".join([f(v) for f, v in zip(fields, value, strict=True)]) + ")"
-
-    return text
+    return _nullable(lambda value: f"({','.join(_texts(fields, value))})")
 
 
 def _row(fields: list[Text]) -> Text:
-    def text(value: Any) -> str:
-        if value is None:
-            return "null"
-        return f"{_kind(value)}[{', '.join([f(v) for f, v in zip(fields, value, strict=True)])}]"
+    return _nullable(lambda value: f"{_kind(value)}[{', '.join(_texts(fields, value))}]")
 
-    return text
+
+def _texts(fields: list[Text], value: Any) -> list[str]:
+    if not hasattr(value, "__len__") or len(value) != len(fields):
+        raise TypeInfoError(
+            f"The record {value!r} does not have the {len(fields)} fields of its declared type. Correct the output "
+            "type of the function that made it."
+        )
+    return [text(field) for text, field in zip(fields, value, strict=True)]
 
 
 def _kind(value: Any) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.errors import UnsupportedError
-from penstock.runtime.binding import bind
+from penstock.runtime.binding import bind, lifecycle
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.files import FileSplit, read_lines
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
@@ -100,7 +100,14 @@ class SourceOperator(LiveOperator):
             contexts.append(SourceContext(self.output.collect, lambda: pause() if backlog() else None))
             self.call(run, contexts[0])
 
-        yield from in_steps(body)
+        ended = False
+        try:
+            yield from in_steps(body)
+            ended = True
+        finally:
+            cancel = None if ended else lifecycle(self.function, "cancel")
+            if cancel is not None:
+                cancel()
         self._emitted = contexts[0].emitted
 
 
