@@ -11,6 +11,7 @@ import pytest
 
 from penstock.common import OutputTag, Row, Types
 from penstock.datastream import (
+    AggregateFunction,
     DataStream,
     FlatMapFunction,
     KeyedProcessFunction,
@@ -146,6 +147,26 @@ def windows(size: int, slide: int) -> Counter[Any]:
 def test_count_windows_are_javas(size: int, slide: int | None, parallelism: int, pairs: DataStream) -> None:
     summed = pairs.key_by(0).count_window(size, slide).sum(1).set_parallelism(parallelism)
     assert Counter(collected(summed)) == windows(size, slide or size)
+
+
+class Mean(AggregateFunction):
+    def create_accumulator(self):
+        return 0, 0
+
+    def add(self, value, accumulator):
+        return accumulator[0] + value[1], accumulator[1] + 1
+
+    def get_result(self, accumulator):
+        return accumulator[0] / accumulator[1]
+
+
+@pytest.mark.parametrize("slide", [None, 2])
+def test_windows_are_aggregated(slide: int | None, pairs: DataStream) -> None:
+    means = pairs.key_by(0).count_window(4, slide).aggregate(Mean(), output_type=Types.DOUBLE())
+    values = {key: [v for k, v in PAIRS if k == key] for key, _ in PAIRS}
+    ends = (4, 8) if slide is None else (2, 4, 6, 8)
+    expected = [sum(v[max(0, end - 4) : end]) / min(end, 4) for v in values.values() for end in ends]
+    assert Counter(collected(means)) == Counter(expected)
 
 
 class Alternating(ProcessFunction):

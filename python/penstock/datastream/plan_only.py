@@ -24,7 +24,8 @@ PLAN_ONLY: dict[str, str] = {
     "read_file": "files that are watched",
     "socket_text_stream": "sockets",
     "unordered_wait": "asynchronous calls",
-    "window": "windows by time and sessions, and window functions other than reduce, sum, min, max, min_by, max_by",
+    "window": "windows by time and sessions, and window functions other than reduce, aggregate, sum, min, max, "
+    "min_by, max_by",
     "write_as_csv": "CSV files",
     "write_to_socket": "sockets",
     "write_using_output_format": "output formats",

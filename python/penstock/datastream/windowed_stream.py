@@ -1,5 +1,5 @@
-"""WindowedStream: functions over windows of a keyed stream. Windows by count with reducing functions run; the rest can
-be planned.
+"""WindowedStream: functions over windows of a keyed stream. Windows by count with reduce and aggregate run; the rest
+can be planned.
 
 Source: Flink 1.11 ``WindowedStream`` and ``KeyedStream.countWindow``, ``timeWindow``. (PyFlink's own ``count_window``
 with a slide means something else; this one is Java's.)
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream import checks
+from penstock.datastream.aggregate_window import AggregateWindow
 from penstock.datastream.evictor import CountEvictor, Evictor
 from penstock.datastream.functions import is_rich, simple_name
 from penstock.datastream.keyed_stream import KeyedStream, aggregator
@@ -141,8 +142,7 @@ class WindowedStream:
     # --- functions ----------------------------------------------------------------------------------------------------
 
     def _add(self, applied: Applied, output_type: TypeInformation | None) -> SingleOutputStreamOperator:
-        operator = self._operator(applied.call, applied.function)
-        return self._stream._transform(self._name(applied), operator, output_type)
+        return self._stream._transform(self._name(applied), self._operator(applied), output_type)
 
     def _name(self, applied: Applied) -> str:
         parts = [str(self._assigner), type(self._trigger).__name__]
@@ -150,15 +150,22 @@ class WindowedStream:
             parts.append(type(self._evictor).__name__)
         return f"Window({', '.join([*parts, *applied.names])})"
 
-    def _operator(self, call: str, func: Any) -> Any:
+    def _operator(self, applied: Applied) -> Any:
         """The runtime's operator, or PlanOnly where the runtime lacks a part."""
         trigger = self._trigger.runtime()
         evictor = None if self._evictor is None else self._evictor.runtime()
         lacks_evictor = self._evictor is not None and evictor is None
+        function = self._runnable(applied)
         # In a global window nothing is ever late, so lateness and its side output change nothing there.
-        if call != "reduce" or not isinstance(self._assigner, GlobalWindows) or trigger is None or lacks_evictor:
-            return PlanOnly("window", func, f"({self._assigner}).{call}")
-        return operators.WindowOperator(self._assigner.runtime(), trigger, evictor, windows.ReduceWindow(func))
+        if function is None or not isinstance(self._assigner, GlobalWindows) or trigger is None or lacks_evictor:
+            return PlanOnly("window", applied.function, f"({self._assigner}).{applied.call}")
+        return operators.WindowOperator(self._assigner.runtime(), trigger, evictor, function)
+
+    @staticmethod
+    def _runnable(applied: Applied) -> Any:
+        if not applied.passes_through:
+            return None
+        return {"reduce": windows.ReduceWindow, "aggregate": AggregateWindow}[applied.call](applied.function)
 
     def reduce(
         self,
@@ -194,11 +201,11 @@ class WindowedStream:
         accumulator_type: TypeInformation | None = None,
         output_type: TypeInformation | None = None,
     ) -> SingleOutputStreamOperator:
-        """Fold the records of a window into an accumulator and emit its result (plan only).
+        """Fold the records of a window into an accumulator and emit its result.
 
         Args:
             aggregate_function: an AggregateFunction without ``open`` and ``close``.
-            window_function: sees the result together with key and window.
+            window_function: sees the result together with key and window (plan only).
             accumulator_type: type of the accumulator.
             output_type: type of the results.
         """
