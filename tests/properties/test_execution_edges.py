@@ -1,0 +1,53 @@
+"""Edges between subtasks, held as groups, in one table or in chunks, seen from either end, are the same edges."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.errors import PenstockError
+from penstock.plan import ExecutionGraph, StreamGraph
+from tests.properties.graphs import Spec, specs
+
+Edge = tuple[int, ...]  # consumer, subtask, input, producer, result, partition
+
+
+def as_edges(table: pa.Table) -> list[Edge]:
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def from_inputs(graph: ExecutionGraph) -> list[Edge]:
+    return [
+        (vertex.index, subtask.subtask, group.input, group.producer, group.result, partition)
+        for vertex in graph.vertices
+        for subtask in vertex.subtasks
+        for group in subtask.inputs
+        for partition in range(group.first, group.last + 1)
+    ]
+
+
+def from_results(graph: ExecutionGraph) -> list[Edge]:
+    return [
+        (consumer, subtask, number, vertex.index, result, partition)
+        for vertex in graph.vertices
+        for result in range(len(graph.job_graph.vertices[vertex.job_vertex].results))
+        for partition in range(vertex.parallelism)
+        for consumer, number, first, last in vertex.consumers(result, partition)
+        for subtask in range(first, last + 1)
+    ]
+
+
+@given(specs(max_nodes=12), st.integers(1, 5000))
+def test_groups_tables_and_chunks_agree(spec: Spec, rows: int) -> None:
+    try:
+        graph = StreamGraph.from_dict(spec).job_graph().execution_graph()
+    except PenstockError:
+        return
+    whole = as_edges(pa.table(graph.execution_edges()))
+    assert len(whole) == graph.total_edges
+    assert from_inputs(graph) == whole
+    assert sorted(from_results(graph)) == sorted(whole)
+    chunks = [as_edges(pa.table(chunk)) for chunk in graph.execution_edge_chunks(rows)]
+    assert [edge for chunk in chunks for edge in chunk] == whole
+    assert all(len(chunk) == rows for chunk in chunks[:-1])
