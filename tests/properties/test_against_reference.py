@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from penstock.plan import plan_record
 from tests.golden.load import differences
 from tests.properties.graphs import Spec, seeded_spec, specs
+from tests.properties.odd_values import odd_spec
 from tests.reference import plan
 from tests.shapes import (
     Shape,
@@ -50,6 +51,11 @@ def test_seeded_graphs_of_all_sizes() -> None:
     outcomes = [compare(seeded_spec(seed, size)) for seed, size in sizes]
     assert sum(compared for compared, _ in outcomes) > 200_000
     assert sum(planned for _, planned in outcomes) > 350
+
+
+def test_odd_values() -> None:
+    outcomes = [compare(odd_spec(seed)) for seed in range(1000, 1600)]
+    assert sum(planned for _, planned in outcomes) > 200
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def build(graph: StreamGraph, chainable: Chainability) -> JobGraph:
 
 def _pre_validate(graph: StreamGraph) -> None:
     settings = graph.settings
-    if graph.iterative and settings["checkpointing_enabled"] and not settings["force_checkpointing"]:
+    if graph.iterative and graph.checkpoints and not settings["force_checkpointing"]:
         raise FlinkError(errors.UNSUPPORTED_OPERATION, "checkpointing is not supported for iterative jobs")
 
 

@@ -103,13 +103,17 @@ class JobGraph:
 
 
 def merge_resources(one: Resources, other: Resources) -> Resources:
-    """The sum; unknown when either is unknown. Cores are added as decimals."""
+    """The sum; unknown when either is unknown. Cores are decimals (0.1 and 0.2 are 0.3), rounded only when shown."""
     if one is None or other is None:
         return None
-    return {key: _add(one[key], other[key]) for key in ("cpu", "heap_mb", "off_heap_mb", "managed_mb")}
+    total = {key: one[key] + other[key] for key in ("heap_mb", "off_heap_mb", "managed_mb")}
+    return {"cpu": _decimal(one["cpu"]) + _decimal(other["cpu"]), **total}
 
 
-def _add(one: float, other: float) -> float:
-    if isinstance(one, int) and isinstance(other, int):
-        return one + other
-    return float(Decimal(repr(float(one))) + Decimal(repr(float(other))))
+def _decimal(cores: float | Decimal) -> Decimal:
+    return cores if isinstance(cores, Decimal) else Decimal(repr(cores))
+
+
+def shown(resources: Resources) -> Resources:
+    """The resources as a RESULT has them."""
+    return None if resources is None else {**resources, "cpu": float(resources["cpu"])}

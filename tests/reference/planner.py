@@ -13,7 +13,7 @@ from tests.reference.errors import FlinkError
 from tests.reference.execution_graph import ExecutionVertex
 from tests.reference.hasher import operator_ids
 from tests.reference.java import hash_order
-from tests.reference.job_types import Config, JobGraph, JobVertex
+from tests.reference.job_types import Config, JobGraph, JobVertex, shown
 from tests.reference.stream_graph import StreamGraph
 
 MINIMAL_CHECKPOINT_INTERVAL = 10
@@ -93,7 +93,7 @@ def _job_graph(graph: StreamGraph, job: JobGraph) -> dict[str, Any]:
         "maximum_parallelism": max([vertex.parallelism for vertex in vertices], default=-1),
         "vertices": [_vertex(graph, job, vertex, index_of) for vertex in vertices],
         "slot_sharing_groups": [
-            {"vertices": [index_of[vertex] for vertex in group.members], "resources": group.resources}
+            {"vertices": [index_of[vertex] for vertex in group.members], "resources": shown(group.resources)}
             for group in job.slot_sharing_groups
         ],
         "co_location_groups": [[index_of[vertex] for vertex in group] for group in job.co_location_groups],
@@ -119,8 +119,8 @@ def _vertex(graph: StreamGraph, job: JobGraph, vertex: JobVertex, index_of: dict
         "operator_nodes": [node for node, _, _ in vertex.operators],
         "slot_sharing_group": job.slot_sharing_groups.index(vertex.slot_sharing_group),
         "co_location_group": co_location.index(True) if any(co_location) else None,
-        "min_resources": vertex.min_resources,
-        "preferred_resources": vertex.preferred_resources,
+        "min_resources": shown(vertex.min_resources),
+        "preferred_resources": shown(vertex.preferred_resources),
         "inputs": [
             {
                 "source": index_of[edge.data_set.producer],
@@ -142,8 +142,8 @@ def _vertex(graph: StreamGraph, job: JobGraph, vertex: JobVertex, index_of: dict
         "in_edges": [edge.index for edge in vertex.in_edges],
         "out_edges": [edge.index for edge in vertex.out_edges],
         "chain": [_config(vertex, config) for config in vertex.walk()],
-        "checkpointing_enabled": settings["checkpointing_enabled"],
-        "checkpoint_mode": settings["checkpointing_mode"] if settings["checkpointing_enabled"] else "AT_LEAST_ONCE",
+        "checkpointing_enabled": graph.checkpoints,
+        "checkpoint_mode": settings["checkpointing_mode"] if graph.checkpoints else "AT_LEAST_ONCE",
     }
 
 
@@ -164,7 +164,7 @@ def _config(vertex: JobVertex, config: Config) -> dict[str, Any]:
 
 
 def _checkpointing(graph: StreamGraph, job: JobGraph, index_of: dict[JobVertex, int]) -> dict[str, Any]:
-    interval = graph.settings["checkpoint_interval"] if graph.settings["checkpointing_enabled"] else -1
+    interval = graph.settings["checkpoint_interval"] if graph.checkpoints else -1
     vertices = [job.vertices[head] for head in hash_order(job.vertices)]
     everybody = [index_of[vertex] for vertex in vertices]
     return {

@@ -73,6 +73,11 @@ class StreamGraph:
     edges: list[Edge]
     iterative: bool
 
+    @property
+    def checkpoints(self) -> bool:
+        """Switched on, and with an interval: one of 0 or less is the same as off."""
+        return self.settings["checkpointing_enabled"] and self.settings["checkpoint_interval"] > 0
+
     def source_ids(self) -> list[int]:
         """Sources and iteration heads in the order of a ``HashSet<Integer>``."""
         return hash_order(node.id for node in self.nodes.values() if node.is_source)
