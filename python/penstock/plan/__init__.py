@@ -56,7 +56,9 @@ def plan_record(spec: str, flink: str = "1.11") -> str:
         UnsupportedError: for another Flink version.
     """
     if flink not in PROFILES:
-        raise UnsupportedError(f"Flink {flink!r} is not a planning profile of this version; there is {', '.join(PROFILES)}.")
+        raise UnsupportedError(
+            f"Flink {flink!r} is not a planning profile of this version; there is {', '.join(PROFILES)}."
+        )
     return _plan_record(spec)
 
 

@@ -20,7 +20,7 @@ class Pipeline:
         stream_graph: the program.
         operators: operator by StreamNode id.
         partitioners: key selector or custom partitioner by virtual partition id (``StreamEdge.partition_node``).
-        types: output type by StreamNode id, ``None`` where none was declared; decides codecs and printed text.
+        types: output type by StreamNode id, or by (id, tag) for a side output; ``None`` where none was declared; decides codecs and printed text.
         config: settings of the environment, as strings.
     """
 
@@ -28,5 +28,5 @@ class Pipeline:
     stream_graph: StreamGraph
     operators: Mapping[int, Any]
     partitioners: Mapping[int, Any] = field(default_factory=dict)
-    types: Mapping[int, Any] = field(default_factory=dict)
+    types: Mapping[Any, Any] = field(default_factory=dict)
     config: Mapping[str, str] = field(default_factory=dict)

@@ -15,7 +15,10 @@ use crate::stream_graph::StreamGraph;
 
 type ResourceTuple = (f64, i64, i64, i64);
 
-/// Collects nodes and edges; `build` consumes it.
+/// Puts a StreamGraph together, node by node, as Flink's StreamGraph is filled; ``build`` consumes it.
+///
+/// Settings are those of a program: ``exchange_mode`` is Flink's GlobalDataExchangeMode, ``schedule_mode`` its
+/// ScheduleMode, intervals are milliseconds.
 #[pyclass(frozen, module = "penstock.plan")]
 pub struct StreamGraphBuilder(Mutex<Option<Builder>>);
 
@@ -66,6 +69,32 @@ impl StreamGraphBuilder {
         Ok(Self(Mutex::new(Some(Builder::new(settings)))))
     }
 
+    /// Add an operator.
+    ///
+    /// Args:
+    ///     id: its number in the program, 32 bits, any sign.
+    ///     name: its final name, prefixes such as ``"Source: "`` included.
+    ///     kind: ``source``, ``operator``, ``two_input`` or ``sink``.
+    ///     uid: identity that is hashed to the OperatorID.
+    ///     user_hash: an OperatorID taken as it is, 32 hex digits.
+    ///     slot_sharing_group: ``None`` is Flink's null.
+    ///     co_location_group: key of a co-location constraint.
+    ///     parallelism: number of subtasks; 0 or less is unset.
+    ///     max_parallelism: number of key groups; -1 is unset.
+    ///     chaining_strategy: ``ALWAYS``, ``NEVER`` or ``HEAD``.
+    ///     yielding: whether its factory yields to the mailbox (async operators, file readers).
+    ///     managed_memory_weight: share of managed memory; ``None`` is 1.
+    ///     buffer_timeout: milliseconds; -1 is unset.
+    ///     min_resources: (CPU shares, heap MiB, off-heap MiB, managed MiB), with ``preferred_resources`` or not at all.
+    ///     preferred_resources: likewise.
+    ///     task: simple name of the task class, if it is not the kind's own.
+    ///     input_format: what the operator reads through an InputFormat.
+    ///     output_format: what the operator writes through an OutputFormat.
+    ///     coordinator: the operator's coordinator.
+    ///
+    /// Raises:
+    ///     StreamGraphError: the id is taken, or the builder has been used.
+    ///     SpecError: a value out of range.
     #[pyo3(signature = (id, name, kind, *, uid = None, user_hash = None, slot_sharing_group = Some("default"), co_location_group = None,
         parallelism = -1, max_parallelism = -1, chaining_strategy = "ALWAYS", yielding = false, managed_memory_weight = None,
         buffer_timeout = -1, min_resources = None, preferred_resources = None, task = None, input_format = None, output_format = None,
@@ -117,6 +146,10 @@ impl StreamGraphBuilder {
         self.with(py, |builder| builder.add_node(&node).map(|_| ()))
     }
 
+    /// Add head and tail of a loop (Flink's createIterationSourceAndSink); ``timeout`` is milliseconds.
+    ///
+    /// Raises:
+    ///     StreamGraphError: one of the ids is taken.
     #[pyo3(signature = (loop_id, source_id, sink_id, *, parallelism, max_parallelism = -1, timeout = 0, slot_sharing_group = None,
         min_resources = None, preferred_resources = None))]
     #[allow(clippy::too_many_arguments)]
@@ -138,10 +171,18 @@ impl StreamGraphBuilder {
         self.with(py, |builder| builder.add_iteration(&iteration))
     }
 
+    /// Change the slot sharing group of a node; a loop knows its own only after its body.
+    ///
+    /// Raises:
+    ///     StreamGraphError: there is no such node.
     fn set_slot_sharing_group(&self, py: Python<'_>, id: i32, group: Option<&str>) -> PyResult<()> {
         self.with(py, |builder| builder.set_slot_sharing_group(id, group))
     }
 
+    /// Add a node that only chooses the partitioner of the edges that leave it.
+    ///
+    /// Raises:
+    ///     StreamGraphError: the id is taken or the input unknown.
     #[pyo3(signature = (id, input, partitioner, shuffle_mode = "UNDEFINED"))]
     fn add_virtual_partition(&self, py: Python<'_>, id: i32, input: i32, partitioner: &str, shuffle_mode: &str) -> PyResult<()> {
         let partitioner = parse(py, "partitioner", partitioner, Partitioner::ALL, Partitioner::parse)?;
@@ -149,14 +190,33 @@ impl StreamGraphBuilder {
         self.with(py, |builder| builder.add_virtual_partition(id, input, partitioner, mode))
     }
 
+    /// Add a node that only selects a side output.
+    ///
+    /// Raises:
+    ///     StreamGraphError: the id is taken or the input unknown.
     fn add_virtual_side_output(&self, py: Python<'_>, id: i32, input: i32, tag: &str) -> PyResult<()> {
         self.with(py, |builder| builder.add_virtual_side_output(id, input, tag))
     }
 
+    /// Add a node that stands for several, in order.
+    ///
+    /// Raises:
+    ///     StreamGraphError: the id is taken or an input unknown.
     fn add_union(&self, py: Python<'_>, id: i32, inputs: Vec<i32>) -> PyResult<()> {
         self.with(py, |builder| builder.add_union(id, &inputs))
     }
 
+    /// Add the edges from a node, real or virtual, to a real node, which both exist.
+    ///
+    /// Args:
+    ///     source: id of the upstream node.
+    ///     target: id of the downstream node.
+    ///     input: 0 for one-input operators; 1 or 2 for two-input operators.
+    ///     partitioner: ``None`` is FORWARD between equal parallelisms and REBALANCE otherwise.
+    ///     shuffle_mode: ``PIPELINED``, ``BATCH`` or ``UNDEFINED``.
+    ///
+    /// Raises:
+    ///     StreamGraphError: an unknown node, or FORWARD between different parallelisms.
     #[pyo3(signature = (source, target, input = 0, *, partitioner = None, shuffle_mode = "UNDEFINED"))]
     fn add_edge(&self, py: Python<'_>, source: i32, target: i32, input: u8, partitioner: Option<&str>, shuffle_mode: &str) -> PyResult<()> {
         let partitioner = partitioner.map(|name| parse(py, "partitioner", name, Partitioner::ALL, Partitioner::parse)).transpose()?;
@@ -165,6 +225,10 @@ impl StreamGraphBuilder {
         self.with(py, |builder| builder.add_edge(edge))
     }
 
+    /// Freeze the graph. O(nodes + edges).
+    ///
+    /// Raises:
+    ///     StreamGraphError: the builder has been used.
     fn build(&self, py: Python<'_>) -> PyResult<StreamGraph> {
         let builder = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
         let builder = check(py, builder.ok_or(PlanError::BuilderUsed {}))?;

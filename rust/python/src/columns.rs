@@ -9,7 +9,9 @@ use pyo3::types::{PyCapsule, PyTuple};
 use pyo3_arrow::error::PyArrowResult;
 use pyo3_arrow::ffi::{ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule};
 
-/// A table of one record batch; pyarrow, polars, pandas and DuckDB read it without a copy.
+/// A table of named columns; pyarrow, polars, pandas and DuckDB read it through the Arrow PyCapsule interface.
+///
+/// ``pyarrow.table(columns)`` copies nothing.
 #[pyclass(frozen, module = "penstock.plan")]
 pub struct Columns(RecordBatch);
 
@@ -28,16 +30,19 @@ impl Columns {
 
 #[pymethods]
 impl Columns {
+    /// Number of rows.
     #[getter]
     fn num_rows(&self) -> usize {
         self.0.num_rows()
     }
 
+    /// Names of the columns, in order.
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.0.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
+    /// Bytes held by the columns.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.columns().iter().map(|column| column.get_buffer_memory_size()).sum()

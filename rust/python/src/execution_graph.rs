@@ -15,18 +15,18 @@ use crate::executions::Executions;
 use crate::job_graph::JobGraph;
 use crate::stream_graph::clipped;
 
-/// An immutable ExecutionGraph.
+/// Every vertex at its parallelism; exchanges are held grouped, edges are made on request (Flink's ExecutionGraph).
 #[pyclass(frozen, module = "penstock.plan")]
 pub struct ExecutionGraph(pub Arc<Graph>);
 
-/// A vertex at its parallelism.
+/// A vertex at its parallelism (Flink's ExecutionJobVertex).
 #[pyclass(frozen, module = "penstock.plan")]
 pub struct ExecutionJobVertex {
     graph: Arc<Graph>,
     vertex: ExecutionVertexIndex,
 }
 
-/// One subtask of a vertex.
+/// One subtask of a vertex (Flink's ExecutionVertex).
 #[pyclass(frozen, module = "penstock.plan")]
 pub struct ExecutionVertex {
     graph: Arc<Graph>,
@@ -34,7 +34,7 @@ pub struct ExecutionVertex {
     subtask: u32,
 }
 
-/// The partitions one input of a subtask reads: contiguous.
+/// The partitions, ``first`` to ``last``, that one input of a subtask reads.
 #[pyclass(frozen, get_all, module = "penstock.plan")]
 pub struct InputPartitions {
     input: u32,
@@ -44,7 +44,7 @@ pub struct InputPartitions {
     last: u32,
 }
 
-/// Execution edges in bounded tables.
+/// Iterator of bounded tables of ExecutionEdges.
 #[pyclass(frozen, module = "penstock.plan")]
 pub struct EdgeChunks {
     graph: Arc<Graph>,
@@ -54,32 +54,44 @@ pub struct EdgeChunks {
 
 #[pymethods]
 impl ExecutionGraph {
+    /// The JobGraph it was expanded from.
     #[getter]
     fn job_graph(&self) -> JobGraph {
         JobGraph(self.0.job_graph_arc())
     }
 
+    /// Vertices in order of creation, which is topological.
     #[getter]
     fn vertices(&self) -> Vec<ExecutionJobVertex> {
         let size = self.0.vertices().len();
         (0..size).map(|at| ExecutionJobVertex { graph: self.0.clone(), vertex: ExecutionVertexIndex::new(at) }).collect()
     }
 
+    /// Number of subtasks.
     #[getter]
     fn total_vertices(&self) -> u64 {
         self.0.total_vertices()
     }
 
+    /// Number of ExecutionEdges.
     #[getter]
     fn total_edges(&self) -> u64 {
         self.0.total_edges()
     }
 
+    /// All ExecutionEdges as columns: consumer, subtask, input, producer, result, partition. O(edges).
+    ///
+    /// Raises:
+    ///     ExecutionGraphError: they would take more than ``limit_bytes``; the message says how many.
     #[pyo3(signature = (*, limit_bytes = 4 << 30))]
     fn execution_edges(&self, py: Python<'_>, limit_bytes: u64) -> PyResult<Columns> {
         check(py, py.detach(|| self.0.all_edges(limit_bytes).map(edge_table)))
     }
 
+    /// The same columns in tables of up to ``chunk_size`` rows, in bounded memory.
+    ///
+    /// Raises:
+    ///     ValueError: ``chunk_size`` is 0.
     #[pyo3(signature = (chunk_size = 1 << 20))]
     fn execution_edge_chunks(&self, chunk_size: usize) -> PyResult<EdgeChunks> {
         if chunk_size == 0 {
@@ -88,19 +100,23 @@ impl ExecutionGraph {
         Ok(EdgeChunks { graph: self.0.clone(), cursor: Mutex::default(), rows: chunk_size })
     }
 
+    /// Vertices as columns.
     fn vertices_table(&self, py: Python<'_>) -> Columns {
         py.detach(|| vertices_table(&self.0))
     }
 
+    /// Subtasks as columns, with their key groups. O(subtasks).
     fn subtasks_table(&self, py: Python<'_>) -> Columns {
         py.detach(|| subtasks_table(&self.0))
     }
 
+    /// First attempts of all subtasks; ``history`` prior attempts of each are remembered.
     #[pyo3(signature = (*, history = penstock_planner::execution_graph::executions::DEFAULT_HISTORY))]
     fn executions(&self, history: usize) -> Executions {
         Executions::new(self.0.clone(), history)
     }
 
+    /// Fingerprints of all ExecutionEdges, by consumer and by producer (record format). O(edges) time, O(1) space.
     fn sha256_of_edges(&self, py: Python<'_>) -> (String, String) {
         py.detach(|| (self.0.sha256_of_inputs(), self.0.sha256_of_consumers()))
     }
@@ -113,50 +129,68 @@ impl ExecutionGraph {
 
 #[pymethods]
 impl ExecutionJobVertex {
+    /// Position among the vertices of the ExecutionGraph.
     #[getter]
     fn index(&self) -> u32 {
         self.vertex.0
     }
 
+    /// Index of the vertex in the JobGraph.
     #[getter]
     fn job_vertex(&self) -> u32 {
         self.graph.vertex(self.vertex).vertex.0
     }
 
+    /// Name of the vertex.
     #[getter]
     fn name(&self) -> &str {
         self.graph.job_graph().name(self.graph.vertex(self.vertex).vertex)
     }
 
+    /// Number of subtasks.
     #[getter]
     fn parallelism(&self) -> u32 {
         self.graph.vertex(self.vertex).parallelism
     }
 
+    /// Number of key groups, Flink's default where unset.
     #[getter]
     fn max_parallelism(&self) -> u32 {
         self.graph.vertex(self.vertex).max_parallelism
     }
 
+    /// Whether the program set it.
     #[getter]
     fn max_parallelism_configured(&self) -> bool {
         self.graph.vertex(self.vertex).max_parallelism_configured
     }
 
+    /// Its subtasks. O(parallelism) at each access.
     #[getter]
     fn subtasks(&self) -> Vec<ExecutionVertex> {
         (0..self.parallelism()).map(|subtask| self.at(subtask)).collect()
     }
 
+    /// One subtask, counted from 0.
+    ///
+    /// Raises:
+    ///     IndexError: there is no such subtask.
     fn subtask(&self, subtask: u32) -> PyResult<ExecutionVertex> {
         self.checked(subtask).map(|subtask| self.at(subtask))
     }
 
+    /// ``name (2/7)``, the subtask counted from 0.
+    ///
+    /// Raises:
+    ///     IndexError: there is no such subtask.
     fn task_name(&self, subtask: u32) -> PyResult<String> {
         self.checked(subtask).map(|subtask| self.graph.task_name(self.vertex, subtask))
     }
 
-    /// Per result, per partition: (consumer vertex, input, first subtask, last subtask) of each consumer.
+    /// Who reads a partition: (consumer vertex, input, first subtask, last subtask) of each group.
+    ///
+    /// Raises:
+    ///     IndexError: there is no such result or partition.
     fn consumers(&self, result: usize, partition: u32) -> PyResult<Vec<(u32, usize, u32, u32)>> {
         let job = self.graph.job_graph();
         let results = job.results(self.graph.vertex(self.vertex).vertex);
@@ -190,21 +224,25 @@ impl ExecutionJobVertex {
 
 #[pymethods]
 impl ExecutionVertex {
+    /// Position of its vertex.
     #[getter]
     fn vertex(&self) -> u32 {
         self.vertex.0
     }
 
+    /// Index from 0.
     #[getter]
     fn subtask(&self) -> u32 {
         self.subtask
     }
 
+    /// ``name (2/7)``.
     #[getter]
     fn task_name(&self) -> String {
         self.graph.task_name(self.vertex, self.subtask)
     }
 
+    /// Per input, the partitions it reads.
     #[getter]
     fn inputs(&self) -> Vec<InputPartitions> {
         let spans = self.graph.inputs_of(self.vertex, self.subtask);

@@ -10,11 +10,11 @@ use pyo3::prelude::*;
 
 use crate::error::{check, parse};
 
-/// The attempts of all subtasks of an ExecutionGraph.
+/// Attempts at running the subtasks of an ExecutionGraph: current ones and a bounded history (Flink's Execution).
 #[pyclass(frozen, module = "penstock.plan")]
 pub struct Executions(Mutex<Attempts>);
 
-/// One attempt at running a subtask.
+/// One attempt at running a subtask; ``id`` is ``<vertex id>_<subtask>_<attempt>``.
 #[pyclass(frozen, get_all, eq, module = "penstock.plan")]
 #[derive(PartialEq)]
 pub struct Execution {
@@ -43,20 +43,34 @@ impl Executions {
 
 #[pymethods]
 impl Executions {
+    /// The current attempt of a subtask.
+    ///
+    /// Raises:
+    ///     SpecError: there is no such subtask.
     fn current(&self, py: Python<'_>, vertex: u32, subtask: u32) -> PyResult<Execution> {
         self.with(py, |attempts| attempts.current(ExecutionVertexIndex(vertex), subtask)).map(Execution::from)
     }
 
+    /// Move the current attempt of a subtask on.
+    ///
+    /// Raises:
+    ///     ExecutionGraphError: the state machine does not allow it.
+    ///     SpecError: there is no such subtask or state.
     fn transition(&self, py: Python<'_>, vertex: u32, subtask: u32, state: &str) -> PyResult<Execution> {
         let spellings: Vec<&str> = ExecutionState::ALL.iter().map(|state| state.as_str()).collect();
         let state = parse(py, "state", state, &spellings, ExecutionState::parse)?;
         self.with(py, |attempts| attempts.transition(ExecutionVertexIndex(vertex), subtask, state)).map(Execution::from)
     }
 
+    /// Start the next attempt of a subtask whose current one has ended.
+    ///
+    /// Raises:
+    ///     ExecutionGraphError: the current attempt is alive.
     fn reset(&self, py: Python<'_>, vertex: u32, subtask: u32) -> PyResult<Execution> {
         self.with(py, |attempts| attempts.reset(ExecutionVertexIndex(vertex), subtask)).map(Execution::from)
     }
 
+    /// Earlier attempts that are still remembered, oldest first.
     fn prior(&self, py: Python<'_>, vertex: u32, subtask: u32) -> PyResult<Vec<Execution>> {
         let prior = self.with(py, |attempts| attempts.prior(ExecutionVertexIndex(vertex), subtask))?;
         Ok(prior.into_iter().map(Execution::from).collect())

@@ -15,18 +15,20 @@ use crate::error::check;
 use crate::execution_graph::ExecutionGraph;
 use crate::stream_graph::{StreamGraph, clipped};
 
-/// An immutable JobGraph.
+/// Chains as vertices and the data sets between them; immutable (Flink's JobGraph).
 #[pyclass(frozen, module = "penstock.plan")]
 pub struct JobGraph(pub Arc<Job>);
 
-/// A chain of operators that runs as one task.
+/// A chain of operators that runs as one task (Flink's JobVertex).
 #[pyclass(frozen, module = "penstock.plan")]
 pub struct JobVertex {
     job: Arc<Job>,
     vertex: VertexIndex,
 }
 
-/// An operator inside a vertex, with what Flink keeps in its StreamConfig.
+/// An operator inside a vertex, with what an executor needs of it (Flink's StreamConfig).
+///
+/// Outputs are stream edges: chained ones stay in the vertex, the others leave it.
 #[pyclass(frozen, get_all, module = "penstock.plan")]
 pub struct ChainedOperator {
     node: i32,
@@ -43,7 +45,7 @@ pub struct ChainedOperator {
     number_of_outputs: usize,
 }
 
-/// A data set and the vertex that reads it.
+/// A data set and the vertex that reads it: ``source``'s result number ``result`` is ``target``'s input ``input``.
 #[pyclass(frozen, get_all, module = "penstock.plan")]
 pub struct JobEdge {
     source: u32,
@@ -56,7 +58,7 @@ pub struct JobEdge {
     stream_edge: u32,
 }
 
-/// What a vertex produces.
+/// What a vertex produces; consumers are pairs of vertex and input.
 #[pyclass(frozen, get_all, module = "penstock.plan")]
 pub struct IntermediateDataSet {
     index: u32,
@@ -78,58 +80,69 @@ fn numbers(vertices: &[VertexIndex]) -> Vec<u32> {
 
 #[pymethods]
 impl JobGraph {
+    /// Name of the job.
     #[getter]
     #[allow(clippy::misnamed_getters)] // the name of a JobGraph is the name of the job, not of the description
     fn name(&self) -> &str {
         &self.0.stream_graph().settings.job_name
     }
 
+    /// When vertices are scheduled.
     #[getter]
     fn schedule_mode(&self) -> &'static str {
         self.0.stream_graph().settings.schedule_mode.as_str()
     }
 
+    /// The largest parallelism of any vertex; -1 when there is none.
     #[getter]
     fn maximum_parallelism(&self) -> i32 {
         self.0.maximum_parallelism()
     }
 
+    /// The program it was compiled from.
     #[getter]
     fn stream_graph(&self) -> StreamGraph {
         StreamGraph(self.0.stream_graph_arc())
     }
 
+    /// Vertices in order of creation (getVertices). O(V) at each access.
     #[getter]
     fn vertices(&self) -> Vec<JobVertex> {
         all(self.0.vertex_count()).map(|vertex| JobVertex { job: self.0.clone(), vertex }).collect()
     }
 
+    /// Job edges in the order in which they were connected. O(E) at each access.
     #[getter]
     fn edges(&self) -> Vec<JobEdge> {
         all(self.0.edge_count()).map(|edge| job_edge(&self.0, edge)).collect()
     }
 
+    /// Data sets in order of creation. O(E) at each access.
     #[getter]
     fn data_sets(&self) -> Vec<IntermediateDataSet> {
         all(self.0.edge_count()).map(|data_set| intermediate_data_set(&self.0, data_set)).collect()
     }
 
+    /// Vertex indices as getVerticesSortedTopologicallyFromSources returns them.
     #[getter]
     fn topological_order(&self) -> Vec<u32> {
         numbers(self.0.topological_order())
     }
 
+    /// Per group its vertices, ordered as Flink's TreeSet, and their summed resources (``None``: UNKNOWN).
     #[getter]
     fn slot_sharing_groups(&self) -> Vec<(Vec<u32>, Option<Quantities>)> {
         let slots = self.0.slots();
         slots.members.iter().zip(&slots.resources).map(|(members, sum)| (numbers(members), sum.as_ref().map(quantities))).collect()
     }
 
+    /// Per group its vertices, in the order in which Flink adds them.
     #[getter]
     fn co_location_groups(&self) -> Vec<Vec<u32>> {
         self.0.slots().co_located.iter().map(|members| numbers(members)).collect()
     }
 
+    /// ``enabled``, ``mode``, ``interval`` in ms (2**63 - 1: off), and the vertices that trigger, acknowledge, confirm.
     #[getter]
     fn checkpointing(&self, py: Python<'_>) -> PyResult<Py<pyo3::types::PyDict>> {
         let checkpointing = self.0.checkpointing();
@@ -143,40 +156,52 @@ impl JobGraph {
         Ok(settings.unbind())
     }
 
+    /// Path of the savepoint to restore, and whether state may be left out.
     #[getter]
     fn savepoint_restore(&self) -> Option<(String, bool)> {
         self.0.options().savepoint.as_ref().map(|savepoint| (savepoint.path.clone(), savepoint.allow_non_restored_state))
     }
 
+    /// Files shipped with the job, path by name.
     #[getter]
     fn artifacts(&self) -> BTreeMap<String, String> {
         self.0.options().artifacts.iter().cloned().collect()
     }
 
+    /// Buffer timeout of each stream edge after compilation, milliseconds.
     fn buffer_timeouts(&self) -> Vec<i64> {
         all(self.0.stream_graph().edge_count()).map(|edge| self.0.buffer_timeout(edge)).collect()
     }
 
+    /// What Flink's JsonPlanGenerator writes, byte for byte, with a JobID of zeros.
     fn json_plan(&self, py: Python<'_>) -> String {
         py.detach(|| penstock_planner::json::job_plan(&self.0))
     }
 
+    /// Broken invariants, a sentence each; empty when all is well. O(V + E).
     fn verify(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| self.0.verify())
     }
 
+    /// Expand to subtasks (ExecutionGraph.attachJobGraph). O(V + E) whatever the parallelism.
+    ///
+    /// Raises:
+    ///     ExecutionGraphError: parallelism or maximum parallelism out of bounds.
     fn execution_graph(&self, py: Python<'_>) -> PyResult<ExecutionGraph> {
         check(py, py.detach(|| expand(self.0.clone()))).map(|graph| ExecutionGraph(Arc::new(graph)))
     }
 
+    /// Operators as columns: node, OperatorID, vertex, chain index, names.
     fn operators_table(&self, py: Python<'_>) -> Columns {
         py.detach(|| operators_table(&self.0))
     }
 
+    /// Vertices as columns.
     fn vertices_table(&self, py: Python<'_>) -> Columns {
         py.detach(|| vertices_table(&self.0))
     }
 
+    /// Job edges as columns.
     fn edges_table(&self, py: Python<'_>) -> Columns {
         py.detach(|| edges_table(&self.0))
     }
@@ -188,106 +213,127 @@ impl JobGraph {
 
 #[pymethods]
 impl JobVertex {
+    /// Position among the vertices.
     #[getter]
     fn index(&self) -> u32 {
         self.vertex.0
     }
 
+    /// JobVertexID: the OperatorID of the head.
     #[getter]
     fn id(&self) -> String {
         self.job.id(self.vertex).to_string()
     }
 
+    /// Chained name, ``A -> (B, C -> D)``.
     #[getter]
     fn name(&self) -> &str {
         self.job.name(self.vertex)
     }
 
+    /// Number of subtasks; -1 when unset.
     #[getter]
     fn parallelism(&self) -> i32 {
         self.job.parallelism(self.vertex)
     }
 
+    /// Number of key groups; -1 when unset.
     #[getter]
     fn max_parallelism(&self) -> i32 {
         self.job.stream_graph().node(self.job.chain(self.vertex).head).max_parallelism
     }
 
+    /// Simple name of the task class.
     #[getter]
     fn invokable(&self) -> &str {
         self.job.stream_graph().task(self.job.chain(self.vertex).head)
     }
 
+    /// Node id of the first operator.
     #[getter]
     fn head(&self) -> i32 {
         self.job.stream_graph().node(self.job.chain(self.vertex).head).id
     }
 
+    /// Pairs of generated and alternative OperatorID, in order of creation, the head last.
     #[getter]
     fn operator_ids(&self) -> Vec<(String, Option<String>)> {
         self.job.operator_id_pairs(self.vertex).map(|(own, other)| (own.to_string(), other.map(|id| id.to_string()))).collect()
     }
 
+    /// Node ids of the operators, in order of creation, the head last.
     #[getter]
     fn operator_nodes(&self) -> Vec<i32> {
         self.job.operators(self.vertex).iter().map(|operator| self.job.stream_graph().node(operator.node).id).collect()
     }
 
+    /// Number of the slot sharing group.
     #[getter]
     fn slot_sharing_group(&self) -> u32 {
         self.job.slots().group_of[self.vertex.get()].0
     }
 
+    /// Number of the co-location group.
     #[getter]
     fn co_location_group(&self) -> Option<u32> {
         self.job.slots().co_location_of[self.vertex.get()].map(|CoLocationIndex(group)| group)
     }
 
+    /// Summed minimum resources (CPU shares, heap, off-heap, managed MiB); ``None`` is UNKNOWN.
     #[getter]
     fn min_resources(&self) -> Option<Quantities> {
         self.job.vertex_resources(self.vertex).map(|both| quantities(&both.min))
     }
 
+    /// Summed preferred resources; ``None`` is UNKNOWN.
     #[getter]
     fn preferred_resources(&self) -> Option<Quantities> {
         self.job.vertex_resources(self.vertex).map(|both| quantities(&both.preferred))
     }
 
+    /// Job edges it reads, in order.
     #[getter]
     fn inputs(&self) -> Vec<JobEdge> {
         self.job.inputs(self.vertex).iter().map(|&edge| job_edge(&self.job, edge)).collect()
     }
 
+    /// Data sets it produces, in order.
     #[getter]
     fn results(&self) -> Vec<IntermediateDataSet> {
         self.job.results(self.vertex).iter().map(|&data_set| intermediate_data_set(&self.job, data_set)).collect()
     }
 
+    /// Stream edges it reads, in physical order.
     #[getter]
     fn in_edges(&self) -> Vec<u32> {
         self.job.inputs(self.vertex).iter().map(|&edge| self.job.edge(edge).edge.0).collect()
     }
 
+    /// Stream edges it writes, in order.
     #[getter]
     fn out_edges(&self) -> Vec<u32> {
         self.job.results(self.vertex).iter().map(|&result| self.job.edge(JobEdgeIndex(result.0)).edge.0).collect()
     }
 
+    /// Its operators from the head down the chained outputs. O(operators) at each access.
     #[getter]
     fn chain(&self) -> Vec<ChainedOperator> {
         self.job.walk(self.vertex).map(|(node, depth, row)| chained_operator(&self.job, node, depth, row)).collect()
     }
 
+    /// Input formats of its operators by OperatorID.
     #[getter]
     fn input_formats(&self) -> Vec<(String, String)> {
         self.job.formats(self.vertex, |extras| extras.input_format)
     }
 
+    /// Output formats of its operators by OperatorID.
     #[getter]
     fn output_formats(&self) -> Vec<(String, String)> {
         self.job.formats(self.vertex, |extras| extras.output_format)
     }
 
+    /// Coordinators of its operators by OperatorID.
     #[getter]
     fn operator_coordinators(&self) -> Vec<(String, String)> {
         self.job.formats(self.vertex, |extras| extras.coordinator)

@@ -10,13 +10,13 @@ mod stream_graph;
 
 use pyo3::prelude::*;
 
-/// Everything the planner decides about one described graph, as a line of JSON; errors stand at their stage.
+/// Everything the planner decides about one described graph, as one line of JSON; errors stand at their stage.
 #[pyfunction]
 fn plan_record(py: Python<'_>, spec: &str) -> String {
     py.detach(|| penstock_planner::json::plan_record(spec))
 }
 
-/// The OperatorID of an operator with this uid, 32 hex digits.
+/// The OperatorID of an operator with this uid: 32 hex digits of murmur3_128 over its UTF-8 bytes.
 #[pyfunction]
 fn operator_id(uid: &str) -> String {
     penstock_planner::operator_id::OperatorId::of_uid(uid).to_string()

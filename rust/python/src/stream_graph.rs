@@ -16,7 +16,7 @@ use crate::columns::Columns;
 use crate::error::{check, to_python};
 use crate::job_graph::JobGraph;
 
-/// An immutable StreamGraph.
+/// A program's operators and connections, virtual nodes resolved; immutable (Flink's StreamGraph).
 #[pyclass(frozen, module = "penstock.plan")]
 pub struct StreamGraph(pub Arc<Graph>);
 
@@ -40,7 +40,9 @@ pub struct StreamNode {
     out_edges: Vec<u32>,
 }
 
-/// One connection of a program.
+/// One connection of a program, between real nodes.
+///
+/// ``partition_node`` is the id of the virtual partition that chose the partitioner.
 #[pyclass(frozen, get_all, module = "penstock.plan")]
 pub struct StreamEdge {
     index: u32,
@@ -54,7 +56,7 @@ pub struct StreamEdge {
     partition_node: Option<i32>,
 }
 
-/// What the chaining rules say about one edge.
+/// What the chaining rules say about one edge: chained, or the first rule that broke and both values in a sentence.
 #[pyclass(frozen, get_all, module = "penstock.plan")]
 pub struct Verdict {
     edge: u32,
@@ -70,11 +72,17 @@ impl StreamGraph {
         Self::from_json(py, spec)
     }
 
+    /// Parse a described graph (docs/planning.md, "The JSON form"). O(length).
+    ///
+    /// Raises:
+    ///     SpecError: not JSON, a missing or unknown field, a value of the wrong type or range.
+    ///     StreamGraphError: unknown or duplicate nodes, FORWARD between different parallelisms.
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
         check(py, py.detach(|| Graph::from_json(text))).map(|graph| Self(Arc::new(graph)))
     }
 
+    /// Like :meth:`from_json`, from plain Python data.
     #[staticmethod]
     fn from_dict(py: Python<'_>, spec: &Bound<'_, PyAny>) -> PyResult<Self> {
         let text = py.import("json")?.call_method1("dumps", (spec,)).map_err(|error| {
@@ -85,10 +93,12 @@ impl StreamGraph {
         Self::from_json(py, &text.extract::<String>()?)
     }
 
+    /// The graph as text that :meth:`from_json` reads back without loss.
     fn to_json(&self, py: Python<'_>) -> String {
         py.detach(|| self.0.to_json())
     }
 
+    /// The graph as plain Python data.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         py.import("json")?.call_method1("loads", (self.to_json(py),))
     }
@@ -97,41 +107,65 @@ impl StreamGraph {
         (self.to_json(py),)
     }
 
+    /// Name of the job.
     #[getter]
     fn job_name(&self) -> &str {
         &self.0.settings.job_name
     }
 
+    /// All nodes in order of addition, loop heads and tails included. O(nodes) at each access.
     #[getter]
     fn nodes(&self) -> Vec<StreamNode> {
         all(self.0.node_count()).map(|node| stream_node(&self.0, node)).collect()
     }
 
+    /// All edges in order of addition. O(edges) at each access.
     #[getter]
     fn edges(&self) -> Vec<StreamEdge> {
         all(self.0.edge_count()).map(|edge| stream_edge(&self.0, edge)).collect()
     }
 
+    /// Ids of the sources in the iteration order of Flink's getSourceIDs(), a HashSet.
     #[getter]
     fn source_ids(&self) -> Vec<i32> {
         self.0.sources().iter().map(|&source| self.0.node(source).id).collect()
     }
 
+    /// OperatorID by node id, ascending; nodes that no source reaches are absent (StreamGraphHasherV2). O(V + E).
+    ///
+    /// Raises:
+    ///     OperatorIdError: two operators claim one uid.
     fn operator_ids(&self, py: Python<'_>) -> PyResult<BTreeMap<i32, String>> {
         let ids = check(py, py.detach(|| OperatorIds::of(&self.0, &Verdicts::of(&self.0))))?;
         let hex = |node: NodeIndex| Some((self.0.node(node).id, ids.get(node)?.to_string()));
         Ok(all(self.0.node_count()).filter_map(hex).collect())
     }
 
+    /// Per edge, whether it is chained, or the first rule that broke (isChainable). O(V + E).
     fn verdicts(&self, py: Python<'_>) -> Vec<Verdict> {
         let verdicts = py.detach(|| Verdicts::of(&self.0));
         all(self.0.edge_count()).map(|edge| verdict(&self.0, &verdicts, edge)).collect()
     }
 
+    /// What Flink's getStreamingPlanAsJSON returns, byte for byte.
+    ///
+    /// Raises:
+    ///     StreamGraphError: the graph is empty.
     fn streaming_plan_json(&self, py: Python<'_>) -> PyResult<String> {
         check(py, py.detach(|| penstock_planner::json::streaming_plan(&self.0)))
     }
 
+    /// Compile to a JobGraph (StreamingJobGraphGenerator). O(V + E), no recursion.
+    ///
+    /// Args:
+    ///     additional_hashes: tables of alternative OperatorIDs by node id, carried to the vertices.
+    ///     savepoint_path: where to restore from.
+    ///     allow_non_restored_state: whether state of operators that are gone may be dropped.
+    ///     artifacts: files shipped with the job, path by name.
+    ///
+    /// Raises:
+    ///     OperatorIdError: a uid used twice, a uid hash that is none.
+    ///     JobGraphError: a cycle, an unreached input, slot sharing or co-location conflicts, blocking timeouts.
     #[pyo3(signature = (*, additional_hashes = Vec::new(), savepoint_path = None, allow_non_restored_state = false, artifacts = BTreeMap::new()))]
     fn job_graph(
         &self,
@@ -147,10 +181,12 @@ impl StreamGraph {
         check(py, py.detach(|| compile(self.0.clone(), options))).map(|job| JobGraph(Arc::new(job)))
     }
 
+    /// The nodes as columns.
     fn nodes_table(&self, py: Python<'_>) -> Columns {
         py.detach(|| nodes_table(&self.0))
     }
 
+    /// The edges as columns, with verdicts.
     fn edges_table(&self, py: Python<'_>) -> Columns {
         py.detach(|| edges_table(&self.0))
     }

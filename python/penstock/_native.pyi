@@ -1,0 +1,610 @@
+"""The native planner. Import its names from ``penstock.plan``."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, final
+
+from typing_extensions import CapsuleType
+
+def plan_record(spec: str) -> str:
+    """Everything the planner decides about one described graph, as one line of JSON; errors stand at their stage."""
+
+def operator_id(uid: str) -> str:
+    """The OperatorID of an operator with this uid: 32 hex digits of murmur3_128 over its UTF-8 bytes."""
+
+@final
+class Columns:
+    """A table of named columns; pyarrow, polars, pandas and DuckDB read it through the Arrow PyCapsule interface.
+
+    ``pyarrow.table(columns)`` copies nothing.
+    """
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows."""
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns, in order."""
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the columns."""
+    def __len__(self) -> int: ...
+    def __arrow_c_schema__(self) -> CapsuleType: ...
+    def __arrow_c_array__(self, requested_schema: CapsuleType | None = None) -> tuple[CapsuleType, CapsuleType]: ...
+    def __arrow_c_stream__(self, requested_schema: CapsuleType | None = None) -> CapsuleType: ...
+
+@final
+class StreamGraphBuilder:
+    """Puts a StreamGraph together, node by node, as Flink's StreamGraph is filled; ``build`` consumes it.
+
+    Settings are those of a program: ``exchange_mode`` is Flink's GlobalDataExchangeMode, ``schedule_mode`` its
+    ScheduleMode, intervals are milliseconds.
+    """
+
+    def __new__(
+        cls,
+        *,
+        name: str = "",
+        job_name: str = "job",
+        chaining_enabled: bool = True,
+        exchange_mode: str = "ALL_EDGES_PIPELINED",
+        schedule_mode: str = "EAGER",
+        checkpointing_enabled: bool = False,
+        checkpoint_interval: int = 1000,
+        checkpointing_mode: str = "EXACTLY_ONCE",
+        force_checkpointing: bool = False,
+        all_vertices_in_same_slot_sharing_group: bool = True,
+    ) -> StreamGraphBuilder: ...
+    def add_node(
+        self,
+        id: int,
+        name: str,
+        kind: str,
+        *,
+        uid: str | None = None,
+        user_hash: str | None = None,
+        slot_sharing_group: str | None = "default",
+        co_location_group: str | None = None,
+        parallelism: int = -1,
+        max_parallelism: int = -1,
+        chaining_strategy: str = "ALWAYS",
+        yielding: bool = False,
+        managed_memory_weight: int | None = None,
+        buffer_timeout: int = -1,
+        min_resources: tuple[float, int, int, int] | None = None,
+        preferred_resources: tuple[float, int, int, int] | None = None,
+        task: str | None = None,
+        input_format: str | None = None,
+        output_format: str | None = None,
+        coordinator: str | None = None,
+    ) -> None:
+        """Add an operator.
+
+        Args:
+            id: its number in the program, 32 bits, any sign.
+            name: its final name, prefixes such as ``"Source: "`` included.
+            kind: ``source``, ``operator``, ``two_input`` or ``sink``.
+            uid: identity that is hashed to the OperatorID.
+            user_hash: an OperatorID taken as it is, 32 hex digits.
+            slot_sharing_group: ``None`` is Flink's null.
+            co_location_group: key of a co-location constraint.
+            parallelism: number of subtasks; 0 or less is unset.
+            max_parallelism: number of key groups; -1 is unset.
+            chaining_strategy: ``ALWAYS``, ``NEVER`` or ``HEAD``.
+            yielding: whether its factory yields to the mailbox (async operators, file readers).
+            managed_memory_weight: share of managed memory; ``None`` is 1.
+            buffer_timeout: milliseconds; -1 is unset.
+            min_resources: (CPU shares, heap MiB, off-heap MiB, managed MiB), with ``preferred_resources`` or not at all.
+            preferred_resources: likewise.
+            task: simple name of the task class, if it is not the kind's own.
+            input_format: what the operator reads through an InputFormat.
+            output_format: what the operator writes through an OutputFormat.
+            coordinator: the operator's coordinator.
+
+        Raises:
+            StreamGraphError: the id is taken, or the builder has been used.
+            SpecError: a value out of range.
+        """
+    def add_iteration(
+        self,
+        loop_id: int,
+        source_id: int,
+        sink_id: int,
+        *,
+        parallelism: int,
+        max_parallelism: int = -1,
+        timeout: int = 0,
+        slot_sharing_group: str | None = None,
+        min_resources: tuple[float, int, int, int] | None = None,
+        preferred_resources: tuple[float, int, int, int] | None = None,
+    ) -> None:
+        """Add head and tail of a loop (Flink's createIterationSourceAndSink); ``timeout`` is milliseconds.
+
+        Raises:
+            StreamGraphError: one of the ids is taken.
+        """
+    def set_slot_sharing_group(self, id: int, group: str | None) -> None:
+        """Change the slot sharing group of a node; a loop knows its own only after its body.
+
+        Raises:
+            StreamGraphError: there is no such node.
+        """
+    def add_virtual_partition(self, id: int, input: int, partitioner: str, shuffle_mode: str = "UNDEFINED") -> None:
+        """Add a node that only chooses the partitioner of the edges that leave it.
+
+        Raises:
+            StreamGraphError: the id is taken or the input unknown.
+        """
+    def add_virtual_side_output(self, id: int, input: int, tag: str) -> None:
+        """Add a node that only selects a side output.
+
+        Raises:
+            StreamGraphError: the id is taken or the input unknown.
+        """
+    def add_union(self, id: int, inputs: Sequence[int]) -> None:
+        """Add a node that stands for several, in order.
+
+        Raises:
+            StreamGraphError: the id is taken or an input unknown.
+        """
+    def add_edge(
+        self, source: int, target: int, input: int = 0, *, partitioner: str | None = None, shuffle_mode: str = "UNDEFINED"
+    ) -> None:
+        """Add the edges from a node, real or virtual, to a real node, which both exist.
+
+        Args:
+            source: id of the upstream node.
+            target: id of the downstream node.
+            input: 0 for one-input operators; 1 or 2 for two-input operators.
+            partitioner: ``None`` is FORWARD between equal parallelisms and REBALANCE otherwise.
+            shuffle_mode: ``PIPELINED``, ``BATCH`` or ``UNDEFINED``.
+
+        Raises:
+            StreamGraphError: an unknown node, or FORWARD between different parallelisms.
+        """
+    def build(self) -> StreamGraph:
+        """Freeze the graph. O(nodes + edges).
+
+        Raises:
+            StreamGraphError: the builder has been used.
+        """
+
+@final
+class StreamGraph:
+    """A program's operators and connections, virtual nodes resolved; immutable (Flink's StreamGraph)."""
+
+    def __new__(cls, spec: str) -> StreamGraph: ...
+    @staticmethod
+    def from_json(text: str) -> StreamGraph:
+        """Parse a described graph (docs/planning.md, "The JSON form"). O(length).
+
+        Raises:
+            SpecError: not JSON, a missing or unknown field, a value of the wrong type or range.
+            StreamGraphError: unknown or duplicate nodes, FORWARD between different parallelisms.
+        """
+    @staticmethod
+    def from_dict(spec: Mapping[str, Any]) -> StreamGraph:
+        """Like :meth:`from_json`, from plain Python data."""
+    def to_json(self) -> str:
+        """The graph as text that :meth:`from_json` reads back without loss."""
+    def to_dict(self) -> dict[str, Any]:
+        """The graph as plain Python data."""
+    def __getnewargs__(self) -> tuple[str]: ...
+    @property
+    def job_name(self) -> str:
+        """Name of the job."""
+    @property
+    def nodes(self) -> list[StreamNode]:
+        """All nodes in order of addition, loop heads and tails included. O(nodes) at each access."""
+    @property
+    def edges(self) -> list[StreamEdge]:
+        """All edges in order of addition. O(edges) at each access."""
+    @property
+    def source_ids(self) -> list[int]:
+        """Ids of the sources in the iteration order of Flink's getSourceIDs(), a HashSet."""
+    def operator_ids(self) -> dict[int, str]:
+        """OperatorID by node id, ascending; nodes that no source reaches are absent (StreamGraphHasherV2). O(V + E).
+
+        Raises:
+            OperatorIdError: two operators claim one uid.
+        """
+    def verdicts(self) -> list[Verdict]:
+        """Per edge, whether it is chained, or the first rule that broke (isChainable). O(V + E)."""
+    def streaming_plan_json(self) -> str:
+        """What Flink's getStreamingPlanAsJSON returns, byte for byte.
+
+        Raises:
+            StreamGraphError: the graph is empty.
+        """
+    def job_graph(
+        self,
+        *,
+        additional_hashes: Sequence[Mapping[int, str]] = ...,
+        savepoint_path: str | None = None,
+        allow_non_restored_state: bool = False,
+        artifacts: Mapping[str, str] = ...,
+    ) -> JobGraph:
+        """Compile to a JobGraph (StreamingJobGraphGenerator). O(V + E), no recursion.
+
+        Args:
+            additional_hashes: tables of alternative OperatorIDs by node id, carried to the vertices.
+            savepoint_path: where to restore from.
+            allow_non_restored_state: whether state of operators that are gone may be dropped.
+            artifacts: files shipped with the job, path by name.
+
+        Raises:
+            OperatorIdError: a uid used twice, a uid hash that is none.
+            JobGraphError: a cycle, an unreached input, slot sharing or co-location conflicts, blocking timeouts.
+        """
+    def nodes_table(self) -> Columns:
+        """The nodes as columns."""
+    def edges_table(self) -> Columns:
+        """The edges as columns, with verdicts."""
+
+@final
+class StreamNode:
+    """One operator of a program."""
+
+    id: int
+    name: str
+    kind: str
+    uid: str | None
+    user_hash: str | None
+    slot_sharing_group: str | None
+    co_location_group: str | None
+    parallelism: int
+    max_parallelism: int
+    chaining_strategy: str
+    yielding: bool
+    managed_memory_weight: int
+    buffer_timeout: int
+    in_edges: list[int]
+    out_edges: list[int]
+
+@final
+class StreamEdge:
+    """One connection of a program, between real nodes.
+
+    ``partition_node`` is the id of the virtual partition that chose the partitioner.
+    """
+
+    index: int
+    source: int
+    target: int
+    partitioner: str
+    shuffle_mode: str
+    type_number: int
+    side_output: str | None
+    buffer_timeout: int
+    partition_node: int | None
+
+@final
+class Verdict:
+    """What the chaining rules say about one edge: chained, or the first rule that broke and both values in a sentence."""
+
+    edge: int
+    chained: bool
+    rule: str | None
+    reason: str | None
+
+@final
+class JobGraph:
+    """Chains as vertices and the data sets between them; immutable (Flink's JobGraph)."""
+
+    @property
+    def name(self) -> str:
+        """Name of the job."""
+    @property
+    def schedule_mode(self) -> str:
+        """When vertices are scheduled."""
+    @property
+    def maximum_parallelism(self) -> int:
+        """The largest parallelism of any vertex; -1 when there is none."""
+    @property
+    def stream_graph(self) -> StreamGraph:
+        """The program it was compiled from."""
+    @property
+    def vertices(self) -> list[JobVertex]:
+        """Vertices in order of creation (getVertices). O(V) at each access."""
+    @property
+    def edges(self) -> list[JobEdge]:
+        """Job edges in the order in which they were connected. O(E) at each access."""
+    @property
+    def data_sets(self) -> list[IntermediateDataSet]:
+        """Data sets in order of creation. O(E) at each access."""
+    @property
+    def topological_order(self) -> list[int]:
+        """Vertex indices as getVerticesSortedTopologicallyFromSources returns them."""
+    @property
+    def slot_sharing_groups(self) -> list[tuple[list[int], tuple[float, int, int, int] | None]]:
+        """Per group its vertices, ordered as Flink's TreeSet, and their summed resources (``None``: UNKNOWN)."""
+    @property
+    def co_location_groups(self) -> list[list[int]]:
+        """Per group its vertices, in the order in which Flink adds them."""
+    @property
+    def checkpointing(self) -> dict[str, Any]:
+        """``enabled``, ``mode``, ``interval`` in ms (2**63 - 1: off), and the vertices that trigger, acknowledge, confirm."""
+    @property
+    def savepoint_restore(self) -> tuple[str, bool] | None:
+        """Path of the savepoint to restore, and whether state may be left out."""
+    @property
+    def artifacts(self) -> dict[str, str]:
+        """Files shipped with the job, path by name."""
+    def buffer_timeouts(self) -> list[int]:
+        """Buffer timeout of each stream edge after compilation, milliseconds."""
+    def json_plan(self) -> str:
+        """What Flink's JsonPlanGenerator writes, byte for byte, with a JobID of zeros."""
+    def verify(self) -> list[str]:
+        """Broken invariants, a sentence each; empty when all is well. O(V + E)."""
+    def execution_graph(self) -> ExecutionGraph:
+        """Expand to subtasks (ExecutionGraph.attachJobGraph). O(V + E) whatever the parallelism.
+
+        Raises:
+            ExecutionGraphError: parallelism or maximum parallelism out of bounds.
+        """
+    def operators_table(self) -> Columns:
+        """Operators as columns: node, OperatorID, vertex, chain index, names."""
+    def vertices_table(self) -> Columns:
+        """Vertices as columns."""
+    def edges_table(self) -> Columns:
+        """Job edges as columns."""
+
+@final
+class JobVertex:
+    """A chain of operators that runs as one task (Flink's JobVertex)."""
+
+    @property
+    def index(self) -> int:
+        """Position among the vertices."""
+    @property
+    def id(self) -> str:
+        """JobVertexID: the OperatorID of the head."""
+    @property
+    def name(self) -> str:
+        """Chained name, ``A -> (B, C -> D)``."""
+    @property
+    def parallelism(self) -> int:
+        """Number of subtasks; -1 when unset."""
+    @property
+    def max_parallelism(self) -> int:
+        """Number of key groups; -1 when unset."""
+    @property
+    def invokable(self) -> str:
+        """Simple name of the task class."""
+    @property
+    def head(self) -> int:
+        """Node id of the first operator."""
+    @property
+    def operator_ids(self) -> list[tuple[str, str | None]]:
+        """Pairs of generated and alternative OperatorID, in order of creation, the head last."""
+    @property
+    def operator_nodes(self) -> list[int]:
+        """Node ids of the operators, in order of creation, the head last."""
+    @property
+    def slot_sharing_group(self) -> int:
+        """Number of the slot sharing group."""
+    @property
+    def co_location_group(self) -> int | None:
+        """Number of the co-location group."""
+    @property
+    def min_resources(self) -> tuple[float, int, int, int] | None:
+        """Summed minimum resources (CPU shares, heap, off-heap, managed MiB); ``None`` is UNKNOWN."""
+    @property
+    def preferred_resources(self) -> tuple[float, int, int, int] | None:
+        """Summed preferred resources; ``None`` is UNKNOWN."""
+    @property
+    def inputs(self) -> list[JobEdge]:
+        """Job edges it reads, in order."""
+    @property
+    def results(self) -> list[IntermediateDataSet]:
+        """Data sets it produces, in order."""
+    @property
+    def in_edges(self) -> list[int]:
+        """Stream edges it reads, in physical order."""
+    @property
+    def out_edges(self) -> list[int]:
+        """Stream edges it writes, in order."""
+    @property
+    def chain(self) -> list[ChainedOperator]:
+        """Its operators from the head down the chained outputs. O(operators) at each access."""
+    @property
+    def input_formats(self) -> list[tuple[str, str]]:
+        """Input formats of its operators by OperatorID."""
+    @property
+    def output_formats(self) -> list[tuple[str, str]]:
+        """Output formats of its operators by OperatorID."""
+    @property
+    def operator_coordinators(self) -> list[tuple[str, str]]:
+        """Coordinators of its operators by OperatorID."""
+
+@final
+class ChainedOperator:
+    """An operator inside a vertex, with what an executor needs of it (Flink's StreamConfig).
+
+    Outputs are stream edges: chained ones stay in the vertex, the others leave it.
+    """
+
+    node: int
+    operator_id: str
+    user_defined_id: str | None
+    name: str
+    uid: str | None
+    chain_index: int
+    chain_start: bool
+    chain_end: bool
+    managed_memory_fraction: float
+    chained_outputs: list[int]
+    non_chained_outputs: list[int]
+    number_of_outputs: int
+
+@final
+class JobEdge:
+    """A data set and the vertex that reads it: ``source``'s result number ``result`` is ``target``'s input ``input``."""
+
+    source: int
+    result: int
+    target: int
+    input: int
+    distribution: str
+    result_type: str
+    ship_strategy: str
+    stream_edge: int
+
+@final
+class IntermediateDataSet:
+    """What a vertex produces; consumers are pairs of vertex and input."""
+
+    index: int
+    producer: int
+    result: int
+    result_type: str
+    consumers: list[tuple[int, int]]
+
+@final
+class ExecutionGraph:
+    """Every vertex at its parallelism; exchanges are held grouped, edges are made on request (Flink's ExecutionGraph)."""
+
+    @property
+    def job_graph(self) -> JobGraph:
+        """The JobGraph it was expanded from."""
+    @property
+    def vertices(self) -> list[ExecutionJobVertex]:
+        """Vertices in order of creation, which is topological."""
+    @property
+    def total_vertices(self) -> int:
+        """Number of subtasks."""
+    @property
+    def total_edges(self) -> int:
+        """Number of ExecutionEdges."""
+    def execution_edges(self, *, limit_bytes: int = 4294967296) -> Columns:
+        """All ExecutionEdges as columns: consumer, subtask, input, producer, result, partition. O(edges).
+
+        Raises:
+            ExecutionGraphError: they would take more than ``limit_bytes``; the message says how many.
+        """
+    def execution_edge_chunks(self, chunk_size: int = 1048576) -> EdgeChunks:
+        """The same columns in tables of up to ``chunk_size`` rows, in bounded memory.
+
+        Raises:
+            ValueError: ``chunk_size`` is 0.
+        """
+    def vertices_table(self) -> Columns:
+        """Vertices as columns."""
+    def subtasks_table(self) -> Columns:
+        """Subtasks as columns, with their key groups. O(subtasks)."""
+    def executions(self, *, history: int = 16) -> Executions:
+        """First attempts of all subtasks; ``history`` prior attempts of each are remembered."""
+    def sha256_of_edges(self) -> tuple[str, str]:
+        """Fingerprints of all ExecutionEdges, by consumer and by producer (record format). O(edges) time, O(1) space."""
+
+@final
+class ExecutionJobVertex:
+    """A vertex at its parallelism (Flink's ExecutionJobVertex)."""
+
+    @property
+    def index(self) -> int:
+        """Position among the vertices of the ExecutionGraph."""
+    @property
+    def job_vertex(self) -> int:
+        """Index of the vertex in the JobGraph."""
+    @property
+    def name(self) -> str:
+        """Name of the vertex."""
+    @property
+    def parallelism(self) -> int:
+        """Number of subtasks."""
+    @property
+    def max_parallelism(self) -> int:
+        """Number of key groups, Flink's default where unset."""
+    @property
+    def max_parallelism_configured(self) -> bool:
+        """Whether the program set it."""
+    @property
+    def subtasks(self) -> list[ExecutionVertex]:
+        """Its subtasks. O(parallelism) at each access."""
+    def subtask(self, subtask: int) -> ExecutionVertex:
+        """One subtask, counted from 0.
+
+        Raises:
+            IndexError: there is no such subtask.
+        """
+    def task_name(self, subtask: int) -> str:
+        """``name (2/7)``, the subtask counted from 0.
+
+        Raises:
+            IndexError: there is no such subtask.
+        """
+    def consumers(self, result: int, partition: int) -> list[tuple[int, int, int, int]]:
+        """Who reads a partition: (consumer vertex, input, first subtask, last subtask) of each group.
+
+        Raises:
+            IndexError: there is no such result or partition.
+        """
+
+@final
+class ExecutionVertex:
+    """One subtask of a vertex (Flink's ExecutionVertex)."""
+
+    @property
+    def vertex(self) -> int:
+        """Position of its vertex."""
+    @property
+    def subtask(self) -> int:
+        """Index from 0."""
+    @property
+    def task_name(self) -> str:
+        """``name (2/7)``."""
+    @property
+    def inputs(self) -> list[InputPartitions]:
+        """Per input, the partitions it reads."""
+
+@final
+class InputPartitions:
+    """The partitions, ``first`` to ``last``, that one input of a subtask reads."""
+
+    input: int
+    producer: int
+    result: int
+    first: int
+    last: int
+
+@final
+class EdgeChunks:
+    """Iterator of bounded tables of ExecutionEdges."""
+
+    def __iter__(self) -> Iterator[Columns]: ...
+    def __next__(self) -> Columns: ...
+
+@final
+class Executions:
+    """Attempts at running the subtasks of an ExecutionGraph: current ones and a bounded history (Flink's Execution)."""
+
+    def current(self, vertex: int, subtask: int) -> Execution:
+        """The current attempt of a subtask.
+
+        Raises:
+            SpecError: there is no such subtask.
+        """
+    def transition(self, vertex: int, subtask: int, state: str) -> Execution:
+        """Move the current attempt of a subtask on.
+
+        Raises:
+            ExecutionGraphError: the state machine does not allow it.
+            SpecError: there is no such subtask or state.
+        """
+    def reset(self, vertex: int, subtask: int) -> Execution:
+        """Start the next attempt of a subtask whose current one has ended.
+
+        Raises:
+            ExecutionGraphError: the current attempt is alive.
+        """
+    def prior(self, vertex: int, subtask: int) -> list[Execution]:
+        """Earlier attempts that are still remembered, oldest first."""
+
+@final
+class Execution:
+    """One attempt at running a subtask; ``id`` is ``<vertex id>_<subtask>_<attempt>``."""
+
+    id: str
+    subtask: int
+    attempt: int
+    state: str
