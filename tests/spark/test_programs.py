@@ -221,12 +221,14 @@ def test_reading_and_writing_files(executor, tmp_path):
 
 
 def test_a_given_session_is_not_changed(spark, executor):
-    before = {k: spark.conf.get(k) for k in spark.conf.getAll} if hasattr(spark.conf, "getAll") else {}
+    from pyspark.sql import SparkSession
+
+    before = dict(spark.conf.getAll)
     program = Program()
     program.collect(program.source([1]))
     executor.execute(program.pipeline())
-    after = {k: spark.conf.get(k) for k in spark.conf.getAll} if hasattr(spark.conf, "getAll") else {}
-    assert before == after
+    assert dict(spark.conf.getAll) == before
+    assert SparkSession.getActiveSession()._jsparkSession.equals(spark._jsparkSession)
     assert spark.conf.get("spark.sql.adaptive.enabled") == "true"
     assert before
 

@@ -40,6 +40,7 @@ is in Python. ``spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=4`` undoes i
 PER_JOB = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "256",  # a row is a buffer of up to a mebibyte, not a record
 }
 """Settings of the child session of each job, also below a user's session."""
 

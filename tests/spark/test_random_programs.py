@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from penstock.local import LocalExecutor
+from tests.runtime.random_programs import random_program
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_spark_gives_what_the_local_runner_gives_in_the_same_order(executor, seed):
+    program, expected = random_program(seed)
+    collected = executor.execute(program.pipeline()).collected
+    assert {sink: Counter(records) for sink, records in collected.items()} == expected
+    local = LocalExecutor()
+    assert local.execute(random_program(seed)[0].pipeline()).collected == collected
+    assert [(r.task, r.counters) for r in local.reports] == [(r.task, r.counters) for r in executor.reports]
