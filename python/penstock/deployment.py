@@ -174,7 +174,9 @@ class _Vertices:
             uid=node.uid,
             max_parallelism=node.max_parallelism if node.max_parallelism > 0 else place.max_parallelism,
             operator=pickle_operator(self._operators[link.node], link.name),
-            chained=tuple(ChainedOutput(e.side_output, position[e.target], e.type_number) for e in chained),
+            chained=tuple(
+                ChainedOutput(e.side_output, position[e.target], e.type_number, self._record_type(e)) for e in chained
+            ),
             network=tuple(self._network(link)),
             input_type=self._input_type(node),
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from penstock.common import OutputTag, Types
+from penstock.common import Configuration, OutputTag, Types
 from penstock.datastream import (
     MapFunction,
     ParallelSourceFunction,
@@ -227,9 +227,9 @@ FUNCTIONS = {
     "FailReduce": FailReduce,
 }
 TEXTS = {"Text", "Facts", "Stamp"}
-NEEDS_COPIES = re.compile(r"objects_.*_copy")
-"""Scripts in which a chained operator changes what it was given, without object reuse: Penstock always reuses objects
-in a chain."""
+NEEDS_COPIES = re.compile("objects_(mutated_after_emit|emitter_reuses_one)_copy")
+"""Scripts in which an operator changes an object after emitting it to one that keeps it, in one chain, without
+reuse."""
 
 
 class Interpreter:
@@ -238,7 +238,10 @@ class Interpreter:
     def __init__(self, script: dict[str, Any], chaining: bool = True) -> None:
         self.script = script
         self.executor = LocalExecutor()
-        self.env = StreamExecutionEnvironment.get_execution_environment(executor=self.executor)
+        reuse = Configuration()
+        if ["env", "enableObjectReuse"] in script["calls"]:
+            reuse.set_boolean("pipeline.object-reuse", True)
+        self.env = StreamExecutionEnvironment.get_execution_environment(reuse, executor=self.executor)
         self.env.set_parallelism(1)
         if not chaining:
             self.env.disable_operator_chaining()
@@ -300,7 +303,7 @@ class Interpreter:
         return stream.partition_custom(self._function(partitioner), lambda r: r[position])
 
     def _getSideOutput(self, stream, tag):
-        return stream.get_side_output(OutputTag(tag["tag"], REC))
+        return stream.get_side_output(OutputTag(tag["tag"], self._type(None)))
 
     def _union(self, stream, *others):
         return stream.union(*(self.objects[other["ref"]] for other in others))

@@ -8,6 +8,8 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 from tests.runtime.run_scripts import NEEDS_COPIES, WRITTEN, Interpreter, Lacking
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "runs.jsonl.gz"
@@ -74,6 +76,7 @@ def counted(reports, summed):
     return sorted(([name, None, *counts] for (name, _), counts in sums.items()), key=json.dumps)
 
 
+@pytest.mark.filterwarnings("ignore:These settings have no effect")
 def test_programs_give_what_flink_gave():
     ran, wrong = 0, {}
     for script, result in records():

@@ -9,14 +9,14 @@ Source of the semantics: ``OperatorChain`` and ``StreamTask`` (Flink 1.11). Cost
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from penstock.runtime.codec import decode
-from penstock.runtime.config import OperatorConfig, OperatorCounters, VertexConfig
+from penstock.runtime.codec import copier, decode
+from penstock.runtime.config import ChainedOutput, OperatorConfig, OperatorCounters, VertexConfig
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.exchange import Emit, RecordWriter
-from penstock.runtime.operators.base import LiveOperator
-from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.operators.base import LiveOperator, StreamOperator
+from penstock.runtime.outputs import Collector, Output, copying
 
 MakeContext = Callable[[OperatorConfig], OperatorContext]
 
@@ -49,15 +49,17 @@ class OperatorChain:
         context = make_context(config)
         main: list[Collector] = []
         sides: dict[str, list[Collector]] = {}
-        for output in config.network:
-            writer = RecordWriter(output, self._vertex.parallelism, self._subtask, self._emit, context.fail)
-            self._writers.append(writer)
-            _targets(output.side_tag, main, sides).append(writer.write)
-        for link in config.chained:
-            _targets(link.side_tag, main, sides).append(self._operators[link.position].input(link.input))
         try:
-            operator = decode(config.operator)
-            return operator.build(context, Output(main, sides))  # type: ignore[attr-defined]
+            operator: StreamOperator = decode(config.operator)  # type: ignore[assignment]
+            for output in config.network:
+                writer = RecordWriter(output, self._vertex.parallelism, self._subtask, self._emit, context.fail)
+                self._writers.append(writer)
+                _targets(output.side_tag, main, sides).append(writer.write)
+            for link, copied in _copied(config, operator.keeps_output, context.job.reuses_objects):
+                target = self._operators[link.position].input(link.input)
+                copy = copier(link.record_type) if copied else None
+                _targets(link.side_tag, main, sides).append(copying(target, copy) if copy else target)
+            return operator.build(context, Output(main, sides))
         except Exception as error:
             raise context.fail(error) from error
 
@@ -93,6 +95,18 @@ class OperatorChain:
             written = main + sum(sides.values())
             result.append(OperatorCounters(config.operator_id, config.name, read, written))
         return tuple(result)
+
+
+def _copied(config: OperatorConfig, keeps_output: bool, reuse: bool) -> Iterator[tuple[ChainedOutput, bool]]:
+    """The outputs inside the chain, and whether each gets copies: where another reader could see a record change.
+
+    A single reader needs none, and the last of several is given the object itself, when all read the same output.
+    """
+    links = config.chained
+    one_output = len({link.side_tag for link in links}) <= 1
+    for index, link in enumerate(links):
+        alone = one_output and index == len(links) - 1
+        yield link, not reuse and (keeps_output or not alone)
 
 
 def _targets(tag: str | None, main: list[Collector], sides: dict[str, list[Collector]]) -> list[Collector]:

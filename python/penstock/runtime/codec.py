@@ -84,6 +84,22 @@ def freezer(type_info: TypeInformation | None) -> Callable[[Any], Any] | None:
     return None if _immutable(type_info) else freeze
 
 
+def copier(type_info: TypeInformation | None) -> Callable[[Any], Any] | None:
+    """How to give a record to a second reader; None when its declared type is immutable and one object serves all."""
+    return None if _immutable(type_info) else copy_record
+
+
+def copy_record(value: Any) -> Any:
+    """The record itself if it is immutable, otherwise a deep copy."""
+    kind = type(value)
+    if kind in _ATOMS or (kind is tuple and _ATOMS.issuperset(map(type, value))):
+        return value
+    try:
+        return pickle.loads(_fast(value))  # several times faster than deepcopy
+    except _FAILURES:
+        return copy.deepcopy(value)
+
+
 def freeze(value: Any) -> Any:
     """The record itself if it is immutable, otherwise a copy for a buffer (only good for :func:`encode`)."""
     kind = type(value)

@@ -60,11 +60,13 @@ class ChainedOutput:
         side_tag: id of the side output it carries, None for the main output.
         position: of the consumer in the chain (pre-order).
         input: type number of the consumer's input: 0 | 1 | 2.
+        record_type: type of the records, None for undeclared.
     """
 
     side_tag: str | None
     position: int
     input: int
+    record_type: TypeInformation | None = None
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,11 @@ class JobConfig:
     name: str
     job_id: str
     settings: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def reuses_objects(self) -> bool:
+        """Whether chained operators may share objects (Flink: ``enableObjectReuse``)."""
+        return self.settings.get("pipeline.object-reuse", "false").strip().lower() == "true"
 
 
 @dataclass(frozen=True)

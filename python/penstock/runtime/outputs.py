@@ -1,9 +1,15 @@
 """Outputs of an operator: where its records go, inside the chain and over the exchange.
 
 What Flink builds of ChainingOutput, RecordWriterOutput, BroadcastingOutputCollector and CountingOutput is here one
-function per output, so that a record costs one Python call per hop. Chained operators see the same object (Flink's
-*object reuse*): a function that changes a record it was given changes it for its siblings too. Over an exchange every
-record is its own copy.
+function per output, so that a record costs one Python call per hop.
+
+A chained operator is given the object itself, as in PyFlink, where nobody else can hold it; a copy (:func:`copying`)
+where another reader of the same output, or the state of the operator that emits it, would see it change. So chained and
+unchained programs agree. With the setting ``pipeline.object-reuse`` nothing is copied. Over an exchange every record is
+its own copy.
+
+Differs from Flink's default, which copies at every step of a chain: a function that changes an object *after* emitting
+it shows that to whoever kept the object further down the same chain.
 """
 
 from __future__ import annotations
@@ -16,6 +22,15 @@ Collector = Callable[[Any, "int | None"], None]
 
 def _discard(value: Any, timestamp: int | None) -> None:
     """Nobody reads this output."""
+
+
+def copying(target: Collector, copy: Callable[[Any], Any]) -> Collector:
+    """A collector that gives its target a copy of each record (Flink: CopyingChainingOutput)."""
+
+    def collect_copy(value: Any, timestamp: int | None) -> None:
+        target(copy(value), timestamp)
+
+    return collect_copy
 
 
 def fan_out(targets: Sequence[Collector]) -> Collector:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.runtime.binding import lifecycle
@@ -35,8 +35,11 @@ class StreamOperator:
     """Base of all operators.
 
     Attributes:
+        keeps_output: whether its state may hold the objects it emits; then operators chained to it get copies.
         keyed: how the input is keyed, for operators behind ``key_by``.
     """
+
+    keeps_output: ClassVar[bool] = False
 
     keyed: KeyPartition | None = field(default=None, kw_only=True)
 

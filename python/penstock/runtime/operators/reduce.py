@@ -8,7 +8,7 @@ later one as the reduction so far, each with its own record's timestamp.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from penstock.errors import InvalidProgramError
 from penstock.runtime.binding import bind
@@ -30,6 +30,8 @@ class GroupedReduce(StreamOperator):
         reducer: a callable of two records, or an object with ``reduce`` (the aggregators of
             :mod:`penstock.runtime.aggregators` too).
     """
+
+    keeps_output: ClassVar[bool] = True
 
     reducer: Any
 

@@ -10,7 +10,7 @@ add it, ask the trigger, fire, purge. Firing an empty window calls nothing. Resu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from penstock.runtime.binding import bind
 from penstock.runtime.context import OperatorContext
@@ -36,6 +36,8 @@ class WindowOperator(StreamOperator):
         evictor: which elements stay, or None to keep all.
         function: what a window emits.
     """
+
+    keeps_output: ClassVar[bool] = True
 
     assigner: GlobalWindows
     trigger: Trigger
