@@ -33,13 +33,13 @@ def compare(spec: Spec) -> tuple[int, bool]:
     return compared, "error" not in expected.get("execution_graph", {"error": None})
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(specs(max_nodes=40))
 def test_random_graphs(spec: Spec) -> None:
     assert compare(spec)[0] > 0
 
 
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(specs(max_nodes=6))
 def test_random_small_graphs(spec: Spec) -> None:
     assert compare(spec)[0] > 0
