@@ -1,1 +1,1 @@
-"""The tests: one folder per subject. ``reference`` is a slow planner to compare with, ``golden`` what the real Flink made."""
+"""The tests, a folder per subject; ``reference`` is a slow planner to compare with, ``golden`` what Flink made."""
