@@ -187,3 +187,44 @@ fn starts_with_source(graph: &StreamGraph, verdicts: &[Verdict], known: &mut [Op
     }
     answer
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream_graph::{NewNode, Role};
+    use crate::test_graphs::{graph, node};
+
+    fn verdict(
+        source: NewNode<'_>,
+        target: NewNode<'_>,
+        partitioner: Option<crate::stream_graph::Partitioner>,
+    ) -> (Verdict, Option<String>) {
+        let graph = graph(&[source, target], &[(1, 2, partitioner)]);
+        let verdicts = Verdicts::of(&graph);
+        (verdicts.get(EdgeIndex(0)), verdicts.reason(&graph, EdgeIndex(0)))
+    }
+
+    #[test]
+    fn the_first_rule_that_breaks_names_both_values() {
+        let (source, target) = (node(1, Role::Source), node(2, Role::Operator));
+        assert_eq!(verdict(source.clone(), target.clone(), None), (Verdict::Chained, None));
+        let wider = NewNode { parallelism: 3, ..target.clone() };
+        let (rule, reason) = verdict(source.clone(), wider, Some(Partitioner::Hash));
+        assert_eq!((rule, reason.as_deref()), (Verdict::Partitioner, Some("partitioner is HASH, only FORWARD chains")));
+        let elsewhere = NewNode { slot_sharing_group: Some("g"), chaining_strategy: ChainingStrategy::Never, ..target };
+        let (rule, reason) = verdict(source, elsewhere, None);
+        assert_eq!(rule, Verdict::SlotSharingGroup);
+        assert_eq!(reason.as_deref(), Some("slot sharing groups differ: \"default\" -> \"g\""));
+    }
+
+    #[test]
+    fn yielding_is_refused_behind_a_source_only() {
+        let yielding = |id| NewNode { yielding: true, ..node(id, Role::Operator) };
+        let nodes = [node(1, Role::Source), node(2, Role::Operator), yielding(3), yielding(4), node(5, Role::Operator)];
+        let graph = graph(&nodes, &[(1, 2, None), (2, 3, None), (3, 4, None), (4, 5, None)]);
+        let verdicts = Verdicts::of(&graph);
+        let chained: Vec<bool> = all(4).map(|edge| verdicts.chained(edge)).collect();
+        assert_eq!(chained, [true, false, true, true]);
+        assert_eq!(verdicts.get(EdgeIndex(1)), Verdict::YieldingBehindSource);
+    }
+}

@@ -20,3 +20,5 @@ pub mod murmur3;
 pub mod names;
 pub mod operator_id;
 pub mod stream_graph;
+#[cfg(test)]
+mod test_graphs;

@@ -208,3 +208,48 @@ pub fn parse_hash_table(graph: &StreamGraph, table: &BTreeMap<i32, String>) -> R
     };
     table.iter().map(parse).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream_graph::{NewNode, Partitioner, Role};
+    use crate::test_graphs::{graph, node};
+
+    fn ids(nodes: &[NewNode<'_>], edges: &[(i32, i32, Option<Partitioner>)]) -> Result<Vec<Option<String>>> {
+        let graph = graph(nodes, edges);
+        let ids = OperatorIds::of(&graph, &Verdicts::of(&graph))?;
+        Ok(all(nodes.len()).map(|node| ids.get(node).map(|id| id.to_string())).collect())
+    }
+
+    #[test]
+    fn names_ids_and_parallelism_do_not_enter() {
+        let plain = ids(&[node(1, Role::Source), node(2, Role::Sink)], &[(1, 2, None)]);
+        let renamed = [NewNode { name: "x", parallelism: 3, ..node(7, Role::Source) }, NewNode { parallelism: 3, ..node(9, Role::Sink) }];
+        assert_eq!(plain, ids(&renamed, &[(7, 9, None)]));
+        let alone = ids(&[node(1, Role::Source)], &[]).unwrap();
+        assert_eq!(alone[0].as_deref(), Some("bc764cd8ddf7a0cff126f51c16239658"));
+    }
+
+    #[test]
+    fn a_node_that_waits_for_an_unreached_input_has_no_id() {
+        let nodes = [node(1, Role::Source), node(2, Role::Operator), node(3, Role::Operator)];
+        let ids = ids(&nodes, &[(1, 3, None), (2, 3, None)]).unwrap();
+        assert_eq!(ids.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, false]);
+    }
+
+    #[test]
+    fn a_uid_used_twice_names_both_operators() {
+        let uid = |id, role| NewNode { uid: Some("same"), ..node(id, role) };
+        let error = ids(&[uid(1, Role::Source), uid(2, Role::Sink)], &[(1, 2, None)]).unwrap_err();
+        assert_eq!(error.operators(), ["Source-1", "Sink-2"]);
+    }
+
+    #[test]
+    fn hex_is_read_as_java_reads_it() {
+        assert_eq!(parse_hex("0aF"), Some(vec![10]));
+        assert_eq!(parse_hex("-1+f"), Some(vec![255, 15]));
+        assert_eq!(parse_hex("zz"), None);
+        assert_eq!(parse_id("897859f6655555855a890e51483ab5e6"), Some(OperatorId::of_uid("a")));
+        assert_eq!(parse_id("-97859f6655555855a890e51483ab5e6"), None);
+    }
+}

@@ -13,6 +13,8 @@ use pyo3::prelude::*;
 use crate::error::{check, parse};
 use crate::stream_graph::StreamGraph;
 
+const NAME: &str = "StreamGraphBuilder";
+
 type ResourceTuple = (f64, i64, i64, i64);
 
 /// Puts a StreamGraph together, node by node, as Flink's StreamGraph is filled; ``build`` consumes it.
@@ -58,11 +60,18 @@ impl StreamGraphBuilder {
             name: name.into(),
             job_name: job_name.into(),
             chaining_enabled,
-            exchange_mode: parse(py, "exchange_mode", exchange_mode, ExchangeMode::ALL, ExchangeMode::parse)?,
-            schedule_mode: parse(py, "schedule_mode", schedule_mode, ScheduleMode::ALL, ScheduleMode::parse)?,
+            exchange_mode: parse(py, NAME, "exchange_mode", exchange_mode, ExchangeMode::ALL, ExchangeMode::parse)?,
+            schedule_mode: parse(py, NAME, "schedule_mode", schedule_mode, ScheduleMode::ALL, ScheduleMode::parse)?,
             checkpointing_enabled,
             checkpoint_interval,
-            checkpointing_mode: parse(py, "checkpointing_mode", checkpointing_mode, CheckpointingMode::ALL, CheckpointingMode::parse)?,
+            checkpointing_mode: parse(
+                py,
+                NAME,
+                "checkpointing_mode",
+                checkpointing_mode,
+                CheckpointingMode::ALL,
+                CheckpointingMode::parse,
+            )?,
             force_checkpointing,
             all_vertices_in_same_slot_sharing_group,
         };
@@ -126,14 +135,14 @@ impl StreamGraphBuilder {
         let node = NewNode {
             id,
             name,
-            role: parse(py, "kind", kind, Role::KINDS, Role::of_kind)?,
+            role: parse(py, NAME, "kind", kind, Role::KINDS, Role::of_kind)?,
             uid,
             user_hash,
             slot_sharing_group,
             co_location_group,
             parallelism,
             max_parallelism,
-            chaining_strategy: parse(py, "chaining_strategy", chaining_strategy, ChainingStrategy::ALL, ChainingStrategy::parse)?,
+            chaining_strategy: parse(py, NAME, "chaining_strategy", chaining_strategy, ChainingStrategy::ALL, ChainingStrategy::parse)?,
             yielding,
             managed_memory_weight,
             buffer_timeout,
@@ -185,8 +194,8 @@ impl StreamGraphBuilder {
     ///     StreamGraphError: the id is taken or the input unknown.
     #[pyo3(signature = (id, input, partitioner, shuffle_mode = "UNDEFINED"))]
     fn add_virtual_partition(&self, py: Python<'_>, id: i32, input: i32, partitioner: &str, shuffle_mode: &str) -> PyResult<()> {
-        let partitioner = parse(py, "partitioner", partitioner, Partitioner::ALL, Partitioner::parse)?;
-        let mode = parse(py, "shuffle_mode", shuffle_mode, ShuffleMode::ALL, ShuffleMode::parse)?;
+        let partitioner = parse(py, NAME, "partitioner", partitioner, Partitioner::ALL, Partitioner::parse)?;
+        let mode = parse(py, NAME, "shuffle_mode", shuffle_mode, ShuffleMode::ALL, ShuffleMode::parse)?;
         self.with(py, |builder| builder.add_virtual_partition(id, input, partitioner, mode))
     }
 
@@ -219,8 +228,8 @@ impl StreamGraphBuilder {
     ///     StreamGraphError: an unknown node, or FORWARD between different parallelisms.
     #[pyo3(signature = (source, target, input = 0, *, partitioner = None, shuffle_mode = "UNDEFINED"))]
     fn add_edge(&self, py: Python<'_>, source: i32, target: i32, input: u8, partitioner: Option<&str>, shuffle_mode: &str) -> PyResult<()> {
-        let partitioner = partitioner.map(|name| parse(py, "partitioner", name, Partitioner::ALL, Partitioner::parse)).transpose()?;
-        let shuffle_mode = parse(py, "shuffle_mode", shuffle_mode, ShuffleMode::ALL, ShuffleMode::parse)?;
+        let partitioner = partitioner.map(|name| parse(py, NAME, "partitioner", name, Partitioner::ALL, Partitioner::parse)).transpose()?;
+        let shuffle_mode = parse(py, NAME, "shuffle_mode", shuffle_mode, ShuffleMode::ALL, ShuffleMode::parse)?;
         let edge = NewEdge { source, target, partitioner, shuffle_mode, type_number: input, side_output: None, partition_node: None };
         self.with(py, |builder| builder.add_edge(edge))
     }

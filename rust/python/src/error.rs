@@ -29,11 +29,11 @@ pub fn check<T>(py: Python<'_>, result: penstock_planner::error::Result<T>) -> P
     result.map_err(|error| to_python(py, &error))
 }
 
-/// Parses one of Flink's spellings.
-pub fn parse<T>(py: Python<'_>, field: &str, text: &str, spellings: &[&str], parse: fn(&str) -> Option<T>) -> PyResult<T> {
+/// Parses one of Flink's spellings; `subject` is the class whose argument it is.
+pub fn parse<T>(py: Python<'_>, subject: &str, field: &str, text: &str, spellings: &[&str], parse: fn(&str) -> Option<T>) -> PyResult<T> {
     parse(text).ok_or_else(|| {
         let error = PlanError::InvalidValue {
-            subject: "StreamGraphBuilder".into(),
+            subject: subject.into(),
             field: field.into(),
             value: format!("\"{text}\""),
             expected: format!("one of {}", spellings.join(", ")),

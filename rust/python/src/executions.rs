@@ -43,6 +43,10 @@ impl Executions {
 
 #[pymethods]
 impl Executions {
+    fn __repr__(&self) -> String {
+        format!("Executions({} subtasks)", self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).len())
+    }
+
     /// The current attempt of a subtask.
     ///
     /// Raises:
@@ -58,7 +62,7 @@ impl Executions {
     ///     SpecError: there is no such subtask or state.
     fn transition(&self, py: Python<'_>, vertex: u32, subtask: u32, state: &str) -> PyResult<Execution> {
         let spellings: Vec<&str> = ExecutionState::ALL.iter().map(|state| state.as_str()).collect();
-        let state = parse(py, "state", state, &spellings, ExecutionState::parse)?;
+        let state = parse(py, "Executions.transition", "state", state, &spellings, ExecutionState::parse)?;
         self.with(py, |attempts| attempts.transition(ExecutionVertexIndex(vertex), subtask, state)).map(Execution::from)
     }
 

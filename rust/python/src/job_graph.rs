@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, Int32Array, StringArray, UInt32Array};
 use penstock_planner::execution_graph::expand;
-use penstock_planner::index::{CoLocationIndex, DataSetIndex, Index, JobEdgeIndex, OperatorIndex, VertexIndex, all};
+use penstock_planner::index::{DataSetIndex, JobEdgeIndex, OperatorIndex, VertexIndex, all};
 use penstock_planner::job_graph::JobGraph as Job;
 use penstock_planner::stream_graph::ResourceSpec;
 use pyo3::prelude::*;
@@ -13,18 +12,13 @@ use pyo3::prelude::*;
 use crate::columns::Columns;
 use crate::error::check;
 use crate::execution_graph::ExecutionGraph;
+use crate::job_tables::{edges_table, operators_table, vertices_table};
+use crate::job_vertex::JobVertex;
 use crate::stream_graph::{StreamGraph, clipped};
 
 /// Chains as vertices and the data sets between them; immutable (Flink's JobGraph).
 #[pyclass(frozen, module = "penstock.plan")]
 pub struct JobGraph(pub Arc<Job>);
-
-/// A chain of operators that runs as one task (Flink's JobVertex).
-#[pyclass(frozen, module = "penstock.plan")]
-pub struct JobVertex {
-    job: Arc<Job>,
-    vertex: VertexIndex,
-}
 
 /// An operator inside a vertex, with what an executor needs of it (Flink's StreamConfig).
 ///
@@ -68,9 +62,11 @@ pub struct IntermediateDataSet {
     consumers: Vec<(u32, usize)>,
 }
 
-type Quantities = (f64, i64, i64, i64);
+/// CPU shares, heap, off-heap and managed MiB.
+pub type Quantities = (f64, i64, i64, i64);
 
-fn quantities(spec: &ResourceSpec) -> Quantities {
+/// Resources as Python sees them.
+pub fn quantities(spec: &ResourceSpec) -> Quantities {
     (spec.cpu_as_f64(), spec.heap_mb, spec.off_heap_mb, spec.managed_mb)
 }
 
@@ -108,7 +104,7 @@ impl JobGraph {
     /// Vertices in order of creation (getVertices). O(V) at each access.
     #[getter]
     fn vertices(&self) -> Vec<JobVertex> {
-        all(self.0.vertex_count()).map(|vertex| JobVertex { job: self.0.clone(), vertex }).collect()
+        all(self.0.vertex_count()).map(|vertex| JobVertex::new(self.0.clone(), vertex)).collect()
     }
 
     /// Job edges in the order in which they were connected. O(E) at each access.
@@ -212,139 +208,6 @@ impl JobGraph {
 }
 
 #[pymethods]
-impl JobVertex {
-    /// Position among the vertices.
-    #[getter]
-    fn index(&self) -> u32 {
-        self.vertex.0
-    }
-
-    /// JobVertexID: the OperatorID of the head.
-    #[getter]
-    fn id(&self) -> String {
-        self.job.id(self.vertex).to_string()
-    }
-
-    /// Chained name, ``A -> (B, C -> D)``.
-    #[getter]
-    fn name(&self) -> &str {
-        self.job.name(self.vertex)
-    }
-
-    /// Number of subtasks; -1 when unset.
-    #[getter]
-    fn parallelism(&self) -> i32 {
-        self.job.parallelism(self.vertex)
-    }
-
-    /// Number of key groups; -1 when unset.
-    #[getter]
-    fn max_parallelism(&self) -> i32 {
-        self.job.stream_graph().node(self.job.chain(self.vertex).head).max_parallelism
-    }
-
-    /// Simple name of the task class.
-    #[getter]
-    fn invokable(&self) -> &str {
-        self.job.stream_graph().task(self.job.chain(self.vertex).head)
-    }
-
-    /// Node id of the first operator.
-    #[getter]
-    fn head(&self) -> i32 {
-        self.job.stream_graph().node(self.job.chain(self.vertex).head).id
-    }
-
-    /// Pairs of generated and alternative OperatorID, in order of creation, the head last.
-    #[getter]
-    fn operator_ids(&self) -> Vec<(String, Option<String>)> {
-        self.job.operator_id_pairs(self.vertex).map(|(own, other)| (own.to_string(), other.map(|id| id.to_string()))).collect()
-    }
-
-    /// Node ids of the operators, in order of creation, the head last.
-    #[getter]
-    fn operator_nodes(&self) -> Vec<i32> {
-        self.job.operators(self.vertex).iter().map(|operator| self.job.stream_graph().node(operator.node).id).collect()
-    }
-
-    /// Number of the slot sharing group.
-    #[getter]
-    fn slot_sharing_group(&self) -> u32 {
-        self.job.slots().group_of[self.vertex.get()].0
-    }
-
-    /// Number of the co-location group.
-    #[getter]
-    fn co_location_group(&self) -> Option<u32> {
-        self.job.slots().co_location_of[self.vertex.get()].map(|CoLocationIndex(group)| group)
-    }
-
-    /// Summed minimum resources (CPU shares, heap, off-heap, managed MiB); ``None`` is UNKNOWN.
-    #[getter]
-    fn min_resources(&self) -> Option<Quantities> {
-        self.job.vertex_resources(self.vertex).map(|both| quantities(&both.min))
-    }
-
-    /// Summed preferred resources; ``None`` is UNKNOWN.
-    #[getter]
-    fn preferred_resources(&self) -> Option<Quantities> {
-        self.job.vertex_resources(self.vertex).map(|both| quantities(&both.preferred))
-    }
-
-    /// Job edges it reads, in order.
-    #[getter]
-    fn inputs(&self) -> Vec<JobEdge> {
-        self.job.inputs(self.vertex).iter().map(|&edge| job_edge(&self.job, edge)).collect()
-    }
-
-    /// Data sets it produces, in order.
-    #[getter]
-    fn results(&self) -> Vec<IntermediateDataSet> {
-        self.job.results(self.vertex).iter().map(|&data_set| intermediate_data_set(&self.job, data_set)).collect()
-    }
-
-    /// Stream edges it reads, in physical order.
-    #[getter]
-    fn in_edges(&self) -> Vec<u32> {
-        self.job.inputs(self.vertex).iter().map(|&edge| self.job.edge(edge).edge.0).collect()
-    }
-
-    /// Stream edges it writes, in order.
-    #[getter]
-    fn out_edges(&self) -> Vec<u32> {
-        self.job.results(self.vertex).iter().map(|&result| self.job.edge(JobEdgeIndex(result.0)).edge.0).collect()
-    }
-
-    /// Its operators from the head down the chained outputs. O(operators) at each access.
-    #[getter]
-    fn chain(&self) -> Vec<ChainedOperator> {
-        self.job.walk(self.vertex).map(|(node, depth, row)| chained_operator(&self.job, node, depth, row)).collect()
-    }
-
-    /// Input formats of its operators by OperatorID.
-    #[getter]
-    fn input_formats(&self) -> Vec<(String, String)> {
-        self.job.formats(self.vertex, |extras| extras.input_format)
-    }
-
-    /// Output formats of its operators by OperatorID.
-    #[getter]
-    fn output_formats(&self) -> Vec<(String, String)> {
-        self.job.formats(self.vertex, |extras| extras.output_format)
-    }
-
-    /// Coordinators of its operators by OperatorID.
-    #[getter]
-    fn operator_coordinators(&self) -> Vec<(String, String)> {
-        self.job.formats(self.vertex, |extras| extras.coordinator)
-    }
-
-    fn __repr__(&self) -> String {
-        format!("JobVertex({}: {:?}, parallelism={}, id={})", self.vertex.0, clipped(self.name()), self.parallelism(), self.id())
-    }
-}
-
-#[pymethods]
 impl ChainedOperator {
     fn __repr__(&self) -> String {
         format!("ChainedOperator({}: {:?}, node={}, id={})", self.chain_index, clipped(&self.name), self.node, self.operator_id)
@@ -367,7 +230,8 @@ impl IntermediateDataSet {
     }
 }
 
-fn job_edge(job: &Job, edge: JobEdgeIndex) -> JobEdge {
+/// The view of one job edge.
+pub fn job_edge(job: &Job, edge: JobEdgeIndex) -> JobEdge {
     let ends = job.edge(edge);
     JobEdge {
         source: ends.source.0,
@@ -381,7 +245,8 @@ fn job_edge(job: &Job, edge: JobEdgeIndex) -> JobEdge {
     }
 }
 
-fn intermediate_data_set(job: &Job, data_set: DataSetIndex) -> IntermediateDataSet {
+/// The view of one intermediate data set.
+pub fn intermediate_data_set(job: &Job, data_set: DataSetIndex) -> IntermediateDataSet {
     let consumers = job.consumers(data_set);
     let producer = job.edge(consumers[0]);
     IntermediateDataSet {
@@ -393,7 +258,8 @@ fn intermediate_data_set(job: &Job, data_set: DataSetIndex) -> IntermediateDataS
     }
 }
 
-fn chained_operator(job: &Job, node: penstock_planner::index::NodeIndex, depth: u32, row: OperatorIndex) -> ChainedOperator {
+/// The view of one chained operator.
+pub fn chained_operator(job: &Job, node: penstock_planner::index::NodeIndex, depth: u32, row: OperatorIndex) -> ChainedOperator {
     let graph = job.stream_graph();
     let edges = |chained| job.outputs(node, chained).map(|edge| edge.0).collect::<Vec<u32>>();
     let (chained_outputs, non_chained_outputs) = (edges(true), edges(false));
@@ -411,65 +277,4 @@ fn chained_operator(job: &Job, node: penstock_planner::index::NodeIndex, depth: 
         chained_outputs,
         non_chained_outputs,
     }
-}
-
-fn operators_table(job: &Job) -> Columns {
-    let graph = job.stream_graph();
-    let vertices = all::<VertexIndex>(job.vertex_count());
-    let table: Vec<_> = vertices.flat_map(|vertex| job.operators(vertex).iter().map(move |operator| (vertex, operator))).collect();
-    let rows = || table.iter();
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("node", Arc::new(Int32Array::from_iter_values(rows().map(|(_, operator)| graph.node(operator.node).id)))),
-        ("operator_id", Arc::new(StringArray::from_iter_values(rows().map(|(_, operator)| job.operator_id(operator.node).to_string())))),
-        (
-            "user_defined_id",
-            Arc::new(StringArray::from_iter(rows().map(|(_, operator)| job.user_defined_id(operator.node).map(|id| id.to_string())))),
-        ),
-        ("vertex", Arc::new(UInt32Array::from_iter_values(rows().map(|(vertex, _)| vertex.0)))),
-        ("chain_index", Arc::new(UInt32Array::from_iter_values(rows().map(|(_, operator)| operator.depth)))),
-        ("name", Arc::new(StringArray::from_iter_values(rows().map(|(_, operator)| graph.name(operator.node))))),
-        ("uid", Arc::new(StringArray::from_iter(rows().map(|(_, operator)| graph.node(operator.node).uid.map(|uid| graph.text(uid)))))),
-        (
-            "managed_memory_fraction",
-            Arc::new(Float64Array::from_iter_values((0..table.len()).map(|row| job.managed_memory_fraction(OperatorIndex::new(row))))),
-        ),
-    ];
-    Columns::new(columns)
-}
-
-fn vertices_table(job: &Job) -> Columns {
-    let graph = job.stream_graph();
-    let vertices = || all::<VertexIndex>(job.vertex_count());
-    let head = |vertex: VertexIndex| job.chain(vertex).head;
-    let groups = |vertex: VertexIndex| job.slots().group_of[vertex.get()].0;
-    let co_located = |vertex: VertexIndex| job.slots().co_location_of[vertex.get()].map(|group| group.0);
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("vertex", Arc::new(UInt32Array::from_iter_values(vertices().map(|vertex| vertex.0)))),
-        ("id", Arc::new(StringArray::from_iter_values(vertices().map(|vertex| job.id(vertex).to_string())))),
-        ("name", Arc::new(StringArray::from_iter_values(vertices().map(|vertex| job.name(vertex))))),
-        ("head", Arc::new(Int32Array::from_iter_values(vertices().map(|vertex| graph.node(head(vertex)).id)))),
-        ("parallelism", Arc::new(Int32Array::from_iter_values(vertices().map(|vertex| job.parallelism(vertex))))),
-        ("max_parallelism", Arc::new(Int32Array::from_iter_values(vertices().map(|vertex| graph.node(head(vertex)).max_parallelism)))),
-        ("invokable", Arc::new(StringArray::from_iter_values(vertices().map(|vertex| graph.task(head(vertex)))))),
-        ("slot_sharing_group", Arc::new(UInt32Array::from_iter_values(vertices().map(groups)))),
-        ("co_location_group", Arc::new(UInt32Array::from_iter(vertices().map(co_located)))),
-    ];
-    Columns::new(columns)
-}
-
-fn edges_table(job: &Job) -> Columns {
-    let indices = || all::<JobEdgeIndex>(job.edge_count());
-    let edges = || indices().map(|edge| job.edge(edge));
-    let partitioner = |edge: JobEdgeIndex| job.stream_graph().edge(job.edge(edge).edge).partitioner.as_str();
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("source", Arc::new(UInt32Array::from_iter_values(edges().map(|edge| edge.source.0)))),
-        ("result", Arc::new(UInt32Array::from_iter_values(indices().map(|edge| job.result_position(job.consumed(edge)) as u32)))),
-        ("target", Arc::new(UInt32Array::from_iter_values(edges().map(|edge| edge.target.0)))),
-        ("input", Arc::new(UInt32Array::from_iter_values(indices().map(|edge| job.input_position(edge) as u32)))),
-        ("distribution", Arc::new(StringArray::from_iter_values(indices().map(|edge| job.distribution(edge).as_str())))),
-        ("result_type", Arc::new(StringArray::from_iter_values(edges().map(|edge| edge.result_type.as_str())))),
-        ("ship_strategy", Arc::new(StringArray::from_iter_values(indices().map(partitioner)))),
-        ("stream_edge", Arc::new(UInt32Array::from_iter_values(edges().map(|edge| edge.edge.0)))),
-    ];
-    Columns::new(columns)
 }

@@ -6,6 +6,8 @@ mod error;
 mod execution_graph;
 mod executions;
 mod job_graph;
+mod job_tables;
+mod job_vertex;
 mod stream_graph;
 
 use pyo3::prelude::*;
@@ -33,7 +35,9 @@ mod _native {
     #[pymodule_export]
     use super::executions::{Execution, Executions};
     #[pymodule_export]
-    use super::job_graph::{ChainedOperator, IntermediateDataSet, JobEdge, JobGraph, JobVertex};
+    use super::job_graph::{ChainedOperator, IntermediateDataSet, JobEdge, JobGraph};
+    #[pymodule_export]
+    use super::job_vertex::JobVertex;
     #[pymodule_export]
     use super::stream_graph::{StreamEdge, StreamGraph, StreamNode, Verdict};
     #[pymodule_export]

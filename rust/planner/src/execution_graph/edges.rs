@@ -151,3 +151,40 @@ impl ExecutionGraph {
         Ok(columns)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream_graph::{NewNode, Partitioner, Role};
+    use crate::test_graphs::{graph, job, node};
+    use std::sync::Arc;
+
+    fn expanded(partitioner: Partitioner, producers: i32, consumers: i32) -> ExecutionGraph {
+        let wide = |id, role, parallelism| NewNode { parallelism, ..node(id, role) };
+        let graph = graph(&[wide(1, Role::Source, producers), wide(2, Role::Sink, consumers)], &[(1, 2, Some(partitioner))]);
+        crate::execution_graph::expand(Arc::new(job(graph))).unwrap()
+    }
+
+    #[test]
+    fn chunks_of_any_size_add_up_to_the_table() {
+        for partitioner in [Partitioner::Hash, Partitioner::Rescale] {
+            let graph = expanded(partitioner, 7, 4);
+            let whole = graph.all_edges(u64::MAX).unwrap();
+            assert_eq!(whole.len() as u64, graph.total_edges());
+            for rows in [1, 3, 5, 100] {
+                let (mut cursor, mut partitions) = (Cursor::default(), Vec::new());
+                while let Some(chunk) = Some(graph.next_edges(&mut cursor, rows)).filter(|chunk| !chunk.is_empty()) {
+                    assert!(chunk.len() <= rows);
+                    partitions.extend(chunk.partition);
+                }
+                assert_eq!(partitions, whole.partition);
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_beyond_the_limit_is_refused_with_its_size() {
+        let error = expanded(Partitioner::Hash, 100, 100).all_edges(1000).unwrap_err();
+        assert!(error.to_string().contains("10000 execution edges") && error.to_string().contains("240000 bytes"), "{error}");
+    }
+}

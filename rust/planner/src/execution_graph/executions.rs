@@ -111,6 +111,16 @@ impl Executions {
         Self { graph, states: vec![ExecutionState::Created; subtasks], attempts: vec![0; subtasks], prior: HashMap::new(), history }
     }
 
+    /// Number of subtasks.
+    pub fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Whether there is no subtask.
+    pub fn is_empty(&self) -> bool {
+        self.states.is_empty()
+    }
+
     /// The current attempt of a subtask.
     pub fn current(&self, vertex: ExecutionVertexIndex, subtask: u32) -> Result<Execution> {
         let at = self.locate(vertex, subtask)?;
@@ -179,4 +189,31 @@ impl Executions {
 
 fn illegal(execution: &Execution, to: &str) -> PlanError {
     PlanError::IllegalTransition { attempt: execution.id(), from: execution.state.as_str().into(), to: to.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ExecutionState::{self, *};
+
+    #[test]
+    fn every_way_to_the_end() {
+        for path in [[Created, Scheduled, Deploying, Running, Finished], [Created, Scheduled, Deploying, Canceling, Canceled]] {
+            assert!(path.windows(2).all(|step| step[0].may_become(step[1])), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_leaves_a_terminal_state_and_nothing_comes_back() {
+        for state in ExecutionState::ALL {
+            assert!(!state.may_become(Created) && !state.may_become(state), "{state:?}");
+            assert_eq!(state.is_terminal(), ExecutionState::ALL.into_iter().all(|next| !state.may_become(next)), "{state:?}");
+            assert_eq!(ExecutionState::parse(state.as_str()), Some(state));
+        }
+    }
+
+    #[test]
+    fn only_what_was_deployed_passes_through_canceling() {
+        assert!(!Created.may_become(Canceling) && Created.may_become(Canceled));
+        assert!(Running.may_become(Canceling) && !Running.may_become(Canceled));
+    }
 }

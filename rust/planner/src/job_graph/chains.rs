@@ -236,3 +236,51 @@ impl Walk<'_> {
         PlanError::UnreachedInput { operator: self.graph.label(node), waits_for: self.graph.label(missing) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::error::PlanError;
+    use crate::index::{VertexIndex, all};
+    use crate::job_graph::{JobOptions, compile};
+    use crate::stream_graph::{NewNode, Partitioner, Role};
+    use crate::test_graphs::{graph, job, node};
+
+    #[test]
+    fn vertices_start_downstream_and_end_with_their_head() {
+        let nodes = [node(1, Role::Source), node(2, Role::Operator), node(3, Role::Sink)];
+        let job = job(graph(&nodes, &[(1, 2, None), (2, 3, Some(Partitioner::Hash))]));
+        let names: Vec<&str> = all(2).map(|vertex| job.name(vertex)).collect();
+        assert_eq!(names, ["Sink", "Source -> Op"]);
+        let operators: Vec<i32> = job.operators(VertexIndex(1)).iter().map(|row| job.stream_graph().node(row.node).id).collect();
+        assert_eq!(operators, [2, 1]);
+        assert_eq!(job.topological_order(), [VertexIndex(1), VertexIndex(0)]);
+    }
+
+    #[test]
+    fn branches_stand_in_brackets() {
+        let nodes = [node(1, Role::Source), node(2, Role::Operator), node(3, Role::Sink), node(4, Role::Sink)];
+        let job = job(graph(&nodes, &[(1, 2, None), (1, 3, None), (2, 4, None)]));
+        assert_eq!(job.name(VertexIndex(0)), "Source -> (Op -> Sink, Sink)");
+        let depths: Vec<u32> = job.walk(VertexIndex(0)).map(|(_, depth, _)| depth).collect();
+        assert_eq!(depths, [0, 1, 2, 1]);
+    }
+
+    #[test]
+    fn a_cycle_names_its_operators() {
+        let uid = |id, uid| NewNode { uid: Some(uid), ..node(id, Role::Operator) };
+        let edges = [(1, 2, None), (2, 3, Some(Partitioner::Rebalance)), (3, 2, None)];
+        let graph = graph(&[node(1, Role::Source), uid(2, "a"), uid(3, "b")], &edges);
+        let error = compile(std::sync::Arc::new(graph), JobOptions::default()).unwrap_err();
+        assert!(matches!(&error, PlanError::Cycle { length: 2, .. }), "{error}");
+        assert_eq!(error.operators(), ["Op-2", "Op-3"]);
+    }
+
+    #[test]
+    fn a_long_chain_needs_no_stack() {
+        let nodes: Vec<_> = (0..100_000).map(|id| node(id, if id == 0 { Role::Source } else { Role::Operator })).collect();
+        let edges: Vec<_> = (1..100_000).map(|id| (id - 1, id, None)).collect();
+        let plan = move || job(graph(&nodes, &edges)).vertex_count();
+        let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(plan).unwrap();
+        assert_eq!(thread.join().unwrap(), 1);
+    }
+}

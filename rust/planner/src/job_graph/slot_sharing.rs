@@ -146,3 +146,30 @@ fn number<K: std::hash::Hash + Eq>(items: impl Iterator<Item = (VertexIndex, K)>
 fn sum(group: &[VertexIndex], resources: &[Option<Resources>]) -> Option<ResourceSpec> {
     group.iter().try_fold(ResourceSpec::zero(), |sum, vertex| Some(sum.merge(&resources[vertex.get()].as_ref()?.min)))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::stream_graph::{NewNode, Partitioner, Role, Settings, StreamGraphBuilder};
+    use crate::test_graphs::{edge, graph, job, node};
+
+    #[test]
+    fn default_is_one_group_and_names_share() {
+        let named = |id, role| NewNode { slot_sharing_group: Some("g"), ..node(id, role) };
+        let nodes = [node(1, Role::Source), named(2, Role::Operator), named(3, Role::Operator), node(4, Role::Sink)];
+        let hash = Some(Partitioner::Hash);
+        let job = job(graph(&nodes, &[(1, 2, hash), (2, 3, hash), (3, 4, hash)]));
+        assert_eq!(job.slots().group_of.iter().map(|group| group.0).collect::<Vec<_>>(), [0, 1, 1, 0]);
+    }
+
+    #[test]
+    fn regions_share_when_the_program_says_so() {
+        let settings = Settings { all_vertices_in_same_slot_sharing_group: false, ..Settings::default() };
+        let mut builder = StreamGraphBuilder::new(settings);
+        for (id, role) in [(1, Role::Source), (2, Role::Sink), (3, Role::Source)] {
+            builder.add_node(&node(id, role)).unwrap();
+        }
+        builder.add_edge(edge(1, 2, Some(Partitioner::Hash))).unwrap();
+        let job = job(builder.build());
+        assert_eq!(job.slots().group_of.iter().map(|group| group.0).collect::<Vec<_>>(), [0, 0, 1]);
+    }
+}

@@ -36,3 +36,16 @@ pub fn sort(consumers: &Csr<VertexIndex, VertexIndex>, inputs: impl Iterator<Ite
     }
     sorted
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_first_into_what_becomes_free() {
+        // 0 feeds 2 and 3, 1 feeds 3, 2 feeds 4: breadth first would give 0 1 2 3 4
+        let edges = [(0, 2), (0, 3), (1, 3), (2, 4)].map(|(from, to)| (VertexIndex(from), VertexIndex(to)));
+        let consumers = Csr::group(5, edges.into_iter());
+        assert_eq!(sort(&consumers, [0, 0, 1, 2, 1].into_iter()).iter().map(|vertex| vertex.0).collect::<Vec<_>>(), [0, 1, 2, 4, 3]);
+    }
+}

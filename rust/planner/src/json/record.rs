@@ -24,11 +24,17 @@ const HASHED_EDGES: u64 = 1 << 30;
 /// The record of a described graph, errors included, each at its stage.
 pub fn plan_record(spec: &str) -> String {
     let parsed = Spec::parse(spec);
-    let name = parsed.as_ref().map_or("", |spec| spec.name());
+    let name = &parsed.as_ref().map_or_else(|_| name_of(spec), |spec| spec.name().to_owned());
     match parsed.as_ref().map_err(PlanError::clone).and_then(Spec::build) {
         Err(error) => write(&Record { name, flink: FLINK, stream_graph: Err(error).into(), planned: None }),
         Ok(graph) => planned(&Arc::new(graph), name),
     }
+}
+
+/// The name of a description that is JSON but otherwise broken.
+fn name_of(spec: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(spec).unwrap_or_default();
+    value.get("name").and_then(|name| name.as_str()).unwrap_or_default().to_owned()
 }
 
 fn write(record: &Record<'_>) -> String {

@@ -63,3 +63,18 @@ fn push_predecessors(graph: &StreamGraph, index: NodeIndex, out: &mut String) {
     // Jackson prints an empty array as "[ ]"
     out.push_str(if graph.in_edges(index).is_empty() { "]" } else { " ]" });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream_graph::Role;
+    use crate::test_graphs::{graph, node};
+
+    #[test]
+    fn sinks_come_last_and_an_empty_array_has_one_space() {
+        let plan = streaming_plan(&graph(&[node(1, Role::Sink), node(2, Role::Operator)], &[])).unwrap();
+        let (operator, sink) = (plan.find("\"id\" : 2").unwrap(), plan.find("\"id\" : 1").unwrap());
+        assert!(operator < sink && plan.contains("\"predecessors\" : [ ]"), "{plan}");
+        assert!(streaming_plan(&graph(&[], &[])).is_err());
+    }
+}

@@ -7,7 +7,9 @@
 use hashbrown::HashMap;
 
 use super::StreamGraph;
-use super::types::{ChainingStrategy, Iteration, NodeExtras, Partitioner, Resources, Role, Settings, ShuffleMode, StreamEdge, StreamNode};
+use super::resources::Resources;
+use super::types::{ChainingStrategy, Iteration, NodeExtras, Partitioner, Role, Settings, ShuffleMode, StreamEdge, StreamNode};
+use super::virtual_nodes::{Trail, VirtualNode, VirtualNodes};
 use crate::error::{PlanError, Result};
 use crate::index::{Index, NodeIndex};
 use crate::names::Names;
@@ -67,13 +69,6 @@ pub struct NewEdge<'a> {
     pub partition_node: Option<i32>,
 }
 
-#[derive(Debug)]
-enum VirtualNode {
-    Partition { input: i32, partitioner: Partitioner, shuffle_mode: ShuffleMode },
-    SideOutput { input: i32, tag: String },
-    Union { inputs: Vec<i32> },
-}
-
 /// The mutable form of a StreamGraph, consumed by [`StreamGraphBuilder::build`].
 #[derive(Debug)]
 pub struct StreamGraphBuilder {
@@ -84,17 +79,7 @@ pub struct StreamGraphBuilder {
     iterations: Vec<Iteration>,
     extras: Vec<NodeExtras>,
     ids: HashMap<i32, NodeIndex>,
-    virtual_nodes: HashMap<i32, (VirtualNode, u64)>,
-}
-
-/// What an edge has collected on its way back through virtual nodes.
-#[derive(Clone, Copy)]
-struct Trail<'a> {
-    at: i32,
-    partitioner: Option<Partitioner>,
-    partition_node: Option<i32>,
-    shuffle_mode: ShuffleMode,
-    side_output: Option<&'a str>,
+    virtual_nodes: VirtualNodes,
 }
 
 impl StreamGraphBuilder {
@@ -113,7 +98,7 @@ impl StreamGraphBuilder {
             iterations: Vec::new(),
             extras: Vec::new(),
             ids: HashMap::with_capacity(nodes),
-            virtual_nodes: HashMap::new(),
+            virtual_nodes: VirtualNodes::default(),
         }
     }
 
@@ -223,16 +208,14 @@ impl StreamGraphBuilder {
         if edge.type_number > 2 || (one_input && edge.type_number != 0 && self.nodes[target.get()].role.has_operator()) {
             return Err(PlanError::BadTypeNumber { target: self.label(target), input: edge.type_number.into() });
         }
-        let total = self.edges.len() as u64 + self.branches(edge.source);
+        let total = (self.edges.len() as u64).saturating_add(self.virtual_nodes.branches(edge.source));
         if total > MAX_EDGES {
             return Err(PlanError::TooLarge { what: "edges".into(), count: total, limit: MAX_EDGES });
         }
-        let mut found = Vec::new();
-        self.follow_back(&edge, &mut found);
-        for (trail, tag) in found {
+        for trail in self.virtual_nodes.follow_back(&edge) {
             let source = self.known(trail.at, || self.edge_label(&edge))?;
-            let tag = tag.map(|tag| self.names.intern(&tag));
-            self.connect(source, target, trail, edge.type_number, tag)?;
+            let tag = trail.side_output.as_ref().map(|tag| self.names.intern(tag));
+            self.connect(source, target, &trail, edge.type_number, tag)?;
         }
         Ok(())
     }
@@ -242,40 +225,11 @@ impl StreamGraphBuilder {
         StreamGraph::new(self.settings, self.names, self.nodes, self.edges, self.iterations, self.extras, self.ids)
     }
 
-    /// Walks from an edge's source to the real nodes behind it, unions in order. The partitioner and tag met first win;
-    /// the exchange mode met last wins, as in Flink.
-    fn follow_back(&self, edge: &NewEdge<'_>, found: &mut Vec<(Trail<'static>, Option<String>)>) {
-        let start = Trail {
-            at: edge.source,
-            partitioner: edge.partitioner,
-            partition_node: edge.partition_node,
-            shuffle_mode: edge.shuffle_mode,
-            side_output: edge.side_output,
-        };
-        let mut open = vec![start];
-        while let Some(mut trail) = open.pop() {
-            match self.virtual_nodes.get(&trail.at).map(|(node, _)| node) {
-                None => found.push((Trail { side_output: None, ..trail }, trail.side_output.map(String::from))),
-                Some(VirtualNode::Union { inputs }) => open.extend(inputs.iter().rev().map(|&at| Trail { at, ..trail })),
-                Some(VirtualNode::SideOutput { input, tag }) => {
-                    trail.side_output = trail.side_output.or(Some(tag));
-                    open.push(Trail { at: *input, ..trail });
-                }
-                Some(VirtualNode::Partition { input, partitioner, shuffle_mode }) => {
-                    if trail.partitioner.is_none() {
-                        (trail.partitioner, trail.partition_node) = (Some(*partitioner), Some(trail.at));
-                    }
-                    open.push(Trail { at: *input, shuffle_mode: *shuffle_mode, ..trail });
-                }
-            }
-        }
-    }
-
     fn connect(
         &mut self,
         source: NodeIndex,
         target: NodeIndex,
-        trail: Trail<'_>,
+        trail: &Trail,
         type_number: u8,
         side_output: Option<crate::index::NameId>,
     ) -> Result<()> {
@@ -306,25 +260,19 @@ impl StreamGraphBuilder {
     fn add_virtual(&mut self, id: i32, inputs: &[i32], node: VirtualNode) -> Result<()> {
         self.claim(id, "a virtual node")?;
         for &input in inputs {
-            if !self.ids.contains_key(&input) && !self.virtual_nodes.contains_key(&input) {
+            if !self.ids.contains_key(&input) && !self.virtual_nodes.contains(input) {
                 return Err(PlanError::UnknownNode { id: input, context: format!("virtual node {id}") });
             }
         }
-        let branches = inputs.iter().fold(0u64, |sum, &input| sum.saturating_add(self.branches(input)));
-        self.virtual_nodes.insert(id, (node, branches));
+        self.virtual_nodes.insert(id, inputs, node);
         Ok(())
-    }
-
-    /// How many real nodes an id stands for, counted with repetition.
-    fn branches(&self, id: i32) -> u64 {
-        self.virtual_nodes.get(&id).map_or(1, |(_, branches)| *branches)
     }
 
     fn claim(&self, id: i32, name: &str) -> Result<()> {
         if let Some(&first) = self.ids.get(&id) {
             return Err(PlanError::DuplicateNode { id, first: self.label(first), second: format!("{name}-{id}") });
         }
-        if self.virtual_nodes.contains_key(&id) {
+        if self.virtual_nodes.contains(id) {
             return Err(PlanError::DuplicateNode { id, first: format!("virtual node {id}"), second: format!("{name}-{id}") });
         }
         let count = self.nodes.len() as u64 + 1;

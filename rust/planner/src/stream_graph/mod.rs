@@ -5,13 +5,17 @@
 
 mod builder;
 mod object;
+mod resources;
 pub mod spec;
+mod spec_parts;
 mod types;
+mod virtual_nodes;
 
 pub use builder::{NewEdge, NewIteration, NewNode, StreamGraphBuilder};
+pub use resources::{ResourceSpec, Resources};
 pub use types::{
-    ChainingStrategy, CheckpointingMode, ExchangeMode, Iteration, NodeExtras, Partitioner, ResourceSpec, Resources, Role, ScheduleMode,
-    Settings, ShuffleMode, StreamEdge, StreamNode,
+    ChainingStrategy, CheckpointingMode, ExchangeMode, Iteration, NodeExtras, Partitioner, Role, ScheduleMode, Settings, ShuffleMode,
+    StreamEdge, StreamNode,
 };
 
 use hashbrown::HashMap;
