@@ -1,0 +1,149 @@
+"""What goes wrong in user code, and what is merely deep."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.errors import InvalidProgramError, JobExecutionError
+from penstock.runtime.operators import GroupedReduce, StreamFilter, StreamFlatMap, StreamMap, StreamSource
+from penstock.runtime.partition import CustomPartition, KeyPartition
+from tests.runtime.programs import Program
+from tests.runtime.test_programs import run
+
+
+def test_a_failure_names_everything():
+    program = Program()
+    source = program.source(range(10), name="Source: numbers")
+    failing = program.add(
+        StreamMap(lambda x: 1 // (x - 7)), source, p=3, partitioner="GLOBAL", name="divide", uid="my-uid"
+    )
+    program.collect(program.add(StreamFilter(bool), failing, p=3, name="keep"))
+    with pytest.raises(JobExecutionError, match="divide") as caught:
+        run(program)
+    error = caught.value
+    assert isinstance(error.__cause__, ZeroDivisionError)
+    assert (error.operator, error.uid, error.subtask, error.attempt) == ("divide", "my-uid", 0, 0)
+    assert error.task == "divide -> keep (1/3)"
+    assert len(error.operator_id or "") == 32
+    text = str(error)
+    assert all(
+        part in text
+        for part in (error.operator_id, "my-uid", "divide -> keep (1/3)", "ZeroDivisionError", "1 // (x - 7)")
+    )
+    assert "runtime/operators" not in text
+
+
+def test_the_innermost_operator_is_named():
+    def fail(x):
+        raise ValueError("boom")
+
+    program = Program()
+    source = program.source(["a b"])
+    split = program.add(StreamFlatMap(str.split), source, name="split")
+    program.collect(program.add(StreamMap(fail), split, name="inner"))
+    with pytest.raises(JobExecutionError) as caught:
+        run(program)
+    assert caught.value.operator == "inner"
+
+
+@pytest.mark.parametrize(("key", "text"), [(lambda x: None, "must not be null"), (lambda x: {x}, "sorted tuple")])
+def test_impossible_keys_fail_in_the_emitting_operator(key, text):
+    spec = KeyPartition(key)
+    program = Program()
+    source = program.source([1], name="Source: one")
+    rolling = program.add(GroupedReduce(max).keyed_by(spec), source, p=2, partitioner="HASH", spec=spec)
+    program.collect(rolling)
+    with pytest.raises(JobExecutionError, match=text) as caught:
+        run(program)
+    assert caught.value.operator == "Source: one"
+
+
+@pytest.mark.parametrize("channel", [-1, 4, 99, None, "0"])
+def test_a_custom_partitioner_out_of_range(channel):
+    program = Program()
+    source = program.source([1], name="Source: one")
+    spec = CustomPartition(lambda key, n: channel, lambda value: value)
+    program.collect(program.add(StreamMap(str), source, p=4, partitioner="CUSTOM", spec=spec))
+    with pytest.raises(JobExecutionError, match="channel from 0 to 3") as caught:
+        run(program)
+    assert caught.value.operator == "Source: one"
+    assert repr(channel) in str(caught.value)
+
+
+def test_code_that_cannot_travel_is_refused_by_name():
+    import threading
+
+    lock = threading.Lock()
+    program = Program()
+    program.collect(program.add(StreamMap(lambda x: lock), program.source([1]), name="locked"))
+    with pytest.raises(InvalidProgramError, match=r"'locked'.*lock.*open\(\)"):
+        run(program)
+
+
+def test_classes_of_the_program_cross_an_exchange():
+    class Event:
+        def __init__(self, n):
+            self.n = n
+
+    program = Program()
+    source = program.source(range(100))
+    events = program.add(StreamMap(Event), source)
+    spread = program.add(StreamMap(lambda e: e), events, p=3, partitioner="REBALANCE")
+    program.collect(program.add(StreamMap(lambda e: e.n), spread, p=2, partitioner="REBALANCE"))
+    assert sorted(run(program)[0]["out"]) == list(range(100))
+
+
+def test_a_chain_of_five_thousand_operators():
+    program = Program()
+    node = program.source(range(3))
+    for _ in range(5000):
+        node = program.add(StreamMap(lambda x: x + 1), node)
+    program.collect(node)
+    assert run(program)[0]["out"] == [5000, 5001, 5002]
+
+
+def test_a_failure_at_the_end_of_a_deep_chain():
+    program = Program()
+    node = program.source(range(3))
+    for _ in range(2000):
+        node = program.add(StreamFlatMap(lambda x: [x]), node)
+    program.collect(program.add(StreamMap(lambda x: x / 0), node, name="last"))
+    with pytest.raises(JobExecutionError) as caught:
+        run(program)
+    assert caught.value.operator == "last"
+    assert len(str(caught.value)) < 200_000
+
+
+@pytest.mark.parametrize("version", [(3, 10), (3, 11)])
+def test_a_deep_chain_whatever_calls_cost(version, monkeypatch):
+    """Before Python 3.11 every call takes C stack, so the chain runs in a thread with a large one."""
+    monkeypatch.setattr("penstock.runtime.steps.sys.version_info", version)
+    program = Program()
+    node = program.source(range(5000))
+    for _ in range(1000):
+        node = program.add(StreamMap(lambda x: x + 1), node)
+    far = program.add(StreamMap(lambda x: x), node, p=2)
+    program.collect(far)
+    assert sorted(run(program)[0]["out"]) == list(range(1000, 6000))
+
+
+def test_a_source_whose_consumer_fails_is_cancelled(tmp_path):
+    class Endless:
+        going = True
+
+        def run(self, ctx):
+            while self.going:
+                ctx.collect(1)
+            (tmp_path / "ended").touch()
+
+        def cancel(self):
+            self.going = False
+            (tmp_path / "cancelled").touch()
+
+    program = Program()
+    source = program.add(StreamSource(Endless()))
+    program.collect(program.add(StreamMap(lambda x: 1 // 0), source, name="bad"))
+    with pytest.raises(JobExecutionError) as caught:
+        run(program)
+    assert caught.value.operator == "bad"
+    assert (tmp_path / "cancelled").exists()
