@@ -61,14 +61,14 @@ impl ExecutionState {
     }
 
     /// Whether an attempt may go from here to there. What has not been deployed is cancelled at once; a deployed attempt
-    /// passes through CANCELING, and one that finishes meanwhile counts as cancelled.
+    /// passes through CANCELING, and one that finishes or fails meanwhile counts as cancelled.
     pub fn may_become(self, next: Self) -> bool {
         match self {
             Self::Created => matches!(next, Self::Scheduled | Self::Deploying | Self::Canceled | Self::Failed),
             Self::Scheduled => matches!(next, Self::Deploying | Self::Canceled | Self::Failed),
             Self::Deploying => matches!(next, Self::Running | Self::Finished | Self::Canceling | Self::Failed),
             Self::Running => matches!(next, Self::Finished | Self::Canceling | Self::Failed),
-            Self::Canceling => matches!(next, Self::Canceled | Self::Failed),
+            Self::Canceling => matches!(next, Self::Canceled),
             Self::Finished | Self::Canceled | Self::Failed => false,
         }
     }
