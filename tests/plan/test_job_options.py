@@ -41,7 +41,7 @@ def test_additional_hashes_are_alternatives_behind_the_uid_hash() -> None:
 
 @pytest.mark.parametrize(("table", "error"), [({7: OTHER}, StreamGraphError), ({1: "abc"}, OperatorIdError)])
 def test_additional_hashes_are_checked(table: dict[int, str], error: type[Exception]) -> None:
-    with pytest.raises(error, match="7|abc"):
+    with pytest.raises(error, match=r"7|abc"):
         chained().job_graph(additional_hashes=[table])
 
 

@@ -20,7 +20,8 @@ class Pipeline:
         stream_graph: the program.
         operators: operator by StreamNode id.
         partitioners: key selector or custom partitioner by virtual partition id (``StreamEdge.partition_node``).
-        types: output type by StreamNode id, or by (id, tag) for a side output; ``None`` where none was declared; decides codecs and printed text.
+        types: output type by StreamNode id, by (id, tag) for a side output, ``None`` where none was declared; decides
+            codecs and printed text.
         config: settings of the environment, as strings.
     """
 
