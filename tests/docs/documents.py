@@ -1,8 +1,15 @@
-"""Reads the fenced blocks out of a Markdown page: which are programs, which are commands, and what they must print."""
+"""Reads the fenced blocks out of a Markdown page: which are programs, which are commands, and what they must print.
+
+``python -m tests.docs.documents PAGE`` runs the programs of a page, those marked ``spark`` on Spark.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -51,3 +58,23 @@ def commands(block: Block) -> list[tuple[str, str]]:
     """A ``console`` block as pairs of a command (after ``$ ``) and the output shown below it."""
     parts = re.split(r"^\$ (.*)$", block.text, flags=re.MULTILINE)
     return [(command, output.strip("\n")) for command, output in zip(parts[1::2], parts[2::2], strict=True)]
+
+
+def run_programs(page: Path, programs: Sequence[Block]) -> int:
+    """Run programs of a page in one namespace and hold what they print to what the page shows; how many there were."""
+    from penstock.datastream import executors
+
+    names: dict[str, object] = {"__name__": "__main__"}
+    for block in programs:
+        code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
+        chosen = contextlib.nullcontext() if "spark" in block.words else executors.override("local")
+        with chosen, contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(code, names)
+        if block.output is not None:
+            assert printed.getvalue() == block.output, f"{page.name}:{block.line} prints {printed.getvalue()!r}"
+    return len(programs)
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1])
+    print(run_programs(target, [block for block in blocks(target) if block.language == "python"]))

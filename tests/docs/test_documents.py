@@ -8,15 +8,14 @@ block each ``$`` line is run, and what stands below it is its output.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from penstock.datastream import executors
-from tests.docs.documents import PAGES, ROOT, Block, blocks, commands
+from tests.docs.documents import PAGES, ROOT, Block, blocks, commands, run_programs
 
 
 def marked(page: Path, block: Block):
@@ -36,37 +35,25 @@ def workplace(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run_page(page: Path, selected: list[Block], capfd) -> int:
-    from penstock.local import LocalExecutor
-
-    names: dict[str, object] = {"__name__": "__main__"}
-    for block in selected:
-        code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
-        with nullcontext() if "spark" in block.words else executors.override(LocalExecutor()):
-            exec(code, names)
-        printed = capfd.readouterr().out
-        if block.output is not None:
-            assert printed == block.output, f"{page.name}:{block.line} prints something else than the page says"
-    return len(selected)
-
-
 @pytest.mark.parametrize("page", PROGRAMS, ids=lambda page: page.name)
 @pytest.mark.usefixtures("workplace")
-def test_programs_run_locally(page, capfd):
+def test_programs_run_locally(page):
     programs = [block for block in blocks(page) if block.language == "python" and "spark" not in block.words]
-    run_page(page, programs, capfd)
+    assert run_programs(page, programs) == len(programs)
+
+
+ON_SPARK = [page for page in PROGRAMS if any("spark" in block.words for block in blocks(page))]
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    "page",
-    [page for page in PROGRAMS if any("spark" in block.words for block in blocks(page))],
-    ids=lambda page: page.name,
-)
-@pytest.mark.usefixtures("workplace")
-def test_programs_run_on_spark(page, capfd):
-    """The page's Spark programs, after the local ones they may build on."""
-    assert run_page(page, [block for block in blocks(page) if block.language == "python"], capfd) > 0
+@pytest.mark.parametrize("page", ON_SPARK, ids=lambda page: page.name)
+def test_programs_run_on_spark(page, workplace):
+    """In a process of its own, because a process can have one Spark, and other tests have theirs."""
+    command = [sys.executable, "-m", "tests.docs.documents", str(page)]
+    path = {**os.environ, "PYTHONPATH": str(ROOT)}
+    run = subprocess.run(command, cwd=workplace, env=path, capture_output=True, text=True, timeout=300, check=False)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) == sum(block.language == "python" for block in blocks(page))
 
 
 @pytest.mark.parametrize(("page", "block"), COMMANDS)
@@ -99,8 +86,6 @@ def test_there_is_something_to_run():
 
 
 def test_links_between_pages_lead_somewhere():
-    import re
-
     links = [
         (page, target)
         for page in PAGES

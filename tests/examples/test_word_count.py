@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -109,13 +110,29 @@ def test_local_output_equals_plain_python(example, text_file, capfd, window, sli
     assert sum(result.values()) > 10
 
 
-@pytest.mark.spark
-@pytest.mark.parametrize("parallelism", [1, 3])
-def test_spark_output_equals_plain_python(example, text_file, capfd, parallelism):
-    from penstock.spark import SparkExecutor
+ON_SPARK = """
+import sys, word_count
+from penstock.datastream import StreamExecutionEnvironment
+for parallelism in (1, 2, 7):
+    env = StreamExecutionEnvironment.get_execution_environment(master="local[2]")
+    env.set_parallelism(1)
+    counts = word_count.word_counts(env, sys.argv[1], 10, 5).set_parallelism(parallelism)
+    counts.print(f"of {parallelism}").set_parallelism(parallelism)
+    env.execute("test")
+"""
 
-    result = printed(example, SparkExecutor(), text_file, 10, 5, parallelism, capfd)
-    assert result == expected(TEXT, 10, 5, parallelism)
+
+@pytest.mark.spark
+def test_spark_output_equals_plain_python(text_file):
+    """In a process of its own, because a process can have one Spark, and other tests have theirs."""
+    command = [sys.executable, "-c", ON_SPARK, str(text_file)]
+    path = {**os.environ, "PYTHONPATH": str(EXAMPLE.parent)}
+    run = subprocess.run(command, env=path, capture_output=True, text=True, timeout=300, check=False)
+    assert run.returncode == 0, run.stderr
+    for parallelism in (1, 2, 7):
+        printed = [line for line in run.stdout.splitlines() if line.startswith(f"of {parallelism}")]
+        joined = f"of {parallelism}:" if parallelism > 1 else f"of {parallelism}> "
+        assert Counter(line.removeprefix(joined) for line in printed) == expected(TEXT, 10, 5, parallelism)
 
 
 @pytest.mark.spark
