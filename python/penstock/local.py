@@ -14,6 +14,7 @@ from penstock.deployment import deploy, sinks
 from penstock.runtime.config import Deployment, TaskReport
 from penstock.runtime.exchange import DRIVER, Row
 from penstock.runtime.results import JobOutput
+from penstock.runtime.steps import fewer_collections
 from penstock.runtime.task import Task
 
 
@@ -43,7 +44,8 @@ class LocalExecutor:
         output = JobOutput(deployment, sinks(pipeline))
         try:
             output.begin()
-            _run(deployment, output)
+            with fewer_collections():
+                _run(deployment, output)
         except BaseException:
             output.discard()
             raise

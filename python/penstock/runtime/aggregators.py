@@ -38,6 +38,16 @@ class SumAggregator:
             return tuple(fields)
         return replace_field(first, position, get_field(first, position) + get_field(second, position))
 
+    def fold(self, elements: list[Any]) -> Any:
+        """What ``reduce`` makes of all elements from the first to the last, with one new record instead of many."""
+        first = elements[0]
+        if len(elements) == 1:
+            return first
+        total = get_field(first, self.position)
+        for element in elements[1:]:
+            total = total + get_field(element, self.position)
+        return replace_field(first, self.position, total)
+
 
 @dataclass(frozen=True)
 class ComparableAggregator:
@@ -94,6 +104,8 @@ def get_field(record: Any, position: Position) -> Any:
         TypeInfoError: there is no such field.
     """
     if isinstance(record, (tuple, list)):
+        if type(position) is int and position >= 0 and position < len(record):
+            return record[position]
         return record[_index(record, position)]
     if isinstance(record, Row):
         return record[_row_field(record, position)]

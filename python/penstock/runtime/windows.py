@@ -61,6 +61,9 @@ def _global_window() -> GlobalWindow:
 class GlobalWindows:
     """Assigns every element to the same, never ending window."""
 
+    constant = _GLOBAL
+    """The windows of every element, for assigners that need not look at it."""
+
     def assign_windows(self, value: Any, timestamp: int | None) -> Collection[GlobalWindow]:
         """The windows of an element."""
         return _GLOBAL
@@ -162,8 +165,8 @@ class CountEvictor:
     count: int
     after: bool = False
 
-    def evict(self, elements: list[tuple[Any, int | None]]) -> list[tuple[Any, int | None]]:
-        """The elements that stay."""
+    def evict(self, elements: list[Any]) -> list[Any]:
+        """The elements that stay: the list itself or a new one."""
         return elements[-self.count :] if len(elements) > self.count else elements
 
 
@@ -194,6 +197,9 @@ class ReduceWindow(WindowFunction):
         Flink's min and max write the extreme into the object of the first element, which an evicting window keeps: the
         next firing sees it there. So the first element is replaced here (``changes_first``).
         """
+        fold = getattr(self.reducer, "fold", None)
+        if fold is not None:
+            return lambda elements: [fold(elements)]
         reduce = bind(self.reducer, "reduce")
         changes_first = getattr(self.reducer, "changes_first", False)
 

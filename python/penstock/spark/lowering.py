@@ -17,6 +17,7 @@ from typing import Any
 from penstock.errors import JobExecutionError
 from penstock.runtime.config import Deployment, JobConfig, VertexConfig
 from penstock.runtime.exchange import DRIVER, Row
+from penstock.runtime.steps import fewer_collections
 from penstock.runtime.task import Task
 from penstock.spark.failures import remote_failure
 
@@ -121,16 +122,21 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
     vertex, subtask = level.slot(slot)
     task = Task(vertex, subtask, context.attemptNumber(), level.job)
     try:
-        for batch in batches:
-            if level.index == 0:
-                continue  # the partition's number, nothing more
-            own, passing = _split(batch, level)
-            if passing is not None:
-                yield passing
-            yield from _batched(task.receive(own), level, slot)
-        yield from _batched(task.finish(), level, slot)
+        with fewer_collections():
+            yield from _run_task(task, level, slot, batches)
     except JobExecutionError as error:
         raise remote_failure(error) from error.__cause__
+
+
+def _run_task(task: Task, level: Level, slot: int, batches: Iterable[Any]) -> Iterator[Any]:
+    for batch in batches:
+        if level.index == 0:
+            continue  # the partition's number, nothing more
+        own, passing = _split(batch, level)
+        if passing is not None:
+            yield passing
+        yield from _batched(task.receive(own), level, slot)
+    yield from _batched(task.finish(), level, slot)
 
 
 def _split(batch: Any, level: Level) -> tuple[list[Row], Any]:

@@ -63,21 +63,27 @@ class _Window(LiveOperator):
         enter, select = state.enter, self.keyed.selector()
         trigger_context = TriggerContext(state)
         assign, on_element = spec.assigner.assign_windows, spec.trigger.on_element
+        constant = getattr(spec.assigner, "constant", None)
         table: Table = {}
         contents = self._reducing() if spec.evictor is None and spec.function.reducer is not None else self._listing()
+        add, fire = contents.add, contents.fire
 
         def process(value: Any, timestamp: int | None) -> None:
             nonlocal table
             try:
-                slot = enter(select(value))
-                for window in assign(value, timestamp):
+                key = select(value)
+                if type(key) is str:  # what enter() does for the usual key, without the call
+                    slot = state.current_key = state.slot = key
+                else:
+                    slot = enter(key)
+                for window in constant or assign(value, timestamp):
                     if window is not trigger_context.window:
                         trigger_context.enter(window)
                         table = state.table(STATE, window)
-                    contents.add(table, slot, value, timestamp)
+                    add(table, slot, value)
                     result = on_element(value, timestamp, window, trigger_context)
                     if result.fire:
-                        self._emit(contents.fire(table, slot), window.max_timestamp())
+                        self._emit(fire(table, slot), window.max_timestamp())
                     if result.purge:
                         table.pop(slot, None)
             except Exception as error:
@@ -104,7 +110,7 @@ class _ReducingContents:
     def __init__(self, reduce: Any) -> None:
         self._reduce = reduce
 
-    def add(self, table: Table, slot: Any, value: Any, timestamp: int | None) -> None:
+    def add(self, table: Table, slot: Any, value: Any) -> None:
         current = table.get(slot, _MISSING)
         table[slot] = value if current is _MISSING else self._reduce(current, value)
 
@@ -114,18 +120,18 @@ class _ReducingContents:
 
 
 class _ListContents:
-    """A window's contents as the list of its elements, with their timestamps for evictors by time."""
+    """A window's contents as the list of its elements."""
 
     def __init__(self, function: WindowFunction, evictor: CountEvictor | None) -> None:
         self._apply = function.bind()
         self._evictor = evictor
 
-    def add(self, table: Table, slot: Any, value: Any, timestamp: int | None) -> None:
+    def add(self, table: Table, slot: Any, value: Any) -> None:
         elements = table.get(slot)
         if elements is None:
-            table[slot] = [(value, timestamp)]
+            table[slot] = [value]
         else:
-            elements.append((value, timestamp))
+            elements.append(value)
 
     def fire(self, table: Table, slot: Any) -> list[Any]:
         elements, evictor = table.get(slot), self._evictor
@@ -133,9 +139,6 @@ class _ListContents:
             return []
         if evictor is not None and not evictor.after:
             elements = evictor.evict(elements)
-        values = [value for value, _ in elements]
-        results = self._apply(values)
-        if values[0] is not elements[0][0]:  # the function put another first element there
-            elements[0] = (values[0], elements[0][1])
+        results = self._apply(elements)  # may put another first element there
         table[slot] = evictor.evict(elements) if evictor is not None and evictor.after else elements
         return results
