@@ -18,7 +18,10 @@ BIN := $(VENV)/bin
 # cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes
 CARGO := PYO3_PYTHON="$(abspath $(BIN))/python" cargo
 # what the installed package is made of: a change to any of it reinstalls
-SOURCES := pyproject.toml Cargo.toml $(wildcard Cargo.lock) $(shell find rust python -type f \( -name '*.rs' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name py.typed \))
+SOURCES := pyproject.toml Cargo.toml $(wildcard Cargo.lock) $(shell find rust python -type f ! -name '*.so' ! -name '*.pyc')
+# $(call component,SUBCOMMAND,NAME,COMMAND): a minimal Rust toolchain lacks these two; the rest is worth checking all the same
+component = @if cargo $(1) --version >/dev/null 2>&1; then echo '$(3)'; $(3); \
+	else echo 'SKIPPED, $(2) is not installed (rustup component add $(2)): $(3)'; fi
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 help: ## list the commands
@@ -37,8 +40,8 @@ test: lint test-rust test-python docs bench-smoke ## every check: lint, Rust and
 	@printf '\nAll checks passed.\n'
 
 lint: $(VENV)/.checks ## formatting, clippy, ruff, types of the public API
-	cargo fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --locked --quiet -- --deny warnings
+	$(call component,fmt,rustfmt,cargo fmt --all --check)
+	$(call component,clippy,clippy,$(CARGO) clippy --workspace --all-targets --locked --quiet -- --deny warnings)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright --pythonpath $(BIN)/python

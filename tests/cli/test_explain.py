@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -170,3 +173,11 @@ def test_a_big_plan_is_explained_in_seconds(explained, program):
     text = explained(path)
     assert "20,002 operators" in text
     assert len(text.splitlines()) < 2_000
+
+
+def test_a_locale_without_arrows_is_no_reason_to_fail():
+    command = [sys.executable, "-m", "penstock.cli", "explain", str(EXAMPLE)]
+    western = {**os.environ, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
+    run = subprocess.run(command, env=western, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "1 ? 2" in run.stdout

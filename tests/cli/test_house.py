@@ -110,3 +110,10 @@ def test_help_lists_every_target():
 def test_ci_runs_the_readmes_command():
     assert (ROOT / ".ci" / "run").read_text().rstrip().endswith("make test")
     assert "make test " in (ROOT / "README.md").read_text()
+
+
+def test_the_readme_names_the_rust_that_is_needed():
+    wanted = re.search(r'^rust-version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
+    assert wanted is not None
+    for page in ("README.md", "docs/getting-started.md"):
+        assert f"Rust toolchain (≥ {wanted[1]})" in " ".join((ROOT / page).read_text().split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable
@@ -10,13 +11,12 @@ from typing import Any
 import click
 
 from penstock.cli.program import capture_plan
-from penstock.cli.report import explanation, guard
+from penstock.cli.report import WIDTH, explanation, guard
 from penstock.errors import PenstockError
 from penstock.plan import plan_record
 
-WIDTH = 100
-"""Columns where the output is no terminal; also the narrowest layout that never breaks an operator ID."""
 WIDEST = 160
+"""Columns that a wide terminal is filled up to; where the output is no terminal it has WIDTH."""
 
 
 @click.command(
@@ -89,6 +89,8 @@ def _printer(no_color: bool) -> Callable[..., None]:
     columns."""
     from rich.console import Console
 
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # arrows must not end the command where the locale has none
     console = Console(no_color=no_color, highlight=False, markup=False, emoji=False)
     if console.is_terminal:
         console.width = min(console.width, WIDEST)
