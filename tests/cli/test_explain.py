@@ -178,6 +178,6 @@ def test_a_big_plan_is_explained_in_seconds(explained, program):
 def test_a_locale_without_arrows_is_no_reason_to_fail():
     command = [sys.executable, "-m", "penstock.cli", "explain", str(EXAMPLE)]
     western = {**os.environ, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
-    run = subprocess.run(command, env=western, capture_output=True, text=True, check=False)
+    run = subprocess.run(command, env=western, capture_output=True, encoding="latin-1", check=False)
     assert run.returncode == 0, run.stderr
     assert "1 ? 2" in run.stdout
