@@ -17,7 +17,7 @@ from tests.datastream.test_run_scripts import records
         "state_default_value_and_side_output",
         "partition_rescale_2_4_and_4_2",
         "trace_two_tasks_p2",
-        "r146",  # union-free, but everything else: side outputs, broadcast, global, keyed
+        "r146",  # side outputs, broadcast, global, flat map, keys
         "fail_at_map",
     ],
 )

@@ -29,6 +29,7 @@ _UNDERSTOOD = (
     "parallelism.default",
     "pipeline.max-parallelism",
     "pipeline.name",
+    "pipeline.object-reuse",
     "pipeline.operator-chaining",
     "execution.buffer-timeout",
     "execution.checkpointing.interval",
@@ -58,6 +59,7 @@ def apply_configuration(environment: StreamExecutionEnvironment, configuration: 
         environment.set_max_parallelism(limit)
     if not configuration.get_boolean("pipeline.operator-chaining", True):
         environment.disable_operator_chaining()
+    configuration.get_boolean("pipeline.object-reuse", False)  # the runtime reads it; here it is only checked
     if has("execution.buffer-timeout"):
         environment.set_buffer_timeout(duration_ms(configuration, "execution.buffer-timeout"))
     if has("execution.checkpointing.interval"):

@@ -1,0 +1,170 @@
+"""Sources, sinks and notes of the run scripts: how records get in, and how what happened gets out.
+
+A record is (text, int, int), key, value and time: a tuple, or a list in scripts whose functions change records in
+place. What sinks take and what functions trace goes into files of the script's folder (:class:`Notes`), so that it is
+found wherever the subtask ran, and also when the job failed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from penstock.common import Types
+from penstock.datastream import ParallelSourceFunction, SinkFunction, SourceFunction
+
+REC = Types.TUPLE([Types.STRING(), Types.INT(), Types.LONG()])
+TEXT = Types.STRING()
+
+
+class IllegalStateException(Exception):
+    """Stands for Java's."""
+
+    java = "java.lang.IllegalStateException"
+
+
+class IOException(Exception):
+    """Stands for Java's."""
+
+    java = "java.io.IOException"
+
+
+class RuntimeException(Exception):
+    """Stands for Java's."""
+
+    java = "java.lang.RuntimeException"
+
+
+class Notes:
+    """What the subtasks of a job write down: lines under a heading, each heading written by one subtask only.
+
+    Args:
+        folder: of this job alone.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def add(self, kind: str, name: str, subtask: int, attempt: int, text: str) -> None:
+        """Append a line."""
+        heading = json.dumps([kind, name, subtask, attempt])
+        with open(os.path.join(self.folder, heading.encode().hex()), "a", encoding="utf-8") as file:
+            file.write(json.dumps(text) + "\n")
+
+    def read(self, kind: str) -> dict[tuple[str, int], list[str]]:
+        """Lines by (name, subtask). Of a task that was tried again, as Spark does, those of the first attempt."""
+        found = {}
+        for path in Path(self.folder).iterdir():
+            of_kind, name, subtask, attempt = json.loads(bytes.fromhex(path.name))
+            if of_kind == kind and attempt == 0:
+                found[name, subtask] = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        return dict(sorted(found.items()))
+
+
+def text(value: Any) -> str:
+    """A record as the scripts' results write it."""
+    return value if isinstance(value, str) else "null" if value is None else "({},{},{})".format(*value)
+
+
+def rec(like: Any, key: str, value: int, time: int) -> Any:
+    """A new record of the same kind as another."""
+    return type(like)((key, value, time))
+
+
+class Traced:
+    """A function that writes down its life."""
+
+    def __init__(self, notes: Notes, name: str) -> None:
+        self.notes, self.name = notes, name
+
+    def open(self, runtime_context: Any) -> None:
+        task = runtime_context.get_task_name_with_subtasks()
+        self.heading = "trace", task, runtime_context.get_index_of_this_subtask(), runtime_context.get_attempt_number()
+        self.trace(f"open {self.name}")
+
+    def close(self) -> None:
+        self.trace(f"close {self.name}")
+
+    def trace(self, line: str) -> None:
+        self.notes.add(*self.heading, line)
+
+
+# --- sources and sinks
+# ------------------------------------------------------------------------------------------------
+
+
+def play(ctx: Any, items: list[Any], kind: type, plain: bool) -> None:
+    """Emit the items of a source. Watermarks and idleness are left out: no function of this module shows them."""
+    for item in items:
+        if isinstance(item, list):
+            ctx.collect_with_timestamp(kind(item), None if plain else item[2])
+        elif "fail" in item:
+            raise IllegalStateException(item["fail"])
+
+
+class Play(SourceFunction):
+    """Plays one list of items."""
+
+    def __init__(self, items: list[Any], kind: type, plain: bool) -> None:
+        self.items, self.kind, self.plain = items, kind, plain
+
+    def run(self, ctx: Any) -> None:
+        play(ctx, self.items, self.kind, self.plain)
+
+
+class TracedPlay(Traced, Play):
+    """Plays one list of items, and says so."""
+
+    def __init__(self, notes: Notes, name: str, *play: Any) -> None:
+        Traced.__init__(self, notes, name)
+        Play.__init__(self, *play)
+
+    def run(self, ctx: Any) -> None:
+        self.trace(f"run {self.name}")
+        super().run(ctx)
+        self.trace(f"ran {self.name}")
+
+
+class PlayMany(ParallelSourceFunction):
+    """Plays a list of items in each subtask."""
+
+    def __init__(self, lists: list[list[Any]], kind: type) -> None:
+        self.lists, self.kind = lists, kind
+
+    def open(self, runtime_context: Any) -> None:
+        self.items = self.lists[runtime_context.get_index_of_this_subtask()]
+
+    def run(self, ctx: Any) -> None:
+        play(ctx, self.items, self.kind, plain=False)
+
+
+class Collect(SinkFunction):
+    """Notes the text of every record."""
+
+    def __init__(self, notes: Notes, id: str) -> None:
+        self.notes, self.id = notes, id
+
+    def open(self, runtime_context: Any) -> None:
+        place = runtime_context.get_index_of_this_subtask(), runtime_context.get_attempt_number()
+        self.sink_heading = "sink", self.id, *place
+
+    def invoke(self, value: Any, context: Any = None) -> None:
+        self.notes.add(*self.sink_heading, text(value))
+
+
+class TraceSink(Traced, Collect):
+    """Collects and traces."""
+
+    def __init__(self, notes: Notes, name: str) -> None:
+        Traced.__init__(self, notes, name)
+        Collect.__init__(self, notes, name)
+
+    def open(self, runtime_context: Any) -> None:
+        Collect.open(self, runtime_context)
+        Traced.open(self, runtime_context)
+
+    def invoke(self, value: Any, context: Any = None) -> None:
+        self.trace(f"{self.name} {text(value)}")
+        super().invoke(value)

@@ -1,0 +1,289 @@
+"""Interpreter of the run scripts: runs the programs with Penstock and writes down what came out.
+
+As a command::
+
+    python tests/datastream/run_scripts.py [--spark] < scripts > results
+
+A line of input is a script, ``{"name", "calls": [[receiver, method, argument…], …]}``, or an object with one under
+``script``. A line of output is its result:
+
+* ``output``: ``{sink: {"texts": [[subtask, text], …]}}``, by subtask, within a subtask in the order of arrival;
+* ``trace``: ``{task: [line, …]}``, if a function traced;
+* ``counts``: ``[[operator name, subtask, numRecordsIn, numRecordsOut], …]``, sorted, if the program succeeded;
+* ``error``: ``[[class, message], …]`` of the user's exception and its causes, if it failed.
+
+Where records are dealt out from a random start (rebalance, shuffle), subtasks are null and counts are summed.
+``{"unsupported": what}`` stands for a program with something that Penstock cannot run so far.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import traceback
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":  # run as a file: the tests' packages are found from the repository's root
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from penstock.common import Configuration, OutputTag
+from penstock.datastream import DataStream, StreamExecutionEnvironment, TimeCharacteristic
+from penstock.datastream.plan_only import PlanOnly
+from penstock.errors import JobExecutionError, PenstockError, UnsupportedError
+from penstock.local import LocalExecutor
+from tests.datastream import api_scripts, run_functions
+from tests.datastream.api_scripts import Unsupported
+from tests.datastream.run_functions import MUTABLE, TEXTS
+from tests.datastream.run_notes import REC, TEXT, Collect, Notes, Play, PlayMany, TracedPlay
+from tests.datastream.stand_ins import Lacking
+
+NAME_LENGTH = 80
+"""Flink's metrics cut operator names."""
+
+_GATES = ("await", "settle")
+"""Items that make a source wait for others: the programs depend on it, and a bounded run cannot."""
+
+
+class Recorder:
+    """An executor that keeps the plan of what it executes.
+
+    Args:
+        executor: the one that does the work.
+    """
+
+    def __init__(self, executor: Any) -> None:
+        self.executor = executor
+        self.stream_graph: Any = None
+
+    def execute(self, pipeline: Any) -> Any:
+        """Keep, and pass on."""
+        self.stream_graph = pipeline.stream_graph
+        return self.executor.execute(pipeline)
+
+
+class Interpreter(api_scripts.Interpreter):
+    """One script, whose functions are real.
+
+    Args:
+        script: to run.
+        executor: with ``execute`` and ``reports``.
+        notes: where its functions write.
+        chaining: whether operators may be chained.
+    """
+
+    def __init__(self, script: dict[str, Any], executor: Any, notes: Notes, chaining: bool = True) -> None:
+        super().__init__(script)
+        self.recorder = Recorder(executor)
+        settings = Configuration()
+        if ["env", "enableObjectReuse"] in script["calls"]:
+            settings.set_boolean("pipeline.object-reuse", True)
+        self.environment = StreamExecutionEnvironment.get_execution_environment(settings, executor=self.recorder)
+        self.environment.set_stream_time_characteristic(TimeCharacteristic.EventTime)
+        if not chaining:
+            self.environment.disable_operator_chaining()
+        self.notes = notes
+        named = {argument["fn"] for call in script["calls"] for argument in call[2:] if _is(argument, "fn")}
+        self.mutable = not named.isdisjoint(MUTABLE)
+        self.record = list if self.mutable else tuple
+        self.record_type = None if self.mutable else REC
+
+    def call(self, receiver: Any, method: str, arguments: list[Any]) -> Any:
+        """Make one call.
+
+        Raises:
+            Unsupported: it, or its function, cannot run.
+        """
+        target = self.objects[receiver] if isinstance(receiver, int) else self.environment
+        try:
+            own = getattr(self, f"_{method}", None)
+            made = super().call(receiver, method, arguments) if own is None else own(target, *arguments)
+        except Lacking as lacking:
+            what = "" if str(lacking) == method else f" with {lacking}"
+            raise Unsupported(f"{_receiver(target)}{method}{what}") from lacking
+        operator = getattr(getattr(made, "transformation", None), "operator", None)
+        if isinstance(operator, PlanOnly):
+            raise Unsupported(f"{_receiver(target)}{method}")
+        return made
+
+    def argument(self, argument: Any) -> Any:
+        """The Python value of an argument; functions are real ones."""
+        if _is(argument, "fn"):
+            name = argument["fn"]
+            function = run_functions.function(name, argument.get("args", []), self.notes)
+            if function is None:
+                raise Lacking(name)
+            return function
+        if _is(argument, "tag"):
+            tag_id = argument["tag"]
+            return OutputTag(tag_id, TEXT if tag_id.startswith("s") else self.record_type)
+        if _is(argument, "watermarks"):
+            raise Lacking(argument["watermarks"])
+        return super().argument(argument)
+
+    # --- calls that differ from those of plans --------------------------------------------------------------------
+
+    def _enableObjectReuse(self, env: Any) -> None:
+        """Set when the environment was made: it is a setting, not a call."""
+
+    def _transform(self, stream: Any, name: str, function: Any = None) -> Any:
+        raise Lacking(name)
+
+    def _source(self, env: Any, items: list[Any], options: dict[str, Any] | None = None) -> Any:
+        return self._playing(self._play(items, **(options or {})), [items])
+
+    def _play(self, items: list[Any], plain: bool = False, trace: str | None = None) -> Play:
+        playing = items, self.record, plain
+        return Play(*playing) if trace is None else TracedPlay(self.notes, trace, *playing)
+
+    def _parallelSource(self, env: Any, lists: list[list[Any]]) -> Any:
+        return self._playing(PlayMany(lists, self.record), lists).set_parallelism(len(lists))
+
+    def _playing(self, source: Any, lists: list[list[Any]]) -> Any:
+        gates = {key for items in lists for item in items if isinstance(item, dict) for key in item if key in _GATES}
+        if gates:
+            raise Lacking(min(gates))
+        return self.environment.add_source(source, type_info=self.record_type)
+
+    def _collect(self, stream: Any, id: str) -> Any:
+        return stream.add_sink(Collect(self.notes, id)).name(id)
+
+    def _addSink(self, stream: Any, function: dict[str, Any]) -> Any:
+        sink = stream.add_sink(self.argument(function))
+        return sink.name(function["args"][0]) if function["fn"] == "TraceSink" else sink
+
+    def _with_type(self, method: str, stream: Any, function: dict[str, Any]) -> Any:
+        typed = TEXT if function["fn"] in TEXTS else self.record_type
+        return getattr(stream, method)(self.argument(function), output_type=typed)
+
+    def _map(self, stream: Any, function: dict[str, Any]) -> Any:
+        return self._with_type("map", stream, function)
+
+    def _flatMap(self, stream: Any, function: dict[str, Any]) -> Any:
+        return self._with_type("flat_map", stream, function)
+
+    def _process(self, stream: Any, function: dict[str, Any]) -> Any:
+        return self._with_type("process", stream, function)
+
+    def _aggregate(self, stream: Any, function: dict[str, Any], *window_function: Any) -> Any:
+        functions = [self.argument(f) for f in (function, *window_function)]
+        return stream.aggregate(*functions, output_type=TEXT)
+
+
+def _receiver(target: Any) -> str:
+    """The kind of a receiver, for reports; nothing for streams and the environment."""
+    plain = isinstance(target, (StreamExecutionEnvironment, DataStream))
+    return "" if plain else f"{type(target).__name__}."
+
+
+def _is(argument: Any, kind: str) -> bool:
+    return isinstance(argument, dict) and kind in argument
+
+
+# --- results ----------------------------------------------------------------------------------------------------------
+
+
+def result_of(script: dict[str, Any], executor: Any = None, chaining: bool = True) -> dict[str, Any]:
+    """The result of a script: see the module's text.
+
+    Args:
+        script: to run.
+        executor: the local one unless given.
+        chaining: False runs every operator in a task of its own.
+    """
+    with tempfile.TemporaryDirectory(prefix="penstock-run-") as folder:
+        notes = Notes(folder)
+        executor = executor or LocalExecutor()
+        interpreter = Interpreter(script, executor, notes, chaining)
+        try:
+            refused = interpreter.run()
+            if refused is not None:
+                return {"refused": refused["error"]}
+            interpreter.environment.execute("job")
+        except Unsupported as lacking:
+            return {"unsupported": str(lacking)}
+        except UnsupportedError as error:
+            return {"unsupported": str(error).partition(",")[0]}
+        except JobExecutionError as failure:
+            if isinstance(failure.__cause__, UnsupportedError):
+                return {"unsupported": str(failure.__cause__).partition(".")[0]}
+            return _noted(script, notes, interpreter) | {"error": _causes(failure.__cause__)}
+        random = _random_start(interpreter.recorder.stream_graph)
+        return _noted(script, notes, interpreter) | {"counts": _counts(executor.reports, random)}
+
+
+def _noted(script: dict[str, Any], notes: Notes, interpreter: Interpreter) -> dict[str, Any]:
+    """``output`` and ``trace``."""
+    random = _random_start(interpreter.recorder.stream_graph)
+    output: dict[str, Any] = {sink: {"texts": []} for sink in _sinks(script)}
+    for (sink, subtask), texts in notes.read("sink").items():
+        output[sink]["texts"] += [[None if random else subtask, text] for text in texts]
+    trace = {task: lines for (task, _), lines in notes.read("trace").items()}
+    return {"output": output} | ({"trace": trace} if trace else {})
+
+
+def _sinks(script: dict[str, Any]) -> Iterator[str]:
+    for _, method, *arguments in script["calls"]:
+        if method == "collect":
+            yield arguments[0]
+        elif method == "addSink" and arguments[0]["fn"] == "TraceSink":
+            yield arguments[0]["args"][0]
+
+
+def _random_start(graph: Any) -> bool:
+    """Whether some edge deals records out from a random start."""
+    parallelism = {node.id: node.parallelism for node in graph.nodes}
+    return any(edge.partitioner in ("REBALANCE", "SHUFFLE") and parallelism[edge.target] > 1 for edge in graph.edges)
+
+
+def _counts(reports: Iterable[Any], summed: bool) -> list[list[Any]]:
+    counts: dict[Any, list[int]] = defaultdict(lambda: [0, 0])
+    for report in reports:
+        for counter in report.counters:
+            count = counts[counter.name[:NAME_LENGTH], None if summed else report.subtask, counter.operator_id]
+            count[0] += counter.records_in
+            count[1] += counter.records_out
+    rows = [[name, subtask, *count] for (name, subtask, _), count in counts.items()]
+    return sorted(rows, key=lambda row: (row[0], -1 if row[1] is None else row[1], *row[2:]))
+
+
+def _causes(error: BaseException | None) -> list[list[str]]:
+    """Class and message of the user's exception and its causes, outermost first."""
+    causes = []
+    while error is not None:
+        penstocks_own = error.flink_class if isinstance(error, PenstockError) else None
+        causes.append([penstocks_own or getattr(error, "java", type(error).__name__), str(error)])
+        error = error.__cause__
+    return causes
+
+
+def results(lines: Iterable[str], executor: Any = None) -> Iterator[str]:
+    """A line of result per line of script; blank lines are skipped. A defect of Penstock shows in its own line only."""
+    for line in lines:
+        if line.strip():
+            record = json.loads(line)
+            try:
+                result = result_of(record.get("script", record), executor)
+            except Exception as defect:
+                traceback.print_exc()
+                result = {"defect": repr(defect)}
+            yield json.dumps(result, ensure_ascii=False)
+
+
+def executor_of(arguments: list[str]) -> Any:
+    """The executor that the command line asks for."""
+    if arguments == ["--spark"]:
+        from penstock.spark import SparkExecutor
+
+        return SparkExecutor(master="local[2,4]", progress=False)
+    if arguments:
+        sys.exit("usage: run_scripts.py [--spark] < scripts > results")
+    return LocalExecutor()
+
+
+if __name__ == "__main__":
+    for text in results(sys.stdin, executor_of(sys.argv[1:])):
+        print(text, flush=True)

@@ -1,0 +1,102 @@
+"""Every program of the run scripts that uses only what runs gives what it gave when Flink 1.11.4 ran it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.common import Configuration
+from penstock.datastream import StreamExecutionEnvironment
+from penstock.errors import ConfigurationError
+from tests.datastream.compare_runs import differences
+from tests.datastream.deliberate_differences import PROGRAMS
+from tests.datastream.run_scripts import result_of
+from tests.golden.load import read_lines
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = 472
+COMPARED_AT_LEAST = 106
+"""How many programs give what Flink gave. Raise it when more of the API runs; it never falls."""
+
+
+@cache
+def records() -> dict[str, dict[str, Any]]:
+    lines = map(json.loads, read_lines("runs.jsonl.gz"))
+    return {record["script"]["name"]: record for record in lines}
+
+
+@cache
+def found() -> dict[str, list[str] | None]:
+    """Differences by program; None for what cannot run yet."""
+    return {name: _found(record["script"], record["result"]) for name, record in records().items()}
+
+
+def _found(script: dict[str, Any], expected: dict[str, Any]) -> list[str] | None:
+    sentences: list[str] = []
+    for chaining in (True, False) if script.get("chaining") == "any" else (True,):
+        result = result_of(script, chaining=chaining)
+        if "unsupported" in result:
+            return None
+        sentences += [f"chaining={chaining}: {sentence}" for sentence in differences(result, expected)]
+    return sentences
+
+
+def test_the_golden_file_is_the_whole_one() -> None:
+    assert len(records()) == SCRIPTS
+
+
+def test_programs_give_what_flink_gave() -> None:
+    wrong = {name: sentences for name, sentences in found().items() if sentences and name not in PROGRAMS}
+    assert not wrong
+
+
+def test_deliberate_differences_are_still_there() -> None:
+    assert {name for name in PROGRAMS if found()[name]} == set(PROGRAMS)
+
+
+def test_how_much_was_compared() -> None:
+    equal = [name for name, sentences in found().items() if sentences == []]
+    assert len(equal) >= COMPARED_AT_LEAST
+
+
+@pytest.mark.parametrize("part", ["output", "trace", "counts", "error"])
+def test_the_comparison_sees_a_change(part: str) -> None:
+    """In each part of a result, so that equal programs mean something."""
+    name = "fail_output_written_before" if part == "error" else "trace_two_tasks_p2"
+    expected = json.loads(json.dumps(records()[name]["result"]))
+    result = result_of(records()[name]["script"])
+    assert list(differences(result, expected)) == []
+    change = {
+        "output": lambda: next(iter(expected["output"].values()))["texts"].pop(),
+        "trace": lambda: next(iter(expected["trace"].values())).reverse(),
+        "counts": lambda: expected["counts"][0].__setitem__(3, 99),
+        "error": lambda: expected["error"][-1].__setitem__(1, "another message"),
+    }
+    change[part]()
+    assert len(list(differences(result, expected))) == 1
+
+
+def test_the_setting_for_shared_objects_is_understood(recwarn: pytest.WarningsRecorder) -> None:
+    make = StreamExecutionEnvironment.get_execution_environment
+    make(Configuration.from_dict({"pipeline.object-reuse": "true"}))
+    assert not recwarn.list
+    with pytest.raises(ConfigurationError, match="object-reuse"):
+        make(Configuration.from_dict({"pipeline.object-reuse": "perhaps"}))
+
+
+def test_the_command_writes_a_line_per_script() -> None:
+    chosen = ["keyed_sum", "fail_at_map", "timers_p1"]
+    ran, failed, lacking = (records()[name] for name in chosen)
+    text = "\n".join([json.dumps(ran["script"]), json.dumps(failed), "", json.dumps(lacking)]) + "\n"
+    command = [sys.executable, "tests/datastream/run_scripts.py"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, check=True)
+    first, second, third = map(json.loads, done.stdout.splitlines())
+    assert list(differences(first, ran["result"])) == []
+    assert second["error"] == [["java.io.IOException", "in map"], ["java.lang.RuntimeException", "the cause"]]
+    assert third == {"unsupported": "process with Timers"}
