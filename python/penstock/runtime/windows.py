@@ -158,7 +158,7 @@ class CountEvictor:
     """Keeps the last n elements.
 
     Attributes:
-        count: n.
+        count: n; 0 or less keeps none.
         after: evict after the function instead of before it.
     """
 
@@ -167,7 +167,8 @@ class CountEvictor:
 
     def evict(self, elements: list[Any]) -> list[Any]:
         """The elements that stay: the list itself or a new one."""
-        return elements[-self.count :] if len(elements) > self.count else elements
+        surplus = len(elements) - max(self.count, 0)
+        return elements[surplus:] if surplus > 0 else elements
 
 
 class WindowFunction:
@@ -177,7 +178,10 @@ class WindowFunction:
     """When set, contents are reduced element by element and only the reduction is kept (without an evictor)."""
 
     def bind(self) -> Callable[[list[Any]], list[Any]]:
-        """A function from the elements of a window (at least one, in order) to the records to emit."""
+        """A function from the elements of a window, in order, to the records to emit.
+
+        There are no elements when an evictor has removed them all; the function is called then too.
+        """
         raise NotImplementedError
 
 
@@ -192,18 +196,20 @@ class ReduceWindow(WindowFunction):
     reducer: Any
 
     def bind(self) -> Callable[[list[Any]], list[Any]]:
-        """Elements reduced from the first to the last.
+        """Elements reduced from the first to the last; no elements give None, as in Flink.
 
         Flink's min and max write the extreme into the object of the first element, which an evicting window keeps: the
         next firing sees it there. So the first element is replaced here (``changes_first``).
         """
         fold = getattr(self.reducer, "fold", None)
         if fold is not None:
-            return lambda elements: [fold(elements)]
+            return lambda elements: [fold(elements) if elements else None]
         reduce = bind(self.reducer, "reduce")
         changes_first = getattr(self.reducer, "changes_first", False)
 
         def apply(elements: list[Any]) -> list[Any]:
+            if not elements:
+                return [None]
             result = elements[0]
             for element in elements[1:]:
                 result = reduce(result, element)

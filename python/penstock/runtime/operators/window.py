@@ -140,5 +140,10 @@ class _ListContents:
         if evictor is not None and not evictor.after:
             elements = evictor.evict(elements)
         results = self._apply(elements)  # may put another first element there
-        table[slot] = evictor.evict(elements) if evictor is not None and evictor.after else elements
+        if evictor is not None and evictor.after:
+            elements = evictor.evict(elements)
+        if elements:
+            table[slot] = elements
+        else:
+            del table[slot]
         return results
