@@ -1,7 +1,8 @@
 """Failures on their way from an executor to the driver.
 
 Spark hands over the text of an exception and nothing else. So the executor puts the whole error, pickled, between two
-marks in the text, and the driver takes it out again. An exception that cannot be pickled arrives as text only.
+marks in the text, and the driver takes it out again, with its causes (``raise … from``), which pickle leaves out. An
+exception that cannot be pickled arrives as text only.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import base64
 import pickle
 import re
-from typing import Any
 
 from penstock.errors import JobExecutionError
 
@@ -26,16 +26,27 @@ def remote_failure(error: JobExecutionError) -> RemoteFailure:
     """The exception to raise on an executor."""
     import cloudpickle
 
-    cause: Any = error.__cause__
-    try:
-        data = cloudpickle.dumps((error, cause), 5)
-        pickle.loads(data)  # some exceptions pickle and then cannot be built again
-        if len(data) > _MAX_BYTES:
-            raise ValueError("too large to travel in a message")
-    except Exception:
-        data = cloudpickle.dumps((error, None), 5)
+    causes = _causes(error)
+    for travelling in (causes, causes[:1], []):  # an innermost cause must not keep the user's exception back
+        try:
+            data = cloudpickle.dumps((error, travelling), 5)
+            pickle.loads(data)  # some exceptions pickle and then cannot be built again
+        except Exception:
+            continue
+        if len(data) <= _MAX_BYTES:
+            break
     text = base64.b64encode(data).decode()
     return RemoteFailure(f"{error}\n{_BEGIN}{text}{_END}")
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """The explicit causes of an exception, outermost first; each one once."""
+    found: list[BaseException] = []
+    cause = error.__cause__
+    while cause is not None and not any(cause is each for each in found):
+        found.append(cause)
+        cause = cause.__cause__
+    return found
 
 
 def local_failure(error: BaseException) -> JobExecutionError:
@@ -44,10 +55,11 @@ def local_failure(error: BaseException) -> JobExecutionError:
     found = _PATTERN.search(text)
     if found is None:
         return JobExecutionError(f"Spark could not run the job: {type(error).__name__}: {text.strip()}")
-    failure, cause = pickle.loads(base64.b64decode(found.group(1)))
-    if cause is None:
-        cause = RuntimeError(
-            "the user's exception could not be pickled; its text is in the message of the job's failure"
-        )
-    failure.__cause__ = cause
+    failure, causes = pickle.loads(base64.b64decode(found.group(1)))
+    if not causes:
+        causes = [
+            RuntimeError("the user's exception could not be pickled; its text is in the message of the job's failure")
+        ]
+    for effect, cause in zip([failure, *causes], causes, strict=False):
+        effect.__cause__ = cause
     return failure
