@@ -7,7 +7,7 @@
 use super::chains::{Chain, Chains};
 use super::slot_sharing::SlotSharing;
 use crate::index::Index;
-use crate::stream_graph::{Resources, StreamGraph};
+use crate::stream_graph::{ResourceSpec, Resources, StreamGraph};
 
 /// Sum of the resources of the operators of each vertex; one UNKNOWN makes it `None`.
 pub fn vertex_resources(graph: &StreamGraph, chains: &Chains) -> Vec<Option<Resources>> {
@@ -25,31 +25,47 @@ pub fn vertex_resources(graph: &StreamGraph, chains: &Chains) -> Vec<Option<Reso
     chains.chains.iter().map(merge).collect()
 }
 
-/// The managed memory fraction of each row of the operator table.
+/// The managed memory fraction of each row of the operator table. Walks rows in their own order, never by group: members of
+/// a group are ordered by id, which is random order in memory.
 pub fn fractions(graph: &StreamGraph, chains: &Chains, slots: &SlotSharing) -> Vec<f64> {
     let mut configured_last = vec![0u32; graph.node_count()];
     for (row, operator) in chains.operators.iter().enumerate() {
         configured_last[operator.node.get()] = row as u32;
     }
+    let totals = totals(graph, chains, slots);
     let mut fractions = vec![0.0; chains.operators.len()];
-    for (members, resources) in slots.members.iter().zip(&slots.resources) {
-        let group_rows = || members.iter().flat_map(|vertex| rows(&chains.chains[vertex.get()]));
-        let share = |row: usize| {
+    let mut last = ((0, 0), 0.0);
+    for (chain, group) in chains.chains.iter().zip(&slots.group_of) {
+        for row in rows(chain) {
             let node = chains.operators[row].node;
-            match resources {
+            if configured_last[node.get()] != row as u32 {
+                continue;
+            }
+            let share = match slots.resources[group.get()] {
                 None => i64::from(graph.node(node).managed_memory_weight),
                 Some(_) => graph.resources(node).map_or(0, |resources| resources.min.managed_mb),
+            };
+            let question = (share, totals[group.get()]);
+            if last.0 != question {
+                last = (question, rounded_down(question.0, question.1));
             }
-        };
-        let total = match resources {
-            None => i64::from(group_rows().fold(0i32, |sum, row| sum.wrapping_add(share(row) as i32))),
-            Some(group) => group.managed_mb,
-        };
-        for row in group_rows().filter(|&row| configured_last[chains.operators[row].node.get()] == row as u32) {
-            fractions[row] = rounded_down(share(row), total);
+            fractions[row] = last.1;
         }
     }
     fractions
+}
+
+/// What the shares of each group are shares of. Weights add up in 32 bits, as in Flink.
+fn totals(graph: &StreamGraph, chains: &Chains, slots: &SlotSharing) -> Vec<i64> {
+    let mut weights = vec![0i32; slots.members.len()];
+    for (chain, group) in chains.chains.iter().zip(&slots.group_of) {
+        for row in rows(chain) {
+            let sum = &mut weights[group.get()];
+            *sum = sum.wrapping_add(graph.node(chains.operators[row].node).managed_memory_weight);
+        }
+    }
+    let total = |(weight, resources): (i32, &Option<ResourceSpec>)| resources.as_ref().map_or(i64::from(weight), |group| group.managed_mb);
+    weights.into_iter().zip(&slots.resources).map(total).collect()
 }
 
 fn rows(chain: &Chain) -> std::ops::Range<usize> {

@@ -4,6 +4,8 @@
 //! it. Semantics: Flink's `StreamGraph.addNode` and `addEdgeInternal`. Cost: O(1) per node, O(virtual nodes passed + edges
 //! made) per edge; no recursion.
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 
 use super::StreamGraph;
@@ -212,7 +214,14 @@ impl StreamGraphBuilder {
         if total > MAX_EDGES {
             return Err(PlanError::TooLarge { what: "edges".into(), count: total, limit: MAX_EDGES });
         }
-        for trail in self.virtual_nodes.follow_back(&edge) {
+        let start = Trail {
+            at: edge.source,
+            partitioner: edge.partitioner,
+            partition_node: edge.partition_node,
+            shuffle_mode: edge.shuffle_mode,
+            side_output: edge.side_output.map(Arc::from),
+        };
+        for trail in self.virtual_nodes.follow_back(start) {
             let source = self.known(trail.at, || self.edge_label(&edge))?;
             let tag = trail.side_output.as_ref().map(|tag| self.names.intern(tag));
             self.connect(source, target, &trail, edge.type_number, tag)?;

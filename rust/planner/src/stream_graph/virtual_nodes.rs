@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::builder::NewEdge;
 use super::types::{Partitioner, ShuffleMode};
 
 /// A node that is no operator.
@@ -48,14 +47,8 @@ impl VirtualNodes {
 
     /// Walks from an edge's source to the real nodes behind it, unions in order. The partitioner and tag met first win;
     /// the exchange mode met last wins, as in Flink.
-    pub fn follow_back(&self, edge: &NewEdge<'_>) -> Vec<Trail> {
-        let mut open = vec![Trail {
-            at: edge.source,
-            partitioner: edge.partitioner,
-            partition_node: edge.partition_node,
-            shuffle_mode: edge.shuffle_mode,
-            side_output: edge.side_output.map(Arc::from),
-        }];
+    pub fn follow_back(&self, start: Trail) -> Vec<Trail> {
+        let mut open = vec![start];
         let mut found = Vec::new();
         while let Some(mut trail) = open.pop() {
             match self.0.get(&trail.at).map(|(node, _)| node) {
