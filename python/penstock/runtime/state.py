@@ -99,7 +99,7 @@ class ValueState(_State):
     def value(self) -> Any:
         """The value of the current key; a copy of the default (None unless set) where there is none."""
         found = self._table.get(self._keyed.slot, self)
-        return copy.copy(self._default) if found is self else found
+        return copy.deepcopy(self._default) if found is self else found
 
     def update(self, value: Any) -> None:
         """Set the value of the current key; None clears it."""

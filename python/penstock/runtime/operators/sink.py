@@ -74,11 +74,17 @@ class _UserSink(LiveOperator):
 
 
 def _takes_context(invoke: Callable[..., Any]) -> bool:
+    """Whether the second argument is meant for the context: it must be given, or is called so. ``print`` and functions
+    with a default of their own take the record alone."""
     try:
-        inspect.signature(invoke).bind(None, None)
-    except (TypeError, ValueError):  # one argument only, or a builtin without a signature
+        parameters = list(inspect.signature(invoke).parameters.values())
+    except (TypeError, ValueError):  # a builtin without a signature
         return False
-    return True
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(positional) < 2:
+        return False
+    second = positional[1]
+    return second.default is second.empty or second.name in ("context", "ctx")
 
 
 class _BuiltinSink(LiveOperator):
