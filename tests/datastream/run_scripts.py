@@ -132,6 +132,9 @@ class Interpreter(api_scripts.Interpreter):
     def _transform(self, stream: Any, name: str, function: Any = None) -> Any:
         raise Lacking(name)
 
+    def _iterate(self, stream: Any, *wait: int) -> Any:
+        raise Lacking("iterate")
+
     def _source(self, env: Any, items: list[Any], options: dict[str, Any] | None = None) -> Any:
         return self._playing(self._play(items, **(options or {})), [items])
 
