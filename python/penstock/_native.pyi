@@ -147,7 +147,13 @@ class StreamGraphBuilder:
             StreamGraphError: the id is taken or an input unknown.
         """
     def add_edge(
-        self, source: int, target: int, input: int = 0, *, partitioner: str | None = None, shuffle_mode: str = "UNDEFINED"
+        self,
+        source: int,
+        target: int,
+        input: int = 0,
+        *,
+        partitioner: str | None = None,
+        shuffle_mode: str = "UNDEFINED",
     ) -> None:
         """Add the edges from a node, real or virtual, to a real node, which both exist.
 

@@ -67,7 +67,7 @@ class OperatorIdError(PlanError):
 
 
 class JobGraphError(PlanError):
-    """A StreamGraph that cannot become a JobGraph: cycles, slot sharing and co-location conflicts, blocking timeouts."""
+    """A StreamGraph that cannot become a JobGraph: cycles, slot sharing or co-location conflicts, blocking timeouts."""
 
 
 class ExecutionGraphError(PlanError):
