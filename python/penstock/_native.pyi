@@ -181,7 +181,7 @@ class StreamGraph:
     def __new__(cls, spec: str) -> StreamGraph: ...
     @staticmethod
     def from_json(text: str) -> StreamGraph:
-        """Parse a described graph (docs/planning.md, "The JSON form"). O(length).
+        """Parse a described graph (docs/planning.md, "The description (FORMAT)"). O(length).
 
         Raises:
             SpecError: not JSON, a missing or unknown field, a value of the wrong type or range.

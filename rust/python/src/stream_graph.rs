@@ -72,7 +72,7 @@ impl StreamGraph {
         Self::from_json(py, spec)
     }
 
-    /// Parse a described graph (docs/planning.md, "The JSON form"). O(length).
+    /// Parse a described graph (docs/planning.md, "The description (FORMAT)"). O(length).
     ///
     /// Raises:
     ///     SpecError: not JSON, a missing or unknown field, a value of the wrong type or range.
