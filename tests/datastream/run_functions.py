@@ -169,6 +169,17 @@ class Both(ProcessFunction):
         yield r
 
 
+_TIMES = {None: "null", 2**63 - 1: "max"}
+
+
+class StampWithoutWatermark(ProcessFunction):
+    """Writes the timestamp; the scripts' Stamp writes the watermark as well."""
+
+    def process_element(self, r: Any, ctx: Any) -> Any:
+        timestamp = ctx.timestamp()
+        yield f"{text(r)} ts={_TIMES.get(timestamp, timestamp)}"
+
+
 # --- with state
 # -------------------------------------------------------------------------------------------------------
 
@@ -303,7 +314,7 @@ FUNCTIONS: dict[str, Any] = {
         made.__name__: made
         for made in (
             *(Where, Facts, MutateInput, MutateAfter, Previous, Reused, Split, Both, Defaults, Sum, Join, Avg),
-            *(ModPart, FailSink, FailOn, FailAt, FailReduce),
+            *(ModPart, FailSink, FailOn, FailAt, FailReduce, StampWithoutWatermark),
         )
     },
 }
@@ -313,7 +324,7 @@ inputs, or restarts."""
 TRACED: dict[str, Any] = {made.__name__: made for made in (Trace, TraceFlat, TraceFilter, TraceProc, TraceSink)}
 """Makers that are given the notes first."""
 
-TEXTS = frozenset({"Text", "Facts", "Defaults", "Avg"})
+TEXTS = frozenset({"Text", "Facts", "Defaults", "Avg", "StampWithoutWatermark"})
 """Functions that emit text."""
 
 MUTABLE = frozenset({"MutateInput", "MutateAfter", "Previous", "Reused"})

@@ -34,10 +34,11 @@ def records() -> dict[str, dict[str, Any]]:
 @cache
 def found() -> dict[str, list[str] | None]:
     """Differences by program; None for what cannot run yet."""
-    return {name: _found(record["script"], record["result"]) for name, record in records().items()}
+    return {name: differences_of(record["script"], record["result"]) for name, record in records().items()}
 
 
-def _found(script: dict[str, Any], expected: dict[str, Any]) -> list[str] | None:
+def differences_of(script: dict[str, Any], expected: dict[str, Any]) -> list[str] | None:
+    """Differences of one program, unchained too where Flink gives the same either way; None if it cannot run yet."""
     sentences: list[str] = []
     for chaining in (True, False) if script.get("chaining") == "any" else (True,):
         result = result_of(script, chaining=chaining)
