@@ -42,33 +42,30 @@ class LocalExecutor:
         started = time.perf_counter()
         deployment = deploy(pipeline)
         output = JobOutput(deployment, sinks(pipeline))
-        try:
-            output.begin()
-            with fewer_collections():
-                _run(deployment, output)
-        except BaseException:
-            output.discard()
-            raise
-        collected = output.complete()
+        collected = output.take(lambda: _run(deployment))
         self.reports = output.reports
         elapsed = int((time.perf_counter() - started) * 1000)
         return JobExecutionResult(pipeline.name, elapsed, collected)
 
 
-def _run(deployment: Deployment, output: JobOutput) -> None:
+def _run(deployment: Deployment) -> list[Row]:
+    """Run the job; the rows for the driver."""
+    for_driver: list[Row] = []
     inboxes: list[dict[int, list[Row]]] = [{} for _ in deployment.levels]
-    for level in range(len(deployment.levels)):
-        for slot in range(deployment.slots(level)):
-            vertex, subtask = deployment.slot(level, slot)
-            task = Task(vertex, subtask, 0, deployment.job)
-            for row in task.receive(inboxes[level].pop(slot, [])):
-                _deliver(row, inboxes, output)
-            for row in task.finish():
-                _deliver(row, inboxes, output)
+    with fewer_collections():
+        for level in range(len(deployment.levels)):
+            for slot in range(deployment.slots(level)):
+                vertex, subtask = deployment.slot(level, slot)
+                task = Task(vertex, subtask, 0, deployment.job)
+                for row in task.receive(inboxes[level].pop(slot, [])):
+                    _deliver(row, inboxes, for_driver)
+                for row in task.finish():
+                    _deliver(row, inboxes, for_driver)
+    return for_driver
 
 
-def _deliver(row: Row, inboxes: list[dict[int, list[Row]]], output: JobOutput) -> None:
+def _deliver(row: Row, inboxes: list[dict[int, list[Row]]], for_driver: list[Row]) -> None:
     if row[0] == DRIVER:
-        output.add(row)
+        for_driver.append(row)
     else:
         inboxes[row[0]].setdefault(row[1], []).append(row)

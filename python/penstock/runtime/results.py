@@ -7,7 +7,7 @@ in. Everything that is printed or collected is held in memory until the job has 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from penstock.errors import JobExecutionError
@@ -26,38 +26,41 @@ class JobOutput:
         sinks: its sinks by stream node.
 
     Attributes:
-        reports: of the subtasks, in order of vertex and subtask, after :meth:`complete`.
+        reports: of the subtasks, in order of vertex and subtask, after :meth:`take`.
     """
 
     def __init__(self, deployment: Deployment, sinks: dict[int, StreamSink]) -> None:
         self._deployment = deployment
         self._sinks = sinks
-        self._rows: list[Row] = []
         self.reports: tuple[TaskReport, ...] = ()
 
-    def begin(self) -> None:
-        """The job starts: make room for pending files."""
-        make_pending(self._targets(), self._deployment.job.job_id)
+    def take(self, run: Callable[[], Iterable[Row]]) -> dict[str, list[Any]]:
+        """Run the job; then publish files, print, and return the collected records by sink id. If the run fails, none of
+        this happens, and no pending file is left.
 
-    def add(self, row: Row) -> None:
-        """Take a row for the driver."""
-        self._rows.append(row)
-
-    def complete(self) -> dict[str, list[Any]]:
-        """The job has succeeded: publish files, print, and return the collected records by sink id.
+        Args:
+            run: runs the tasks and gives the rows they send to the driver.
 
         Raises:
-            JobExecutionError: a subtask has not reported, or has twice.
+            JobExecutionError: a subtask has not reported, or has twice; and whatever ``run`` raises.
         """
-        rows = sorted(self._rows, key=lambda row: (row[1], row[3], row[4]))
+        try:
+            make_pending(self._targets(), self._deployment.job.job_id)
+            rows = list(run())
+        except BaseException:
+            self._discard()
+            raise
+        return self._complete(sorted(rows, key=lambda row: (row[1], row[3], row[4])))
+
+    def _complete(self, rows: list[Row]) -> dict[str, list[Any]]:
         self.reports = tuple(decode(row[5]) for row in rows if row[2] == REPORT)  # type: ignore[misc]
         self._check_reports()
         publish(file for report in self.reports for file in report.files)
-        self.discard()
+        self._discard()
         _show(row for row in rows if row[2] == PRINT)
         return self._collected(row for row in rows if row[2] == COLLECT)
 
-    def discard(self) -> None:
+    def _discard(self) -> None:
         """Remove what is left of pending files."""
         discard_pending(self._targets(), self._deployment.job.job_id)
 

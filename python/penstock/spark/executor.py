@@ -54,14 +54,7 @@ class SparkExecutor:
         session = self._session(pipeline.config)
         started = time.perf_counter()
         output = JobOutput(deployment, sinks(pipeline))
-        try:
-            output.begin()
-            for row in self._rows(session, deployment):
-                output.add(row)
-        except BaseException:
-            output.discard()
-            raise
-        collected = output.complete()
+        collected = output.take(lambda: self._rows(session, deployment))
         self.reports = output.reports
         elapsed = int((time.perf_counter() - started) * 1000)
         return JobExecutionResult(pipeline.name, elapsed, collected)
