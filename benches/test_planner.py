@@ -9,21 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.shapes import (
-    Shape,
-    all_to_all,
-    forward_chain,
-    keyed_pipelines,
-    layered_dag,
-    uid_table,
-    vertex_count,
-    yielding_chain,
-    yielding_diamonds,
-)
+from tests.shapes import SHAPES, Shape, all_to_all, forward_chain, uid_table, vertex_count
 
 from penstock.plan import StreamGraphBuilder, operator_id
 
-SHAPES = [layered_dag, forward_chain, keyed_pipelines, uid_table, yielding_chain, yielding_diamonds]
 shapes = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 
 

@@ -130,6 +130,10 @@ def all_to_all(graph: Target, size: int) -> None:
     graph.add_edge(1, 2, partitioner="HASH")
 
 
+SHAPES = (layered_dag, forward_chain, keyed_pipelines, uid_table, yielding_chain, yielding_diamonds)
+"""Those whose size is a number of operators."""
+
+
 def vertex_count(shape: Shape, size: int) -> int:
     """How many vertices the JobGraph of a shape has; what a plan of it is checked with."""
     diamonds = len(range(1, size, 4))

@@ -15,7 +15,6 @@ from typing import Any
 from penstock.common import Types
 from penstock.datastream import ParallelSourceFunction, SinkFunction, SourceFunction
 
-REC = Types.TUPLE([Types.STRING(), Types.INT(), Types.LONG()])
 TEXT = Types.STRING()
 
 

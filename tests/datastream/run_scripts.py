@@ -38,8 +38,8 @@ from penstock.local import LocalExecutor
 from tests.datastream import api_scripts, run_functions
 from tests.datastream.api_scripts import Unsupported
 from tests.datastream.run_functions import MUTABLE, TEXTS
-from tests.datastream.run_notes import REC, TEXT, Collect, Notes, Play, PlayMany, TracedPlay
-from tests.datastream.stand_ins import Lacking
+from tests.datastream.run_notes import TEXT, Collect, Notes, Play, PlayMany, TracedPlay
+from tests.datastream.stand_ins import REC, Lacking
 
 NAME_LENGTH = 80
 """Flink's metrics cut operator names."""

@@ -12,6 +12,7 @@ import pytest
 
 from penstock.errors import ExecutionGraphError
 from penstock.plan import StreamGraph, StreamGraphBuilder
+from tests.execution_edges import from_inputs, from_results
 from tests.golden.load import plan_record, plan_records
 from tests.shapes import all_to_all
 
@@ -103,23 +104,8 @@ def test_chunks_and_groups_agree_with_the_whole(name: str, rows: int) -> None:
     chunks = [pa.table(chunk) for chunk in execution.execution_edge_chunks(rows)]
     assert all(0 < chunk.num_rows <= rows for chunk in chunks)
     assert (pa.concat_tables(chunks) if chunks else whole.slice(0, 0)).to_pylist() == whole.to_pylist()
-    grouped = [
-        (vertex.index, subtask.subtask, group.input, group.producer, group.result, partition)
-        for vertex in execution.vertices
-        for subtask in vertex.subtasks
-        for group in subtask.inputs
-        for partition in range(group.first, group.last + 1)
-    ]
-    assert grouped == [tuple(row.values()) for row in whole.to_pylist()]
-    consumed = [
-        (consumer, subtask, number, vertex.index, result, partition)
-        for vertex in execution.vertices
-        for result in range(len(execution.job_graph.vertices[vertex.job_vertex].results))
-        for partition in range(vertex.parallelism)
-        for consumer, number, first, last in vertex.consumers(result, partition)
-        for subtask in range(first, last + 1)
-    ]
-    assert sorted(consumed) == sorted(grouped)
+    assert from_inputs(execution) == [tuple(row.values()) for row in whole.to_pylist()]
+    assert sorted(from_results(execution)) == sorted(from_inputs(execution))
 
 
 def test_a_table_of_too_many_edges_is_refused_with_its_size_but_comes_in_chunks() -> None:

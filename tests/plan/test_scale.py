@@ -15,9 +15,9 @@ import pytest
 
 from penstock.plan import StreamGraphBuilder, operator_id
 from tests.shapes import (
+    SHAPES,
     Shape,
     forward_chain,
-    keyed_pipelines,
     layered_dag,
     uid_table,
     vertex_count,
@@ -26,7 +26,6 @@ from tests.shapes import (
 )
 
 SMALL_STACK = 512 * 1024
-SHAPES = [forward_chain, layered_dag, keyed_pipelines, uid_table, yielding_chain, yielding_diamonds]
 
 
 def on_a_small_stack(work: Callable[[], Any]) -> Any:

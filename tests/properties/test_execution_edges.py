@@ -7,35 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.errors import PenstockError
-from penstock.plan import ExecutionGraph, StreamGraph
+from penstock.plan import StreamGraph
+from tests.execution_edges import Edge, from_inputs, from_results
 from tests.properties.graphs import Spec, specs
-
-Edge = tuple[int, ...]  # consumer, subtask, input, producer, result, partition
 
 
 def as_edges(table: pa.Table) -> list[Edge]:
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
-
-
-def from_inputs(graph: ExecutionGraph) -> list[Edge]:
-    return [
-        (vertex.index, subtask.subtask, group.input, group.producer, group.result, partition)
-        for vertex in graph.vertices
-        for subtask in vertex.subtasks
-        for group in subtask.inputs
-        for partition in range(group.first, group.last + 1)
-    ]
-
-
-def from_results(graph: ExecutionGraph) -> list[Edge]:
-    return [
-        (consumer, subtask, number, vertex.index, result, partition)
-        for vertex in graph.vertices
-        for result in range(len(graph.job_graph.vertices[vertex.job_vertex].results))
-        for partition in range(vertex.parallelism)
-        for consumer, number, first, last in vertex.consumers(result, partition)
-        for subtask in range(first, last + 1)
-    ]
 
 
 @given(specs(max_nodes=12), st.integers(1, 5000))
