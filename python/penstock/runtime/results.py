@@ -35,8 +35,8 @@ class JobOutput:
         self.reports: tuple[TaskReport, ...] = ()
 
     def take(self, run: Callable[[], Iterable[Row]]) -> dict[str, list[Any]]:
-        """Run the job; then publish files, print, and return the collected records by sink id. If the run fails, none of
-        this happens, and no pending file is left.
+        """Run the job; then publish files, print, and return the collected records by sink id. If the run fails, none
+        of this happens, and no pending file is left.
 
         Args:
             run: runs the tasks and gives the rows they send to the driver.
