@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use penstock_planner::execution_graph::expand;
-use penstock_planner::index::{DataSetIndex, JobEdgeIndex, OperatorIndex, VertexIndex, all};
-use penstock_planner::job_graph::JobGraph as Job;
+use penstock_planner::index::{DataSetIndex, EdgeIndex, JobEdgeIndex, VertexIndex, all};
+use penstock_planner::job_graph::{JobGraph as Job, StreamConfig};
 use penstock_planner::stream_graph::ResourceSpec;
 use pyo3::prelude::*;
 
@@ -232,16 +232,16 @@ impl IntermediateDataSet {
 
 /// The view of one job edge.
 pub fn job_edge(job: &Job, edge: JobEdgeIndex) -> JobEdge {
-    let ends = job.edge(edge);
+    let exchange = job.exchange(edge);
     JobEdge {
-        source: ends.source.0,
-        result: job.result_position(job.consumed(edge)),
-        target: ends.target.0,
-        input: job.input_position(edge),
-        distribution: job.distribution(edge).as_str(),
-        result_type: ends.result_type.as_str(),
-        ship_strategy: job.stream_graph().edge(ends.edge).partitioner.as_str(),
-        stream_edge: ends.edge.0,
+        source: exchange.source.0,
+        result: exchange.result,
+        target: exchange.target.0,
+        input: exchange.input,
+        distribution: exchange.distribution,
+        result_type: exchange.result_type,
+        ship_strategy: exchange.ship_strategy,
+        stream_edge: exchange.stream_edge.0,
     }
 }
 
@@ -259,22 +259,20 @@ pub fn intermediate_data_set(job: &Job, data_set: DataSetIndex) -> IntermediateD
 }
 
 /// The view of one chained operator.
-pub fn chained_operator(job: &Job, node: penstock_planner::index::NodeIndex, depth: u32, row: OperatorIndex) -> ChainedOperator {
-    let graph = job.stream_graph();
-    let edges = |chained| job.outputs(node, chained).map(|edge| edge.0).collect::<Vec<u32>>();
-    let (chained_outputs, non_chained_outputs) = (edges(true), edges(false));
+pub fn chained_operator(config: StreamConfig<'_>) -> ChainedOperator {
+    let numbers = |edges: &[EdgeIndex]| edges.iter().map(|edge| edge.0).collect();
     ChainedOperator {
-        node: graph.node(node).id,
-        operator_id: job.operator_id(node).to_string(),
-        user_defined_id: job.user_defined_id(node).map(|id| id.to_string()),
-        name: graph.name(node).into(),
-        uid: graph.node(node).uid.map(|uid| graph.text(uid).into()),
-        chain_index: depth,
-        chain_start: depth == 0,
-        chain_end: chained_outputs.is_empty(),
-        managed_memory_fraction: job.managed_memory_fraction(row),
-        number_of_outputs: non_chained_outputs.len(),
-        chained_outputs,
-        non_chained_outputs,
+        node: config.id,
+        operator_id: config.operator_id.to_string(),
+        user_defined_id: config.user_defined_id.map(|id| id.to_string()),
+        name: config.name.into(),
+        uid: config.uid.map(String::from),
+        chain_index: config.chain_index,
+        chain_start: config.chain_start(),
+        chain_end: config.chain_end(),
+        managed_memory_fraction: config.managed_memory_fraction,
+        chained_outputs: numbers(&config.chained_outputs),
+        non_chained_outputs: numbers(&config.non_chained_outputs),
+        number_of_outputs: config.non_chained_outputs.len(),
     }
 }

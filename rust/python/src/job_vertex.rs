@@ -132,7 +132,7 @@ impl JobVertex {
     /// Its operators from the head down the chained outputs. O(operators) at each access.
     #[getter]
     fn chain(&self) -> Vec<ChainedOperator> {
-        self.job.walk(self.vertex).map(|(node, depth, row)| chained_operator(&self.job, node, depth, row)).collect()
+        self.job.stream_configs(self.vertex).map(chained_operator).collect()
     }
 
     /// Input formats of its operators by OperatorID.

@@ -3,6 +3,7 @@
 //! Semantics: `StreamingJobGraphGenerator.createJobGraph` of Flink 1.11. [`compile`] is the pipeline; one pass, one file.
 
 pub mod chains;
+mod config;
 pub mod exchange;
 mod memory;
 mod names;
@@ -23,6 +24,7 @@ use crate::java_hash::iteration_order;
 use crate::operator_id::{OperatorId, OperatorIds, UserHash, user_hashes};
 use crate::stream_graph::{CheckpointingMode, Resources, StreamGraph};
 pub use chains::{Chain, ChainedNode, Chains, Connection};
+pub use config::{ExchangeConfig, StreamConfig};
 pub use exchange::{Distribution, ResultType};
 pub use slot_sharing::SlotSharing;
 pub use views::{Checkpointing, Walk};

@@ -10,8 +10,8 @@ use super::{job_plan, streaming_plan};
 use crate::chainable::Verdicts;
 use crate::error::{PlanError, Result};
 use crate::execution_graph::{ExecutionGraph, ExecutionJobVertex, edges::BYTES_PER_EDGE, expand};
-use crate::index::{DataSetIndex, EdgeIndex, Index, JobEdgeIndex, NodeIndex, OperatorIndex, VertexIndex, all};
-use crate::job_graph::{JobGraph, JobOptions, compile};
+use crate::index::{DataSetIndex, EdgeIndex, Index, JobEdgeIndex, NodeIndex, VertexIndex, all};
+use crate::job_graph::{ExchangeConfig, JobGraph, JobOptions, StreamConfig, compile};
 use crate::operator_id::{OperatorId, OperatorIds};
 use crate::stream_graph::spec::{Spec, SpecResources};
 use crate::stream_graph::{ResourceSpec, StreamGraph};
@@ -129,21 +129,15 @@ fn vertex_record(job: &JobGraph, vertex: VertexIndex) -> VertexRecord<'_> {
         number_of_inputs: job.inputs(vertex).len(),
         in_edges: job.inputs(vertex).iter().map(|&edge| job.edge(edge).edge.0).collect(),
         out_edges: job.results(vertex).iter().map(|&result| job.edge(JobEdgeIndex(result.0)).edge.0).collect(),
-        chain: job.walk(vertex).map(|(node, depth, row)| operator_record(job, node, depth, row)).collect(),
+        chain: job.stream_configs(vertex).map(operator_record).collect(),
         checkpointing_enabled: graph.settings.checkpoints(),
         checkpoint_mode: job.checkpointing_mode().as_str(),
     }
 }
 
 fn input_record(job: &JobGraph, edge: JobEdgeIndex) -> InputRecord {
-    let ends = job.edge(edge);
-    InputRecord {
-        source: ends.source.0,
-        result: job.result_position(job.consumed(edge)),
-        distribution: job.distribution(edge).as_str(),
-        result_type: ends.result_type.as_str(),
-        ship_strategy: job.stream_graph().edge(ends.edge).partitioner.as_str(),
-    }
+    let ExchangeConfig { source, result, distribution, result_type, ship_strategy, .. } = job.exchange(edge);
+    InputRecord { source: source.0, result, distribution, result_type, ship_strategy }
 }
 
 fn result_record(job: &JobGraph, result: DataSetIndex) -> ResultRecord {
@@ -154,21 +148,19 @@ fn result_record(job: &JobGraph, result: DataSetIndex) -> ResultRecord {
     }
 }
 
-fn operator_record(job: &JobGraph, node: NodeIndex, depth: u32, row: OperatorIndex) -> OperatorRecord<'_> {
-    let graph = job.stream_graph();
-    let edges = |chained| job.outputs(node, chained).map(|edge| edge.0).collect::<Vec<u32>>();
-    let (chained_outputs, non_chained_outputs) = (edges(true), edges(false));
+fn operator_record(config: StreamConfig<'_>) -> OperatorRecord<'_> {
+    let numbers = |edges: &[EdgeIndex]| edges.iter().map(|edge| edge.0).collect();
     OperatorRecord {
-        node: graph.node(node).id,
-        operator_id: job.operator_id(node).to_string(),
-        operator_name: graph.name(node),
-        chain_index: depth,
-        chain_start: depth == 0,
-        chain_end: chained_outputs.is_empty(),
-        managed_memory_fraction: job.managed_memory_fraction(row),
-        number_of_outputs: non_chained_outputs.len(),
-        chained_outputs,
-        non_chained_outputs,
+        node: config.id,
+        operator_id: config.operator_id.to_string(),
+        operator_name: config.name,
+        chain_index: config.chain_index,
+        chain_start: config.chain_start(),
+        chain_end: config.chain_end(),
+        managed_memory_fraction: config.managed_memory_fraction,
+        chained_outputs: numbers(&config.chained_outputs),
+        non_chained_outputs: numbers(&config.non_chained_outputs),
+        number_of_outputs: config.non_chained_outputs.len(),
     }
 }
 
