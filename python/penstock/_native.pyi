@@ -241,6 +241,8 @@ class StreamGraph:
             OperatorIdError: a uid used twice, a uid hash that is none.
             JobGraphError: a cycle, an unreached input, slot sharing or co-location conflicts, blocking timeouts.
         """
+    def verify(self) -> list[str]:
+        """Broken invariants, a sentence each; empty when all is well. O(V + E)."""
     def nodes_table(self) -> Columns:
         """The nodes as columns."""
     def edges_table(self) -> Columns:
@@ -493,6 +495,8 @@ class ExecutionGraph:
         Raises:
             ValueError: ``chunk_size`` is 0.
         """
+    def verify(self) -> list[str]:
+        """Broken invariants, a sentence each; empty when all is well. O(V + E)."""
     def vertices_table(self) -> Columns:
         """Vertices as columns."""
     def subtasks_table(self) -> Columns:

@@ -61,7 +61,10 @@ def test_a_graph_survives_json(spec: Spec) -> None:
 def test_the_verifier_finds_nothing(spec: Spec) -> None:
     """The planner's own check of its invariants, on demand."""
     try:
-        job = StreamGraph.from_dict(spec).job_graph()
+        graph = StreamGraph.from_dict(spec)
+        assert graph.verify() == []
+        job = graph.job_graph()
+        assert job.verify() == []
+        assert job.execution_graph().verify() == []
     except PenstockError:
         return
-    assert job.verify() == []

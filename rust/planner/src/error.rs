@@ -92,6 +92,9 @@ plan_errors! {
     /// A uid hash of the wrong length.
     UserHashLength { operator: String, hash: String, bytes: usize } OperatorId ["java.lang.IllegalArgumentException"]
         "the uid hash \"{hash}\" of {operator} has {bytes} bytes instead of 16. A uid hash is an OperatorID: 32 hex digits.";
+    /// A uid that hashes to the ID which the position of another operator gives.
+    DuplicateVertexId { id: String, first: String, second: String } JobGraph ["java.lang.IllegalArgumentException"]
+        "{first} and {second} get the same OperatorID {id}, because the uid of one of them has the bytes of a position. Give one of them another uid.";
     /// A node reached by a chain, of which an input is never reached.
     UnreachedInput { operator: String, waits_for: String } JobGraph ["java.lang.IllegalArgumentException"]
         "{operator} gets no OperatorID, because its input {waits_for} is not reachable from any source (or waits for it in turn). Connect that input to a source, remove it, or give {operator} a uid.";
@@ -127,7 +130,7 @@ plan_errors! {
         "{vertex} has parallelism {parallelism} but maximum parallelism {max_parallelism}: some subtasks would own no key group. Lower the parallelism or raise the maximum.";
     /// Execution edges that would not fit.
     TooManyExecutionEdges { edges: u64, bytes: u64, limit: u64 } ExecutionGraph ["java.lang.OutOfMemoryError"]
-        "materialising {edges} execution edges takes {bytes} bytes, more than the limit of {limit} bytes. Read them in chunks (execution_edges(chunk_size=...)), raise the limit, or use the grouped form.";
+        "materialising {edges} execution edges takes {bytes} bytes, more than the limit of {limit} bytes. Read them in chunks with execution_edge_chunks(), raise the limit, or use the grouped form.";
     /// An attempt that may not change its state like that.
     IllegalTransition { attempt: String, from: String, to: String } ExecutionGraph ["java.lang.IllegalStateException"]
         "execution attempt {attempt} cannot go from {from} to {to}.";
@@ -140,7 +143,9 @@ impl PlanError {
     pub fn operators(&self) -> Vec<String> {
         match self {
             Self::Cycle { operators, .. } => operators.clone(),
-            Self::DuplicateNode { first, second, .. } | Self::DuplicateUid { first, second, .. } => vec![first.clone(), second.clone()],
+            Self::DuplicateNode { first, second, .. }
+            | Self::DuplicateUid { first, second, .. }
+            | Self::DuplicateVertexId { first, second, .. } => vec![first.clone(), second.clone()],
             Self::ForwardParallelism { source, target, .. } | Self::BlockingTimeout { source, target, .. } => {
                 vec![source.clone(), target.clone()]
             }
@@ -161,3 +166,7 @@ impl PlanError {
 
 /// What a planner step returns.
 pub type Result<T> = std::result::Result<T, PlanError>;
+
+#[cfg(test)]
+#[path = "error_tests.rs"]
+mod tests;

@@ -45,6 +45,7 @@ impl std::fmt::Display for OperatorId {
 pub struct OperatorIds {
     ids: Vec<OperatorId>,
     assigned: Vec<bool>,
+    taken_twice: bool,
 }
 
 impl OperatorIds {
@@ -63,7 +64,13 @@ impl OperatorIds {
         while let Some(node) = walk.queue.pop_front() {
             walk.visit(node)?;
         }
-        Ok(Self { ids: walk.ids, assigned: walk.assigned })
+        Ok(Self { ids: walk.ids, assigned: walk.assigned, taken_twice: walk.taken_twice })
+    }
+
+    /// Whether a generated ID equals an earlier one. A uid is compared with the IDs before it, a generated ID with none:
+    /// a uid of the right four bytes can be met by a later position.
+    pub fn taken_twice(&self) -> bool {
+        self.taken_twice
     }
 }
 
@@ -78,6 +85,7 @@ struct Walk<'a> {
     hashed: i32,
     /// Who has which ID; only kept when some node has a uid.
     owners: Option<HashMap<OperatorId, NodeIndex>>,
+    taken_twice: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -98,6 +106,7 @@ impl<'a> Walk<'a> {
             assigned: vec![false; size],
             hashed: 0,
             owners: has_uids.then(HashMap::new),
+            taken_twice: false,
         }
     }
 
@@ -145,7 +154,7 @@ impl<'a> Walk<'a> {
         self.assigned[node.get()] = true;
         self.hashed = self.hashed.wrapping_add(1);
         if let Some(owners) = &mut self.owners {
-            owners.entry(id).or_insert(node);
+            self.taken_twice |= *owners.entry(id).or_insert(node) != node;
         }
         for &edge in self.graph.out_edges(node) {
             let child = self.graph.edge(edge).target;
@@ -242,6 +251,16 @@ mod tests {
         let uid = |id, role| NewNode { uid: Some("same"), ..node(id, role) };
         let error = ids(&[uid(1, Role::Source), uid(2, Role::Sink)], &[(1, 2, None)]).unwrap_err();
         assert_eq!(error.operators(), ["Source-1", "Sink-2"]);
+    }
+
+    #[test]
+    fn a_uid_can_be_met_by_a_later_position() {
+        let uid = NewNode { uid: Some("\u{1}\0\0\0"), ..node(1, Role::Source) };
+        let graph = graph(&[uid, node(2, Role::Source)], &[]);
+        let ids = OperatorIds::of(&graph, &Verdicts::of(&graph)).unwrap();
+        assert!(ids.taken_twice() && ids.get(NodeIndex(0)) == ids.get(NodeIndex(1)));
+        let error = crate::job_graph::compile(std::sync::Arc::new(graph), Default::default()).unwrap_err();
+        assert_eq!(error.operators(), ["Source-1", "Source-2"]);
     }
 
     #[test]

@@ -100,6 +100,11 @@ impl ExecutionGraph {
         Ok(EdgeChunks { graph: self.0.clone(), cursor: Mutex::default(), rows: chunk_size })
     }
 
+    /// Broken invariants, a sentence each; empty when all is well. O(V + E).
+    fn verify(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| self.0.verify())
+    }
+
     /// Vertices as columns.
     fn vertices_table(&self, py: Python<'_>) -> Columns {
         py.detach(|| vertices_table(&self.0))

@@ -181,6 +181,11 @@ impl StreamGraph {
         check(py, py.detach(|| compile(self.0.clone(), options))).map(|job| JobGraph(Arc::new(job)))
     }
 
+    /// Broken invariants, a sentence each; empty when all is well. O(V + E).
+    fn verify(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| self.0.verify())
+    }
+
     /// The nodes as columns.
     fn nodes_table(&self, py: Python<'_>) -> Columns {
         py.detach(|| nodes_table(&self.0))

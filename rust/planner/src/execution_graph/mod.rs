@@ -7,6 +7,7 @@ pub mod edges;
 pub mod executions;
 pub mod fan_out;
 mod fingerprint;
+mod verify;
 
 use std::sync::Arc;
 
@@ -67,6 +68,7 @@ pub fn expand(job: Arc<JobGraph>) -> Result<ExecutionGraph> {
     }
     let mut graph = ExecutionGraph { job, vertices, position, total_edges: 0 };
     graph.total_edges = all(graph.job.edge_count()).map(|edge| graph.fan_out(edge).edges()).sum();
+    debug_assert_eq!(graph.verify(), Vec::<String>::new());
     Ok(graph)
 }
 

@@ -11,11 +11,13 @@
 //! Cost: O(nodes + edges) time and space. The recursion is a stack of frames; operators and edges of the chains under way
 //! stand in two more stacks, a vertex owning the top segment when it is finished, so nothing is copied upward.
 
+use hashbrown::HashMap;
+
 use super::exchange::ResultType;
 use crate::chainable::Verdicts;
 use crate::error::{PlanError, Result};
 use crate::index::{EdgeIndex, Index, NodeIndex, VertexIndex};
-use crate::operator_id::{OperatorIds, UserHash};
+use crate::operator_id::{OperatorId, OperatorIds, UserHash};
 use crate::stream_graph::StreamGraph;
 
 /// A chain: its head and its rows of the operator table.
@@ -86,6 +88,8 @@ struct Walk<'a> {
     open_operators: Vec<ChainedNode>,
     open_edges: Vec<EdgeIndex>,
     vertex_of_head: Vec<u32>,
+    /// Only kept when some ID was taken twice.
+    heads_by_id: Option<HashMap<OperatorId, NodeIndex>>,
     result: Chains,
 }
 
@@ -93,7 +97,7 @@ struct Walk<'a> {
 ///
 /// # Errors
 /// In the order in which Flink meets them: [`PlanError::UnreachedInput`], [`PlanError::UserHashLength`],
-/// [`PlanError::BlockingTimeout`], [`PlanError::Cycle`].
+/// [`PlanError::DuplicateVertexId`], [`PlanError::BlockingTimeout`], [`PlanError::Cycle`].
 pub fn build(graph: &StreamGraph, verdicts: &Verdicts, ids: &OperatorIds, user_hashes: &[(NodeIndex, UserHash)]) -> Result<Chains> {
     let mut walk = Walk {
         graph,
@@ -104,6 +108,7 @@ pub fn build(graph: &StreamGraph, verdicts: &Verdicts, ids: &OperatorIds, user_h
         open_operators: Vec::new(),
         open_edges: Vec::new(),
         vertex_of_head: vec![UNBUILT; graph.node_count()],
+        heads_by_id: ids.taken_twice().then(HashMap::new),
         result: Chains {
             chains: Vec::new(),
             operators: Vec::with_capacity(graph.node_count()),
@@ -177,6 +182,7 @@ impl Walk<'_> {
         for chained in &self.open_operators[operators..] {
             self.check_user_hash(chained.node)?;
         }
+        self.check_vertex_id(head)?;
         let vertex = VertexIndex::new(self.result.chains.len());
         let first_operator = self.result.operators.len() as u32;
         self.result.operators.extend(self.open_operators.drain(operators..));
@@ -198,6 +204,17 @@ impl Walk<'_> {
                 Err(PlanError::UserHashLength { operator: self.graph.label(node), hash, bytes })
             }
         }
+    }
+
+    /// Two vertices with one ID; possible only in a way that the pass before has noticed.
+    fn check_vertex_id(&mut self, head: NodeIndex) -> Result<()> {
+        let (Some(heads), Some(id)) = (&mut self.heads_by_id, self.ids.get(head)) else { return Ok(()) };
+        let twin = *heads.entry(id).or_insert(head);
+        if twin == head {
+            return Ok(());
+        }
+        let (first, second) = (self.graph.label(twin), self.graph.label(head));
+        Err(PlanError::DuplicateVertexId { id: id.to_string(), first, second })
     }
 
     fn connect(&mut self, source: VertexIndex, edge: EdgeIndex) -> Result<()> {

@@ -1,5 +1,7 @@
 //! Invariants of a JobGraph, checked after compilation in debug builds and on demand. Read-only, O(V + E).
 
+use hashbrown::HashMap;
+
 use super::JobGraph;
 use crate::index::{Index, JobEdgeIndex, VertexIndex, all};
 
@@ -26,7 +28,19 @@ impl JobGraph {
         for vertex in all::<VertexIndex>(self.vertex_count()) {
             self.verify_chain(vertex, &mut broken);
         }
+        self.verify_ids(&mut broken);
         broken
+    }
+
+    /// No two vertices have one ID.
+    fn verify_ids(&self, broken: &mut Vec<String>) {
+        let mut owners = HashMap::with_capacity(self.vertex_count());
+        for vertex in all::<VertexIndex>(self.vertex_count()) {
+            let owner = *owners.entry(self.id(vertex)).or_insert(vertex);
+            if owner != vertex {
+                broken.push(format!("vertices {} and {} share the ID {}", owner.0, vertex.0, self.id(vertex)));
+            }
+        }
     }
 
     fn verify_chain(&self, vertex: VertexIndex, broken: &mut Vec<String>) {

@@ -9,6 +9,7 @@ mod resources;
 pub mod spec;
 mod spec_parts;
 mod types;
+mod verify;
 mod virtual_nodes;
 
 pub use builder::{NewEdge, NewIteration, NewNode, StreamGraphBuilder};
@@ -56,7 +57,9 @@ impl StreamGraph {
         let added: Vec<NodeIndex> = all::<NodeIndex>(nodes.len()).filter(|node| nodes[node.get()].role.is_source()).collect();
         let order = iteration_order(added.iter().map(|node| nodes[node.get()].id));
         let sources = order.into_iter().map(|at| added[at as usize]).collect();
-        Self { settings, names, nodes, edges, iterations, extras, ids, outgoing, incoming, sources }
+        let graph = Self { settings, names, nodes, edges, iterations, extras, ids, outgoing, incoming, sources };
+        debug_assert_eq!(graph.verify(), Vec::<String>::new());
+        graph
     }
 
     /// Number of nodes, loop heads and tails included.

@@ -1,0 +1,123 @@
+//! Every kind of error with its message pinned: a new kind without an entry here fails.
+
+use super::PlanError::{self, *};
+
+fn text(value: &str) -> String {
+    value.into()
+}
+
+/// One of each kind, and what it says.
+fn table() -> Vec<(PlanError, &'static str)> {
+    vec![
+        (
+            InvalidSpec { detail: text("nodes[0].id: invalid type") },
+            "the graph description is not valid: nodes[0].id: invalid type. See FORMAT in docs/planning.md for the fields and their types.",
+        ),
+        (
+            InvalidValue { subject: text("node 1 (Map)"), field: text("cpu"), value: text("-1"), expected: text("zero or more") },
+            "node 1 (Map): cpu is -1, expected zero or more.",
+        ),
+        (
+            TooLarge { what: text("edges"), count: 9, limit: 8 },
+            "the graph would have 9 edges, the limit is 8. Unions of unions multiply edges: check that no stream is united with itself again and again.",
+        ),
+        (
+            DuplicateNode { id: 7, first: text("Map-1"), second: text("Filter-2") },
+            "node id 7 is used twice, by Map-1 and by Filter-2. Ids must be unique; give one of them another id.",
+        ),
+        (
+            UnknownNode { id: 7, context: text("the edge Map-1 -> 7") },
+            "the edge Map-1 -> 7 refers to node 7, which has not been added. Add nodes before the edges that use them, or correct the id.",
+        ),
+        (BuilderUsed {}, "this StreamGraphBuilder has already built its graph. Make a new builder for another graph."),
+        (
+            ForwardParallelism { source: text("Map-1"), source_parallelism: 2, target: text("Filter-2"), target_parallelism: 3 },
+            "a FORWARD edge cannot change parallelism: Map-1 runs with parallelism 2, Filter-2 with 3. Give both the same parallelism, or use rebalance, rescale, shuffle, broadcast or global.",
+        ),
+        (
+            BadTypeNumber { target: text("Filter-2"), input: 1 },
+            "an edge into Filter-2 has input 1; one-input operators take input 0, two-input operators 1 or 2.",
+        ),
+        (
+            DuplicateUid { uid: text("same"), first: text("Map-1"), second: text("Filter-2"), id: text("0a0b") },
+            "uid \"same\" of Filter-2 gives OperatorID 0a0b, which Map-1 already has. A uid must be unique in a program; rename one of them.",
+        ),
+        (
+            UserHashNotHex { operator: text("Map-1"), hash: text("abc") },
+            "the uid hash \"abc\" of Map-1 is not hexadecimal. A uid hash is an OperatorID: 32 hex digits, as printed in a plan or a savepoint.",
+        ),
+        (
+            UserHashLength { operator: text("Map-1"), hash: text("abc"), bytes: 1 },
+            "the uid hash \"abc\" of Map-1 has 1 bytes instead of 16. A uid hash is an OperatorID: 32 hex digits.",
+        ),
+        (
+            DuplicateVertexId { id: text("0a0b"), first: text("Map-1"), second: text("Filter-2") },
+            "Map-1 and Filter-2 get the same OperatorID 0a0b, because the uid of one of them has the bytes of a position. Give one of them another uid.",
+        ),
+        (
+            UnreachedInput { operator: text("Map-1"), waits_for: text("Filter-2") },
+            "Map-1 gets no OperatorID, because its input Filter-2 is not reachable from any source (or waits for it in turn). Connect that input to a source, remove it, or give Map-1 a uid.",
+        ),
+        (
+            CheckpointedIteration { loops: 1 },
+            "checkpointing is enabled in a program with 1 iteration(s), whose records in flight on the feedback edge would be lost on recovery. Disable checkpointing, or force it if that loss is acceptable.",
+        ),
+        (
+            Cycle { operators: vec![text("Map-1"), text("Filter-2")], length: 2, path: text("Map-1 -> Filter-2 -> Map-1") },
+            "the graph has a cycle of 2 operators that is not an iteration: Map-1 -> Filter-2 -> Map-1. Remove one of its edges, or express the loop as an iteration.",
+        ),
+        (
+            BlockingTimeout { source: text("Map-1"), target: text("Filter-2"), timeout: 10 },
+            "the edge Map-1 -> Filter-2 is a blocking exchange, but Map-1 has buffer timeout 10 ms. A blocking exchange never flushes by time: remove the buffer timeout or make the exchange pipelined.",
+        ),
+        (NoSlotSharingGroup { operator: text("Map-1") }, "Map-1 has no slot sharing group (null). Give it one; \"default\" is the usual."),
+        (
+            CoLocationWithoutSlotSharing { operator: text("Map-1"), group: text("g") },
+            "Map-1 is in co-location group \"g\" but has no slot sharing group (null). Co-located subtasks share a slot: give it the slot sharing group of the others.",
+        ),
+        (
+            CoLocationConflict { operator: text("Map-1"), group: text("g"), other: text("Filter-2") },
+            "co-location group \"g\" has Filter-2 and Map-1, which are in different slot sharing groups. Put both into one slot sharing group.",
+        ),
+        (EmptyPlan {}, "the graph has no nodes, so there is no streaming plan to print. Add a source first."),
+        (ParallelismBounds { vertex: text("Map"), parallelism: 4 }, "Map has parallelism 4; it must be between 1 and 32768."),
+        (
+            MaxParallelismBounds { vertex: text("Map"), max_parallelism: 3 },
+            "Map has maximum parallelism 3; it must be between 1 and 32768 (the number of key groups).",
+        ),
+        (
+            ParallelismOverMax { vertex: text("Map"), parallelism: 4, max_parallelism: 3 },
+            "Map has parallelism 4 but maximum parallelism 3: some subtasks would own no key group. Lower the parallelism or raise the maximum.",
+        ),
+        (
+            TooManyExecutionEdges { edges: 64, bytes: 1, limit: 8 },
+            "materialising 64 execution edges takes 1 bytes, more than the limit of 8 bytes. Read them in chunks with execution_edge_chunks(), raise the limit, or use the grouped form.",
+        ),
+        (
+            IllegalTransition { attempt: text("a_0_0"), from: text("FINISHED"), to: text("RUNNING") },
+            "execution attempt a_0_0 cannot go from FINISHED to RUNNING.",
+        ),
+    ]
+}
+
+#[test]
+fn every_kind_has_a_pinned_message() {
+    for (error, message) in table() {
+        assert_eq!(error.to_string(), message, "{}", error.kind());
+    }
+}
+
+#[test]
+fn no_kind_is_forgotten() {
+    let kinds: Vec<&str> = table().iter().map(|(error, _)| error.kind()).collect();
+    assert_eq!(kinds, PlanError::KINDS);
+}
+
+#[test]
+fn messages_name_the_operators_they_list() {
+    for (error, message) in table() {
+        for operator in error.operators() {
+            assert!(message.contains(&operator), "{}: {operator}", error.kind());
+        }
+    }
+}
