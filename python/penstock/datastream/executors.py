@@ -6,6 +6,7 @@ bounded programs in this process.
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +19,8 @@ from penstock.errors import ConfigurationError
 ENVIRONMENT_VARIABLE = "PENSTOCK_EXECUTOR"
 CONFIGURATION_KEY = "penstock.executor"
 DEFAULT = "spark"
-NAMES = ("spark", "local")
+EXECUTORS = {"spark": "penstock.spark:SparkExecutor", "local": "penstock.local:LocalExecutor"}
+"""Where the executors are. Loaded by name, as Flink loads its PipelineExecutors: this package does not depend on them."""
 
 _override: ContextVar[Any] = ContextVar("penstock_executor", default=None)
 
@@ -59,19 +61,17 @@ def get(name: str, *, spark: Any = None, master: str | None = None, config: dict
     Raises:
         ConfigurationError: an unknown name, or Spark options for the local executor.
     """
+    if name not in EXECUTORS:
+        raise ConfigurationError(f"There is no executor {name!r}; choose one of {', '.join(EXECUTORS)}.")
+    module, _, attribute = EXECUTORS[name].partition(":")
+    executor = getattr(importlib.import_module(module), attribute)
     if name == "spark":
-        from penstock.spark import SparkExecutor
-
-        return SparkExecutor(spark=spark, master=master, config=config or {})
-    if name == "local":
-        if spark is not None or master is not None:
-            raise ConfigurationError(
-                "The local executor uses no Spark, but a Spark session or master was given. Drop one of the two."
-            )
-        from penstock.local import LocalExecutor
-
-        return LocalExecutor()
-    raise ConfigurationError(f"There is no executor {name!r}; choose one of {', '.join(NAMES)}.")
+        return executor(spark=spark, master=master, config=config or {})
+    if spark is not None or master is not None:
+        raise ConfigurationError(
+            "The local executor uses no Spark, but a Spark session or master was given. Drop one of the two."
+        )
+    return executor()
 
 
 def choose(wanted: Executor | str | None, configuration: Configuration, spark: Any, master: str | None) -> Executor:

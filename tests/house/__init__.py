@@ -1,0 +1,1 @@
+"""The laws of the house, held by tests."""

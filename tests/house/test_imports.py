@@ -1,0 +1,71 @@
+"""Imports go one way, and importing the package stays cheap."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import penstock
+
+ROOT = Path(penstock.__file__).parent
+
+MAY_IMPORT = {
+    "errors": set(),
+    "common": {"errors"},
+    "runtime": {"errors", "common"},
+    "plan": {"errors", "_native"},
+    "datastream": {"errors", "common", "runtime", "plan"},
+    "deployment": {"errors", "common", "runtime"},
+    "local": {"errors", "common", "runtime", "plan", "deployment"},
+    "spark": {"errors", "common", "runtime", "plan", "deployment"},
+}
+"""Parts of the package that each part may import, at the top of a module or inside a function; the command line may
+import everything."""
+
+
+def imported(tree: ast.AST) -> set[str]:
+    """The parts of the package that a module imports."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            names |= {node.module} if node.module != "penstock" else {f"penstock.{alias.name}" for alias in node.names}
+    return {name.split(".")[1] for name in names if name.startswith("penstock.")}
+
+
+@pytest.mark.parametrize("part", MAY_IMPORT)
+def test_nothing_points_back(part: str) -> None:
+    files = sorted((ROOT / part).rglob("*.py")) or [ROOT / f"{part}.py"]
+    for file in files:
+        back = imported(ast.parse(file.read_text())) - MAY_IMPORT[part] - {part}
+        assert not back, f"{file.relative_to(ROOT)} imports {back}"
+
+
+def test_every_part_has_a_law() -> None:
+    parts = {path.stem for path in ROOT.iterdir() if path.suffix in ("", ".py") and not path.name.startswith("_")}
+    assert parts - {"cli"} == MAY_IMPORT.keys()
+
+
+@pytest.mark.parametrize(
+    ("module", "forbidden"),
+    [
+        ("penstock", {"pyspark", "pyarrow", "penstock._native", "penstock.datastream"}),
+        ("penstock.datastream", {"pyspark", "pyarrow", "penstock._native"}),
+        ("penstock.runtime.task", {"pyspark", "penstock._native", "penstock.plan", "penstock.datastream"}),
+        ("penstock.local", {"pyspark"}),
+        ("penstock.plan", {"pyspark", "pyarrow"}),
+        ("penstock.cli", {"pyspark", "pyarrow"}),
+    ],
+)  # fmt: skip
+def test_what_an_import_does_not_load(module: str, forbidden: set[str]) -> None:
+    code = f"import json, sys, {module}; print(json.dumps(sorted(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(json.loads(run.stdout))
+    assert module in loaded
+    assert not loaded & forbidden
