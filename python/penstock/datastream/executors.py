@@ -20,7 +20,7 @@ ENVIRONMENT_VARIABLE = "PENSTOCK_EXECUTOR"
 CONFIGURATION_KEY = "penstock.executor"
 DEFAULT = "spark"
 EXECUTORS = {"spark": "penstock.spark:SparkExecutor", "local": "penstock.local:LocalExecutor"}
-"""Where the executors are; loaded by name, as Flink loads its PipelineExecutors, so that nothing here points at them."""
+"""Where the executors are; loaded by name, as Flink loads its PipelineExecutors: nothing here points at them."""
 
 _override: ContextVar[Any] = ContextVar("penstock_executor", default=None)
 
