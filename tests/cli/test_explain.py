@@ -160,6 +160,27 @@ def test_what_cannot_run_yet_can_be_explained(explained, penstock, program):
     assert penstock("run", "--local", path).exit_code == 1
 
 
+def test_a_program_that_catches_everything_is_explained(explained, program):
+    path = program(
+        """
+        env.from_collection([1]).print()
+        try:
+            env.execute("first")
+        except:
+            print("caught")
+        env.from_collection([1]).print()
+        env.execute("second")
+        """
+    )
+    assert 'Plan of job "first"' in explained(path)
+
+
+def test_an_unknown_option_is_a_usage_error(penstock, program):
+    result = penstock("explain", "--frobnicate", program("env.execute()"))
+    assert result.exit_code == 2
+    assert "No such option '--frobnicate'" in result.stderr
+
+
 def test_a_big_plan_is_explained_in_seconds(explained, program):
     path = program(
         """

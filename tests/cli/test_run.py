@@ -114,15 +114,19 @@ def test_a_syntax_error_is_shown(penstock, program):
     assert result.exit_code == 1
     assert "SyntaxError" in result.stderr
     assert "this is no Python" in result.stderr
+    assert "penstock/" not in result.stderr
+    assert "runpy" not in result.stderr
 
 
 @pytest.mark.parametrize(
     ("flags", "text"),
     [
         (["--local", "--master", "local[2]"], "--local runs without Spark"),
-        (["--local", "--conf", "a=b"], "--local runs without Spark"),
+        (["--local", "--conf", "spark.a=b"], "--local runs without Spark"),
         (["--conf", "nonsense"], "is not KEY=VALUE"),
         (["--conf", "=x"], "is not KEY=VALUE"),
+        (["--conf", "driver.memory=4g"], "is no Spark setting"),
+        (["--frobnicate"], "No such option '--frobnicate'"),
     ],
 )
 def test_options_that_make_no_sense_are_usage_errors(penstock, program, flags, text):

@@ -21,7 +21,7 @@ WIDEST = 160
 
 @click.command(
     name="explain",
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    context_settings={"allow_interspersed_args": False},
     epilog="""\b
 Examples:
   penstock explain word_count.py

@@ -20,28 +20,27 @@ from penstock.errors import InvalidProgramError
 class PlanCaptured(BaseException):
     """Ends a program at its first ``execute()``. Not an ``Exception``, so that ``except Exception`` in a program lets
     it pass.
-
-    Attributes:
-        pipeline: what the program would have run.
     """
-
-    def __init__(self, pipeline: Any) -> None:
-        super().__init__("the plan was captured")
-        self.pipeline = pipeline
 
 
 class PlanOnlyExecutor:
-    """An executor that runs nothing: it keeps the pipeline and ends the program.
+    """An executor that runs nothing: it keeps the first pipeline and ends the program.
 
     Attributes:
         plans_only: tells the environment to hand over also what can be planned but not run.
+        pipeline: the first pipeline it was given, None before.
     """
 
     plans_only = True
 
+    def __init__(self) -> None:
+        self.pipeline: Any = None
+
     def execute(self, pipeline: Any) -> NoReturn:
-        """Raise :class:`PlanCaptured` with the pipeline."""
-        raise PlanCaptured(pipeline)
+        """Raise :class:`PlanCaptured`."""
+        if self.pipeline is None:
+            self.pipeline = pipeline
+        raise PlanCaptured("the plan was captured")
 
 
 def run_program(file: str, arguments: Sequence[str], executor: Any = None) -> None:
@@ -77,11 +76,15 @@ def capture_plan(file: str, arguments: Sequence[str]) -> Any:
     Raises:
         InvalidProgramError: the program ended without calling ``execute()``.
     """
+    planner = PlanOnlyExecutor()
     try:
         with redirect_stdout(sys.stderr):
-            run_program(file, arguments, PlanOnlyExecutor())
-    except PlanCaptured as captured:
-        return captured.pipeline
+            run_program(file, arguments, planner)
+    except (PlanCaptured, Exception, SystemExit):
+        if planner.pipeline is None:
+            raise
+    if planner.pipeline is not None:  # also when a bare `except:` of the program has stopped PlanCaptured
+        return planner.pipeline
     raise InvalidProgramError(
         f"{file} ended without calling execute(), so there is no plan to explain. "
         "A program is planned at its first env.execute() or execute_and_collect(); call one of them."

@@ -46,7 +46,7 @@ def guard(program: str | None = None, *, full_traceback: bool = False) -> Iterat
         _close_stdout()
         sys.exit(1)
     except Exception as error:
-        _print_traceback(error, since=None if full_traceback else program)
+        _print_traceback(error) if full_traceback else _print_foreign(error, program)
         sys.exit(1)
 
 
@@ -94,14 +94,27 @@ def _wrapped(message: str) -> list[str]:
     return lines
 
 
-def _print_traceback(error: BaseException, since: str | None = None) -> None:
-    """Python's traceback; with ``since``, from the first frame of that file on, as if Python had run it."""
+def _print_foreign(error: Exception, program: str | None) -> None:
+    """An exception that is not Penstock's: the program's own from the first frame of its file on, as if Python had run
+    it. Without such a frame a program was not compiled or output not written, and our frames explain neither; anything
+    else is a mistake of ours.
+    """
     trace = error.__traceback__
-    while since is not None and trace is not None and trace.tb_frame.f_code.co_filename != since:
+    while trace is not None and trace.tb_frame.f_code.co_filename != program:
         trace = trace.tb_next
-    traceback.print_exception(type(error), error, trace or error.__traceback__)
+    if trace is not None or isinstance(error, SyntaxError):
+        traceback.print_exception(type(error), error, trace)
+    elif isinstance(error, OSError):
+        click.echo(f"penstock: {error}", err=True)
+        _close_stdout()
+    else:
+        _print_traceback(error)
+
+
+def _print_traceback(error: BaseException) -> None:
+    traceback.print_exception(type(error), error, error.__traceback__)
 
 
 def _close_stdout() -> None:
-    """Keep Python from complaining about the closed pipe a second time, at exit."""
+    """Keep Python from complaining about an output that takes nothing a second time, at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

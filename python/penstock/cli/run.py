@@ -12,7 +12,7 @@ from penstock.cli.report import guard
 
 @click.command(
     name="run",
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    context_settings={"allow_interspersed_args": False},
     epilog="""\b
 Examples:
   penstock run word_count.py
@@ -56,6 +56,8 @@ def _setting(text: str) -> tuple[str, str]:
     key, separator, value = text.partition("=")
     if not separator or not key:
         raise click.BadParameter(f"{text!r} is not KEY=VALUE, such as spark.driver.memory=4g", param_hint="--conf")
+    if not key.startswith("spark."):
+        raise click.BadParameter(f"{key!r} is no Spark setting; they all start with 'spark.'", param_hint="--conf")
     return key, value
 
 
