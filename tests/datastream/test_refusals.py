@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +17,7 @@ from penstock.datastream import (
     StreamExecutionEnvironment,
 )
 from penstock.datastream.data_stream import DataStream
-from penstock.errors import ConfigurationError, InvalidProgramError, TypeInfoError, UnsupportedError
+from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError, TypeInfoError, UnsupportedError
 
 PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
 
@@ -34,6 +35,11 @@ class Twice(FlatMapFunction):
 class Counting(KeyedProcessFunction):
     def process_element(self, value, ctx):
         yield value
+
+
+class ForeignInt:
+    def __index__(self):
+        return 2
 
 
 class Opened(ReduceFunction):
@@ -62,7 +68,10 @@ CALLS = {
     "keyed function on plain stream": (lambda s: s.process(Counting()), "key_by()", None),
     "python type as output type": (lambda s: s.map(len, int), "which is no type", None),
     "type without parentheses": (lambda s: s.map(len, Types.INT), "Types.STRING()", None),
-    "parallelism as text": (lambda s: s.map(len).set_parallelism("4"), "set_parallelism(int('4'))", None),
+    "parallelism as text": (lambda s: s.map(len).set_parallelism("4"), "Convert it first: int('4')", None),
+    "parallelism of another library": (lambda s: s.map(len).set_parallelism(ForeignInt()), "Convert it first", None),
+    "parallelism beyond an int": (lambda s: s.map(len).set_parallelism(2**31), "fit into 32 bits", None),
+    "timeout beyond a long": (lambda s: s.map(len).set_buffer_timeout(2**63), "fit into 64 bits", None),
     "parallelism as bool": (lambda s: s.map(len).set_parallelism(True), "is a bool", None),
     "parallelism zero": (
         lambda s: s.map(len).set_parallelism(0),
@@ -115,6 +124,12 @@ CALLS = {
     "union with a list": (lambda s: s.union([s]), "no DataStream", None),
     "tag as text": (lambda s: s.map(len).get_side_output("late"), "give the OutputTag", None),
     "blank path": (lambda s: s.write_as_text(" "), "blank", "java.lang.IllegalArgumentException"),
+    "path object": (lambda s: s.write_as_text(Path("lines.txt")), "Convert it first: str(", None),
+    "overwrite as text": (lambda s: s.write_as_text("lines.txt", "OVERWRITE"), "True or False", None),
+    "first as number": (lambda s: s.key_by(0).min_by(1, 0), "True or False", None),
+    "key type without parentheses": (lambda s: s.key_by(len, Types.STRING), "Types.STRING()", None),
+    "text as partitioner": (lambda s: s.partition_custom("rebalance", 0), "needs a callable", None),
+    "half a surrogate pair": (lambda s: s.map(len).name("\ud800"), "decode", None),
     "limit": (lambda s: s.execute_and_collect(limit=0), "at least 1", "java.lang.IllegalArgumentException"),
 }
 
@@ -137,6 +152,7 @@ ENVIRONMENT_CALLS = {
     "sequence": (lambda e: e.generate_sequence(2, 1), "Swap"),
     "interval": (lambda e: e.enable_checkpointing(9), "at least 10 ms"),
     "checkpointing mode": (lambda e: e.enable_checkpointing(10, "EXACTLY_ONCE"), "CheckpointingMode"),
+    "force": (lambda e: e.enable_checkpointing(10, None, "no"), "True or False"),
     "time characteristic": (lambda e: e.set_stream_time_characteristic("EventTime"), "TimeCharacteristic"),
     "nothing to execute": (lambda e: e.execute("empty"), "no operators"),
 }
@@ -165,6 +181,66 @@ def test_setters_are_only_on_operators_and_say_so(pairs: DataStream) -> None:
         virtual[0].name("x")  # type: ignore[attr-defined]
 
 
+ADVICE = {
+    "sum": "Call key_by() before sum()",
+    "count_window": "Call key_by() before count_window()",
+    "keyBy": "Did you mean key_by()?",
+    "flatmap": "Did you mean flat_map()?",
+    "getNumPartitions": "has no method",
+}
+
+
+@pytest.mark.parametrize("method", ADVICE)
+def test_a_method_that_is_not_there_is_answered_with_what_was_meant(method: str, pairs: DataStream) -> None:
+    with pytest.raises(AttributeError, match=re.escape(ADVICE[method])):
+        getattr(pairs, method)
+
+
+def test_a_window_without_function_says_what_it_needs(pairs: DataStream) -> None:
+    windows = pairs.key_by(0).count_window(2)
+    with pytest.raises(AttributeError, match="a function first"):
+        windows.print()  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match=r"no method 'foo'$"):
+        windows.foo()  # type: ignore[attr-defined]
+
+
+FIELDS_OF_UNDECLARED = {
+    "missing position": (("a", 1), 5),
+    "missing name": (("a", 1), "x"),
+    "position of a text": ("abc", 0),
+    "name of a dict": ({"f0": 1}, "f0"),
+    "position of a number": (3, 0),
+    "missing name of a row": (Row(a=1), "b"),
+}
+
+
+@pytest.mark.parametrize("case", FIELDS_OF_UNDECLARED)
+def test_a_record_without_the_key_field_is_shown(case: str) -> None:
+    record, field = FIELDS_OF_UNDECLARED[case]
+    env = StreamExecutionEnvironment.get_execution_environment(executor="local")
+    for partition in (lambda s: s.key_by(field), lambda s: s.partition_custom(max, field)):
+        with pytest.raises(JobExecutionError) as caught:
+            partition(env.from_collection([record])).map(str).execute_and_collect()
+        assert isinstance(caught.value.__cause__, TypeInfoError)
+        assert f"The record {record!r} has no field {field!r}" in str(caught.value.__cause__)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda s: s.key_by(-1),
+        lambda s: s.key_by(0, -1),
+        lambda s: s.partition_custom(max, -1),
+        lambda s: s.project(-1),
+        lambda s: s.key_by(0).sum(-1),
+    ],
+)
+def test_positions_are_not_counted_from_the_end(call, env: StreamExecutionEnvironment) -> None:
+    with pytest.raises(InvalidProgramError, match="count from 0") as caught:
+        call(env.from_collection([("a", 1)]))
+    assert caught.value.flink_class == "java.lang.IndexOutOfBoundsException"
+
+
 def test_undeclared_types_are_not_checked(env: StreamExecutionEnvironment) -> None:
     stream = env.from_collection([("a", 1)])
     stream.key_by(7).sum("f9")
@@ -184,8 +260,9 @@ def test_async_execution_is_refused(env: StreamExecutionEnvironment) -> None:
 
 
 def test_settings_nobody_reads_are_named() -> None:
-    with pytest.warns(UserWarning, match="state.backend"):
-        StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict({"state.backend": "rocksdb"}))
+    settings = {"state.backend": "rocksdb", "penstock.exectuor": "local", "penstock.executor": "local", "spark.x": "y"}
+    with pytest.warns(UserWarning, match="Penstock: penstock.exectuor, state.backend$"):
+        StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(settings))
 
 
 def test_settings_are_checked_like_the_methods() -> None:
@@ -199,6 +276,16 @@ def test_settings_are_checked_like_the_methods() -> None:
 def test_types_refuse_what_is_no_type() -> None:
     with pytest.raises(TypeInfoError, match="parentheses"):
         Types.TUPLE([Types.INT])  # type: ignore[list-item]
+    with pytest.raises(TypeInfoError, match="a list of types is expected"):
+        Types.TUPLE(Types.INT())  # type: ignore[arg-type]
+    with pytest.raises(TypeInfoError, match="a list of types is expected"):
+        Types.ROW(None)  # type: ignore[arg-type]
+    with pytest.raises(TypeInfoError, match="a list of texts"):
+        Types.ROW_NAMED("ab", [Types.INT(), Types.INT()])
+    with pytest.raises(TypeInfoError, match="a list of texts"):
+        Types.ROW_NAMED([1, 2], [Types.INT(), Types.INT()])  # type: ignore[list-item]
+    with pytest.raises(TypeInfoError, match="its parentheses"):
+        OutputTag("late", Types.INT)  # type: ignore[arg-type]
     with pytest.raises(TypeInfoError, match="1 to 25"):
         Types.TUPLE([])
     with pytest.raises(TypeInfoError, match="more than once"):

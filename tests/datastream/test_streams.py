@@ -78,7 +78,7 @@ def test_only_what_is_consumed_is_planned(env: StreamExecutionEnvironment) -> No
 def test_execute_hands_over_a_pipeline_and_forgets_the_operators() -> None:
     executor = Keeping()
     env = StreamExecutionEnvironment.get_execution_environment(
-        Configuration.from_dict({"penstock.x": "y"}), executor=executor
+        Configuration.from_dict({"spark.x": "y"}), executor=executor
     )
     source = env.from_collection([("a", 1)], Types.TUPLE([Types.STRING(), Types.INT()]))
     tag = OutputTag("t", Types.LONG())
@@ -91,7 +91,7 @@ def test_execute_hands_over_a_pipeline_and_forgets_the_operators() -> None:
     assert pipeline.partitioners[2].key_type == Types.STRING()
     assert pipeline.types[3] == source.get_type()
     assert pipeline.types[5] == Types.LONG()
-    assert pipeline.config["penstock.x"] == "y"
+    assert pipeline.config["spark.x"] == "y"
     with pytest.raises(InvalidProgramError) as caught:
         env.execute("second")
     assert caught.value.flink_class == "java.lang.IllegalStateException"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from penstock.common.typeinfo import TypeInformation, Types
-from penstock.errors import InvalidProgramError
+from penstock.errors import InvalidProgramError, TypeInfoError
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -34,6 +34,11 @@ class OutputTag:
                 flink_class="java.lang.IllegalArgumentException" if tag_id == "" else "java.lang.NullPointerException",
             )
         if type_info is not None and not isinstance(type_info, TypeInformation):
+            if not isinstance(type_info, list | tuple):
+                raise TypeInfoError(
+                    f"OutputTag({tag_id!r}) was given {type_info!r} as type_info, which is no type. Write the type "
+                    "with its parentheses, such as Types.STRING(); a list of types means a row."
+                )
             type_info = Types.ROW(type_info)
         object.__setattr__(self, "tag_id", tag_id)
         object.__setattr__(self, "type_info", type_info)

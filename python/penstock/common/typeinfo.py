@@ -9,9 +9,10 @@ Source of the names: ``pyflink.common.typeinfo``; of ``java_name``: ``toString``
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import cast
 
 from penstock.errors import TypeInfoError
 
@@ -250,8 +251,19 @@ def _reprs(types: Sequence[TypeInformation]) -> str:
     return ", ".join(map(repr, types))
 
 
-def _checked(name: str, types: Sequence[TypeInformation]) -> tuple[TypeInformation, ...]:
+def _checked(name: str, types: Iterable[TypeInformation]) -> tuple[TypeInformation, ...]:
+    if not isinstance(types, Iterable) or isinstance(types, str):
+        raise TypeInfoError(
+            f"Types.{name} was given {types!r} where a list of types is expected: [Types.STRING(), Types.INT()]."
+        )
     return tuple(_one(name, t) for t in types)
+
+
+def _names(names: Iterable[str]) -> tuple[str, ...]:
+    checked = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (None,)
+    if not all(isinstance(name, str) for name in checked):
+        raise TypeInfoError(f"Types.ROW_NAMED was given the names {names!r}; a list of texts is expected: ['a', 'b'].")
+    return cast("tuple[str, ...]", checked)
 
 
 def _one(name: str, value: object) -> TypeInformation:
@@ -364,7 +376,7 @@ class Types:
     @staticmethod
     def ROW_NAMED(field_names: Sequence[str], field_types: Sequence[TypeInformation]) -> TypeInformation:
         """A :class:`~penstock.common.Row` whose fields have these names."""
-        return RowTypeInfo(_checked("ROW_NAMED", field_types), tuple(field_names))
+        return RowTypeInfo(_checked("ROW_NAMED", field_types), _names(field_names))
 
     @staticmethod
     def LIST(element_type_info: TypeInformation) -> TypeInformation:

@@ -7,6 +7,7 @@ is Flink's exception where Flink refuses the same thing.
 
 from __future__ import annotations
 
+import os
 from typing import Any, NoReturn
 
 from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation
@@ -44,7 +45,7 @@ def function(func: Any, call: str, method: str) -> Any:
     if isinstance(func, type):
         if hasattr(func, method):
             refuse(f"{call}() was given the class {func.__name__}. Pass an object of it: {func.__name__}().")
-    elif hasattr(func, method) or callable(func):
+    elif (hasattr(func, method) and not isinstance(func, str | bytes)) or callable(func):  # texts have a partition()
         return func
     if callable(func):  # a class such as str or int: calling it is the function
         return func
@@ -62,24 +63,50 @@ def _guess(func: Any, call: str, method: str) -> str:
     return f"Write {call}(lambda …) or pass an object of a subclass of the matching Function class."
 
 
-def integer(value: Any, call: str, what: str, flink_class: str | None = None) -> int:
-    """``value`` itself if it is an int (and not a bool)."""
+def integer(value: Any, call: str, what: str, flink_class: str | None = None, *, bits: int = 64) -> int:
+    """``value`` itself if it is an int (and not a bool) that fits into Java's long, or int with 32 ``bits``."""
     if type(value) is int:
-        return value
-    hint = (
-        f" Convert it first: {call}(int({value!r}))." if isinstance(value, str) and value.lstrip("-").isdigit() else ""
-    )
-    refuse(
-        f"{call}() was given {value!r} as {what}, which is a {type(value).__name__}; an int is needed.{hint}",
-        flink_class,
-    )
+        if -(1 << bits - 1) <= value < 1 << bits - 1:
+            return value
+        refuse(f"{call}() was given {value} as {what}, which does not fit into {bits} bits as Flink's type does.")
+    kind = type(value).__name__
+    hint = f" Convert it first: int({value!r})." if _is_integral(value) else ""
+    refuse(f"{call}() was given {value!r} as {what}, which is a {kind}; an int is needed.{hint}", flink_class)
+
+
+def _is_integral(value: Any) -> bool:
+    """Whether a value that is no int stands for one: a text of digits, or an integer of another library (NumPy)."""
+    if isinstance(value, str):
+        return value.lstrip("-").isdigit()
+    return not isinstance(value, bool) and hasattr(value, "__index__")
 
 
 def text(value: Any, call: str, what: str, *, optional: bool = False) -> Any:
     """``value`` itself if it is text, or None where that is allowed."""
     if isinstance(value, str) or (optional and value is None):
         return value
-    refuse(f"{call}() was given {value!r} as {what}; a text is needed.", NULL_POINTER if value is None else None)
+    hint = f" Convert it first: str({value!r})." if isinstance(value, os.PathLike) else ""
+    refuse(f"{call}() was given {value!r} as {what}; a text is needed.{hint}", NULL_POINTER if value is None else None)
+
+
+def name(value: Any, call: str, what: str, *, optional: bool = False) -> Any:
+    """:func:`text` that enters a plan, which is UTF-8."""
+    if text(value, call, what, optional=optional) is not None:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            refuse(
+                f"{call}() was given {value!r} as {what}, which holds half a surrogate pair and cannot be written as "
+                "UTF-8. It was probably decoded wrongly; decode it with its real encoding."
+            )
+    return value
+
+
+def boolean(value: Any, call: str, what: str) -> bool:
+    """``value`` itself if it is True or False."""
+    if isinstance(value, bool):
+        return value
+    refuse(f"{call}() was given {what}={value!r}; True or False is needed.")
 
 
 def type_info(value: Any, call: str, argument: str = "output_type") -> TypeInformation | None:
@@ -108,7 +135,7 @@ def parallelism(value: Any, call: str, operator: str, *, fixed: bool = False) ->
         operator: the operator's name for messages.
         fixed: the operator runs with parallelism 1 and nothing else.
     """
-    integer(value, call, f"parallelism of {operator!r}")
+    integer(value, call, f"parallelism of {operator!r}", bits=32)
     if fixed and value != 1:
         refuse(
             f"{call}({value}) on {operator!r}: this operator is not parallel, so its parallelism can only be 1. It is "

@@ -24,8 +24,9 @@ _MILLIS = {
     "min": 60_000,
     "m": 60_000,
 }
-_PASSED_ON = ("penstock.", "spark.")
+_PASSED_ON = "spark."
 _UNDERSTOOD = (
+    "penstock.executor",
     "parallelism.default",
     "pipeline.max-parallelism",
     "pipeline.name",

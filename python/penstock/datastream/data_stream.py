@@ -10,6 +10,7 @@ spelling: ``pyflink.datastream.DataStream``.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +80,7 @@ class DataStream(PlannedMethods, SinkMethods):
                 f"{name}() exists on operators only, and {self!r} is none: partitioners, unions, side outputs and "
                 f"key_by only say how records travel. Call {name}() on the operator before or after it."
             )
-        raise AttributeError(f"{type(self).__name__} has no method {name!r}")
+        raise AttributeError(f"{type(self).__name__} has no method {name!r}{_advice(type(self), name)}")
 
     # --- operators --------------------------------------------------------------------------------------------------
 
@@ -162,7 +163,7 @@ class DataStream(PlannedMethods, SinkMethods):
             output_type: type of its main output; None leaves it undeclared.
             operator: an operator of :mod:`penstock.runtime.operators`.
         """
-        checks.text(operator_name, "transform", "operator name")
+        checks.name(operator_name, "transform", "operator name")
         if not isinstance(operator, operators.StreamOperator):
             checks.refuse(
                 f"transform() was given {operator!r}; an operator such as StreamMap(f, output_type) is needed."
@@ -272,6 +273,19 @@ class DataStream(PlannedMethods, SinkMethods):
         checks.function(partitioner, "partition_custom", "partition")
         selector = keys.one_key(self.transformation.output_type, key_selector, "partition_custom")
         return self._partition("CUSTOM", partition.CustomPartition(partitioner, selector))
+
+
+def _advice(cls: type, name: str) -> str:
+    """What was probably meant by a method that a class of streams does not have."""
+    if name.startswith("_"):  # pickle, copy and notebooks ask for such; nobody reads the answer
+        return ""
+    from penstock.datastream.keyed_stream import KeyedStream
+
+    if hasattr(KeyedStream, name):
+        return f", keyed streams have it. Call key_by() before {name}()."
+    snake_case = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+    alike = difflib.get_close_matches(snake_case, dir(KeyedStream), n=1)
+    return f". Did you mean {alike[0]}()?" if alike else "."
 
 
 class SingleOutputStreamOperator(OperatorSetters, DataStream):

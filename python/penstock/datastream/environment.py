@@ -62,8 +62,8 @@ class StreamExecutionEnvironment(PlannedSourceMethods):
         """A new environment.
 
         Args:
-            configuration: settings: ``parallelism.default``, ``pipeline.*``, … of Flink; ``penstock.*``; ``spark.*``
-                for the session.
+            configuration: settings: ``parallelism.default``, ``pipeline.*``, … of Flink;
+                ``penstock.executor``; ``spark.*`` for the session. Others are named in a warning.
             spark: an existing SparkSession to run in; it is not reconfigured.
             master: Spark master URL; ``local[*]`` when neither this, ``spark.master`` nor ``spark`` is given.
             executor: ``"spark"`` (default), ``"local"`` (this process, bounded programs, no Spark), or an executor
@@ -94,7 +94,7 @@ class StreamExecutionEnvironment(PlannedSourceMethods):
 
     def set_parallelism(self, parallelism: int) -> StreamExecutionEnvironment:
         """Parallelism of operators added from now on: at least 1, or −1 to leave it open."""
-        checks.integer(parallelism, "set_parallelism", "parallelism of the environment")
+        checks.integer(parallelism, "set_parallelism", "parallelism of the environment", bits=32)
         if parallelism < 1 and parallelism != -1:
             checks.refuse(
                 f"set_parallelism({parallelism}) on the environment: a parallelism is at least 1, or -1 for the "
@@ -159,6 +159,7 @@ class StreamExecutionEnvironment(PlannedSourceMethods):
             force: accept iterations, whose records in flight a checkpoint loses.
         """
         checks.integer(interval, "enable_checkpointing", "interval in milliseconds")
+        checks.boolean(force, "enable_checkpointing", "force")
         if mode is not None and not isinstance(mode, CheckpointingMode):
             checks.refuse(
                 f"enable_checkpointing() was given the mode {mode!r}; use CheckpointingMode.EXACTLY_ONCE or "
@@ -226,7 +227,7 @@ class StreamExecutionEnvironment(PlannedSourceMethods):
         return settings
 
     def _translate(self, job_name: str | None) -> tuple[str, Translation]:
-        name = self._job_name if job_name is None else checks.text(job_name, "execute", "job name")
+        name = checks.name(self._job_name if job_name is None else job_name, "execute", "job name")
         return name, translate(self, name)
 
     def get_stream_graph(self, job_name: str | None = None) -> StreamGraph:

@@ -159,8 +159,7 @@ def aggregator(stream_type: TypeInformation | None, call: str, field: int | str,
     position = keys.aggregated_field(stream_type, field, call)
     if call == "sum":
         return aggregators.SumAggregator(position)
-    if not isinstance(first, bool):
-        checks.refuse(f"{call}() was given first={first!r}; True keeps the first of equal records, False the last.")
+    checks.boolean(first, call, "first")
     kind = "min" if call.startswith("min") else "max"
     return aggregators.ComparableAggregator(position, kind, by=call.endswith("_by"), first=first)
 

@@ -23,6 +23,7 @@ from penstock.common.typeinfo import (
 )
 from penstock.datastream import checks
 from penstock.datastream.functions import KeySelector
+from penstock.errors import TypeInfoError
 
 Field = int | str
 
@@ -58,19 +59,34 @@ class FieldKey(KeySelector):
 
 
 def field_of(value: Any, field: Field) -> Any:
-    """A field of a record by position or name; "f1" of a record without names is position 1."""
-    if isinstance(field, int) or (isinstance(value, Row) and value.field_names is not None):
-        return value[field]
-    return value[_tuple_position(field)]
+    """A field of a record by position or name; "f1" of a record without names is position 1.
+
+    Raises:
+        TypeInfoError: the record has no such field.
+    """
+    try:
+        if isinstance(value, _WITHOUT_FIELDS):
+            raise TypeError
+        if isinstance(field, int) or (isinstance(value, Row) and value.field_names is not None):
+            return value[field]
+        return value[_tuple_position(field)]
+    except (LookupError, TypeError, ValueError):
+        raise TypeInfoError(
+            f"The record {value!r} has no field {field!r}, which key_by or partition_custom names as the key. Fields "
+            "of tuples are 0, 1, … or f0, f1, …, those of rows have names. Give one that every record has, or a key "
+            "selector: lambda record: …"
+        ) from None
+
+
+_WITHOUT_FIELDS = (str, dict)
+"""They can be subscripted, but what that gives is no field."""
 
 
 def _tuple_position(name: str) -> int:
     digits = name[1:] if name.startswith("f") else name
-    if digits.isdigit():
-        return int(digits)
-    raise checks.InvalidProgramError(
-        f"The record has no field {name!r}: fields of tuples are f0, f1, … Use a Row with field names, or the position."
-    )
+    if not digits.isdigit():
+        raise LookupError(name)
+    return int(digits)
 
 
 class Projection:
@@ -100,6 +116,8 @@ def key_by(
     if _is_field(selector):
         fields = [selector, *more]
         return _fields_key(stream_type, fields, key_type)
+    if len(more) == 1 and key_type is None and not _is_field(more[0]):  # a type would be the key_type by now
+        checks.type_info(more[0], "key_by", "key_type")
     if more:
         checks.refuse(
             f"key_by() was given a key selector and also {list(more)!r}. Give either one selector and its key_type, or "
@@ -123,6 +141,7 @@ def _fields_key(stream_type: TypeInformation | None, fields: list[Any], key_type
             "from the stream's type. Leave key_type out."
         )
     if not checks.declared(stream_type):
+        _check_not_negative(fields)
         return FieldsKey(fields), None
     assert stream_type is not None
     if isinstance(fields[0], int):
@@ -136,6 +155,13 @@ def _fields_key(stream_type: TypeInformation | None, fields: list[Any], key_type
     key_type = Types.TUPLE([types[position] for position in positions])
     _check_key_type(key_type)
     return FieldsKey(positions), key_type
+
+
+def _check_not_negative(fields: Sequence[Field]) -> None:
+    """All that can be said of the fields of undeclared records: Python would count −1 from the end, Flink does not."""
+    for field in fields:
+        if isinstance(field, int) and field < 0:
+            checks.refuse(f"A field was given by position {field}; positions count from 0.", checks.INDEX_OUT_OF_BOUNDS)
 
 
 def _field_types(stream_type: TypeInformation) -> tuple[TypeInformation, ...]:
@@ -201,6 +227,7 @@ def one_key(stream_type: TypeInformation | None, selector: Any, call: str) -> Ca
     if not _is_field(selector):
         return checks.function(selector, call, "get_key")
     if not checks.declared(stream_type):
+        _check_not_negative([selector])
         return FieldKey(selector)
     assert stream_type is not None
     return FieldKey(
@@ -220,6 +247,7 @@ def aggregated_field(stream_type: TypeInformation | None, field: Any, call: str)
     if not _is_field(field):
         checks.refuse(f"{call}() was given {field!r}; a position (int) or a field name (str) is needed.")
     if not checks.declared(stream_type):
+        _check_not_negative([field])
         return field
     assert stream_type is not None
     if isinstance(stream_type, TupleTypeInfo | RowTypeInfo):
@@ -267,6 +295,7 @@ def projected_type(stream_type: TypeInformation | None, fields: Sequence[int]) -
             f"project() was given {len(fields)} positions; 1 to 24 fields can be kept.", checks.ILLEGAL_ARGUMENT
         )
     if not checks.declared(stream_type):
+        _check_not_negative(fields)
         return None
     if not isinstance(stream_type, TupleTypeInfo):
         checks.refuse(

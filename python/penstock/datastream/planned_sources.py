@@ -42,7 +42,7 @@ class PlannedSourceMethods(SourceMethods):
             checks.refuse(
                 f"from_source() was given the watermark strategy {watermark_strategy!r}; give a WatermarkStrategy."
             )
-        checks.text(source_name, "from_source", "source name")
+        checks.name(source_name, "from_source", "source name")
         checks.type_info(type_info, "from_source", "type_info")
         environment = self._itself
         operator = PlanOnly("from_source", source)

@@ -22,12 +22,12 @@ class CommonSetters:
 
     def name(self: _Self, name: str) -> _Self:
         """Name the operator in plans and logs. It does not affect operator IDs."""
-        self.transformation.name = checks.text(name, "name", "operator name")
+        self.transformation.name = checks.name(name, "name", "operator name")
         return self
 
     def uid(self: _Self, uid: str | None) -> _Self:
         """Give the operator an identity that survives changes of the program; unique per job. None unsets it."""
-        self.transformation.uid = checks.text(uid, "uid", "uid", optional=True)
+        self.transformation.uid = checks.name(uid, "uid", "uid", optional=True)
         return self
 
     def set_uid_hash(self: _Self, uid_hash: str) -> _Self:
@@ -52,7 +52,7 @@ class CommonSetters:
 
     def slot_sharing_group(self: _Self, slot_sharing_group: str | None) -> _Self:
         """Put the operator into a slot sharing group; operators after it inherit the group. None: as its inputs."""
-        self.transformation.slot_sharing_group = checks.text(
+        self.transformation.slot_sharing_group = checks.name(
             slot_sharing_group, "slot_sharing_group", "group name", optional=True
         )
         return self

@@ -90,6 +90,7 @@ class SinkMethods:
         """
         if not checks.text(path, "write_as_text", "path").strip():
             checks.refuse(f"write_as_text({path!r}): the path is blank.", checks.ILLEGAL_ARGUMENT)
+        checks.boolean(overwrite, "write_as_text", "overwrite")
         return self._sink("Unnamed", sinks.TextSink(path, overwrite))
 
     @overload

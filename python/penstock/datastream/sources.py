@@ -78,7 +78,7 @@ class SourceMethods:
                 f"add_source() was given {source_func!r}; an object with a method run(ctx) is needed, such as an "
                 "instance of a SourceFunction subclass. For a list use from_collection()."
             )
-        checks.text(source_name, "add_source", "source name")
+        checks.name(source_name, "add_source", "source name")
         checks.type_info(type_info, "add_source", "type_info")
         parallel = isinstance(source_func, ParallelSourceFunction)
         return self._source(source_name, source_func, type_info, parallel)

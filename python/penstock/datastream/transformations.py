@@ -105,7 +105,7 @@ class Transformation:
 
     def set_co_location_group_key(self, key: str | None) -> None:
         """Subtasks of equal index of all operators with this key share a slot. None unsets it."""
-        self._own_extras().co_location_group = checks.text(key, "set_co_location_group_key", "key", optional=True)
+        self._own_extras().co_location_group = checks.name(key, "set_co_location_group_key", "key", optional=True)
 
     def set_managed_memory_weight(self, weight: int) -> None:
         """Share of the slot's managed memory, relative to the operators it shares the slot with."""

@@ -99,6 +99,12 @@ class WindowedStream:
     def __repr__(self) -> str:
         return f"<WindowedStream of {self._stream!r} in {self._assigner}>"
 
+    def __getattr__(self, name: str) -> Any:
+        message = f"{type(self).__name__} has no method {name!r}"
+        if not name.startswith("_") and hasattr(KeyedStream, name):
+            message += f". Windows need a function first, such as reduce() or sum(); {name}() goes to its result."
+        raise AttributeError(message)
+
     # --- settings -----------------------------------------------------------------------------------------------------
 
     def trigger(self, trigger: Trigger) -> WindowedStream:
