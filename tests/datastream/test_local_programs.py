@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from penstock.common import OutputTag, Row, Types
+from penstock.common import OutputTag, Row, RowKind, Types
 from penstock.datastream import (
     AggregateFunction,
     DataStream,
@@ -23,7 +23,7 @@ from penstock.datastream import (
     SourceFunction,
     StreamExecutionEnvironment,
 )
-from penstock.errors import ConfigurationError, JobExecutionError, PenstockError, UnsupportedError
+from penstock.errors import ConfigurationError, JobExecutionError, PenstockError, TypeInfoError, UnsupportedError
 
 PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
 PAIRS = [("abcde"[i % 5], i * 7 % 11) for i in range(40)]
@@ -121,6 +121,18 @@ def test_keys_by_position_name_and_object_agree(env: StreamExecutionEnvironment)
     stream = env.from_collection(PAIRS, PAIR)
     sums = [collected(stream.key_by(key).sum(1)) for key in (0, "f0", lambda v: v[0])]
     assert Counter(sums[0]) == Counter(sums[1]) == Counter(sums[2])
+
+
+def test_records_of_a_row_type_have_its_names(env: StreamExecutionEnvironment) -> None:
+    row_type = Types.ROW_NAMED(["id", "info"], [Types.INT(), Types.STRING()])
+    deleted = Row.of_kind(RowKind.DELETE, 6, "f")
+    records = [(1, "a"), [2, "b"], Row(3, "c"), Row(info="d", id=4), Row(x=5, y="e"), deleted]
+    for source in (env.from_collection(records, row_type), env.from_parallel_collection(records, row_type)):
+        fields = source.map(lambda row: (row.id, row["info"], str(row.get_row_kind())))
+        assert list(fields.execute_and_collect()) == [*((i, "abcde"[i - 1], "+I") for i in range(1, 6)), (6, "f", "-D")]
+    for wrong in (7, (7,), Row(7, "g", "h")):
+        with pytest.raises(TypeInfoError, match="has 2 fields"):
+            env.from_collection([wrong], row_type)
 
 
 def test_rows_are_summed_by_field_name(env: StreamExecutionEnvironment) -> None:

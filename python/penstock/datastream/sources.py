@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
-from penstock.common.typeinfo import TypeInformation, Types
+from penstock.common.row import Row
+from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from penstock.datastream import checks
 from penstock.datastream.data_stream import DataStreamSource
 from penstock.datastream.functions import ParallelSourceFunction
 from penstock.datastream.transformations import SourceTransformation, YieldingTransformation
+from penstock.errors import TypeInfoError
 from penstock.runtime import operators, sources
 
 if TYPE_CHECKING:
@@ -39,13 +41,15 @@ class SourceMethods:
 
         Args:
             collection: a list or another finite iterable; it is read at once, so a later change of it does not matter.
-            type_info: type of the records; None leaves them undeclared.
+            type_info: type of the records; None leaves them undeclared. Records of a row type become rows with its
+                field names (PyFlink), tuples and lists as well.
 
         Raises:
-            InvalidProgramError: not an iterable, or a text, dict or stream.
+            InvalidProgramError: not an iterable, or a text, dict or stream; a record without the fields of its row
+                type.
         """
         checks.type_info(type_info, "from_collection", "type_info")
-        elements = sources.CollectionSource(_elements(collection), type_info)
+        elements = sources.CollectionSource(_elements(collection, type_info), type_info)
         return self._source("Collection Source", elements, type_info, parallel=False)
 
     def generate_sequence(self, from_: int, to: int) -> DataStreamSource:
@@ -123,11 +127,11 @@ class SourceMethods:
     ) -> DataStreamSource:
         """Like :meth:`from_collection`, with the environment's parallelism: records are dealt out to the subtasks."""
         checks.type_info(type_info, "from_parallel_collection", "type_info")
-        dealt = DealtOut(_elements(collection))
+        dealt = DealtOut(_elements(collection, type_info))
         return self._source("Parallel Collection Source", dealt, type_info, parallel=True)
 
 
-def _elements(collection: Any) -> list[Any]:
+def _elements(collection: Any, type_info: TypeInformation | None) -> list[Any]:
     if isinstance(collection, str | bytes | dict) or not isinstance(collection, Iterable):
         hint = f" Put it into a list: [{collection!r}]." if isinstance(collection, str | bytes) else ""
         checks.refuse(f"from_collection() was given {collection!r}, which is no collection of records.{hint}")
@@ -137,7 +141,24 @@ def _elements(collection: Any) -> list[Any]:
             f"from_collection() was given {collection!r}, an iterator that has nothing left: it was probably read "
             "before. Pass a list, which can be read again (and may be empty)."
         )
-    return elements
+    return [_row(element, type_info) for element in elements] if isinstance(type_info, RowTypeInfo) else elements
+
+
+def _row(record: Any, row_type: RowTypeInfo) -> Row | None:
+    """A record as a row with the names of its type: by name where it has the same names, else by position."""
+    names = row_type.field_names
+    if record is None:
+        return None
+    if not isinstance(record, Row | tuple | list) or len(record) != len(names):
+        raise TypeInfoError(
+            f"from_collection() was given the record {record!r}, but the type {row_type} has {len(names)} fields. Give "
+            "each record as a Row or tuple of them."
+        )
+    if not isinstance(record, Row):
+        return Row.of_values(record, names)
+    by_name = record.field_names is not None and set(record.field_names) == set(names)
+    values = record.get_fields_by_names(names) if by_name else record.values
+    return Row.of_values(values, names, record.get_row_kind())
 
 
 class DealtOut(ParallelSourceFunction):
