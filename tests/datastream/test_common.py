@@ -111,6 +111,12 @@ def test_configurations_keep_text_and_give_values() -> None:
         configuration.set_string("a", 1)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("value", ["x", None, True])
+def test_a_float_setting_is_a_number(value) -> None:
+    with pytest.raises(ConfigurationError, match="no number"):
+        Configuration().set_float("ratio", value)
+
+
 def test_spans_of_time_are_milliseconds() -> None:
     assert Time.seconds(2) == Time.milliseconds(2000)
     assert (Time.hours(1).to_milliseconds(), Duration.of_minutes(1).milliseconds) == (3_600_000, 60_000)

@@ -9,6 +9,7 @@ import pytest
 
 from penstock.common import Configuration, OutputTag, Row, RuntimeExecutionMode, Types
 from penstock.datastream import (
+    AggregateFunction,
     FlatMapFunction,
     KeyedProcessFunction,
     MapFunction,
@@ -35,6 +36,17 @@ class Twice(FlatMapFunction):
 class Counting(KeyedProcessFunction):
     def process_element(self, value, ctx):
         yield value
+
+
+class Agg(AggregateFunction):
+    def create_accumulator(self):
+        return 0
+
+    def add(self, value, accumulator):
+        return accumulator + value
+
+    def get_result(self, accumulator):
+        return accumulator
 
 
 class ForeignInt:
@@ -128,6 +140,13 @@ CALLS = {
     "overwrite as text": (lambda s: s.write_as_text("lines.txt", "OVERWRITE"), "True or False", None),
     "first as number": (lambda s: s.key_by(0).min_by(1, 0), "True or False", None),
     "key type without parentheses": (lambda s: s.key_by(len, Types.STRING), "Types.STRING()", None),
+    "aggregate with a lambda": (lambda s: s.key_by(0).count_window(2).aggregate(max), "create_accumulator()", None),
+    "aggregate with a class": (
+        lambda s: s.key_by(0).count_window(2).aggregate(Agg),
+        "Pass an object of it: Agg()",
+        None,
+    ),
+    "state as text": (lambda s: s.broadcast("rules"), "MapStateDescriptor", None),
     "text as partitioner": (lambda s: s.partition_custom("rebalance", 0), "needs a callable", None),
     "half a surrogate pair": (lambda s: s.map(len).name("\ud800"), "decode", None),
     "limit": (lambda s: s.execute_and_collect(limit=0), "at least 1", "java.lang.IllegalArgumentException"),
@@ -223,6 +242,12 @@ def test_a_record_without_the_key_field_is_shown(case: str) -> None:
             partition(env.from_collection([record])).map(str).execute_and_collect()
         assert isinstance(caught.value.__cause__, TypeInfoError)
         assert f"The record {record!r} has no field {field!r}" in str(caught.value.__cause__)
+
+
+def test_a_record_that_cannot_be_projected_is_shown() -> None:
+    env = StreamExecutionEnvironment.get_execution_environment(executor="local")
+    with pytest.raises(JobExecutionError, match="The record 5 has no field 1"):
+        env.from_collection([5]).project(1).execute_and_collect()
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,8 @@ class Configuration:
 
     def set_float(self, key: str, value: float) -> Configuration:
         """Set a float."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ConfigurationError(f"set_float({key!r}) was given {value!r}, which is no number.")
         return self._set(key, repr(float(value)))
 
     def get_string(self, key: str, default_value: str) -> str:

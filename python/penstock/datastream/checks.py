@@ -8,6 +8,7 @@ is Flink's exception where Flink refuses the same thing.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation
@@ -52,6 +53,15 @@ def function(func: Any, call: str, method: str) -> Any:
     refuse(
         f"{call}() needs a callable or an object with a method {method}(), not {func!r}. {_guess(func, call, method)}"
     )
+
+
+def methods(func: Any, call: str, names: Sequence[str]) -> Any:
+    """``func`` itself if it is an object with all the methods that ``call`` needs of it."""
+    if isinstance(func, type) or not all(callable(getattr(func, name, None)) for name in names):
+        needed = " and ".join(f"{name}()" for name in names)
+        hint = f" Pass an object of it: {func.__name__}()." if isinstance(func, type) else ""
+        refuse(f"{call}() needs an object with {needed}, not {func!r}.{hint}")
+    return func
 
 
 def _guess(func: Any, call: str, method: str) -> str:

@@ -106,11 +106,7 @@ class ConnectedStreams:
     def _add(
         self, name: str, call: str, methods: tuple[str, str], func: Any, output_type: TypeInformation | None
     ) -> SingleOutputStreamOperator:
-        missing = [method for method in methods if not hasattr(func, method)]
-        if missing or isinstance(func, type):
-            checks.refuse(
-                f"{call}() of connected streams needs an object with {methods[0]}() and {methods[1]}(), not {func!r}."
-            )
+        checks.methods(func, call, methods)
         checks.type_info(output_type, call)
         check_same_keys(self._first, self._second, name)
         return two_inputs(self._first, self._second, name, PlanOnly("connect", func, f"().{call}"), output_type)

@@ -250,6 +250,13 @@ class DataStream(PlannedMethods, SinkMethods):
         if not broadcast_state_descriptors:
             return stream
         from penstock.datastream.connected_streams import BroadcastStream
+        from penstock.datastream.state import MapStateDescriptor
+
+        for descriptor in broadcast_state_descriptors:
+            if not isinstance(descriptor, MapStateDescriptor):
+                checks.refuse(
+                    f"broadcast() was given {descriptor!r}; give nothing, or each state as MapStateDescriptor."
+                )
 
         return BroadcastStream(stream, broadcast_state_descriptors)
 

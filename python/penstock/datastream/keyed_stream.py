@@ -116,6 +116,8 @@ class KeyedStream(DataStream):
         Args:
             size: records in a window. Without ``slide`` a window fires when full and starts anew.
             slide: fire every ``slide`` records of a key, over its last ``size`` ones; the first firings hold fewer.
+
+        Like Flink this takes numbers below 1 too: it then fires at every record.
         """
         from penstock.datastream.windowed_stream import count_window
 

@@ -72,9 +72,8 @@ def field_of(value: Any, field: Field) -> Any:
         return value[_tuple_position(field)]
     except (LookupError, TypeError, ValueError):
         raise TypeInfoError(
-            f"The record {value!r} has no field {field!r}, which key_by or partition_custom names as the key. Fields "
-            "of tuples are 0, 1, … or f0, f1, …, those of rows have names. Give one that every record has, or a key "
-            "selector: lambda record: …"
+            f"The record {value!r} has no field {field!r}. Fields of tuples are 0, 1, … or f0, f1, …, those of rows "
+            "have names. Give one that every record has, or a function: key_by(lambda record: …)."
         ) from None
 
 
@@ -96,7 +95,7 @@ class Projection:
         self.fields = tuple(fields)
 
     def map(self, value: Any) -> tuple[Any, ...]:
-        return tuple([value[field] for field in self.fields])
+        return tuple([field_of(value, field) for field in self.fields])
 
 
 def key_by(

@@ -215,7 +215,7 @@ class WindowedStream:
             accumulator_type: type of the accumulator.
             output_type: type of the results.
         """
-        checks.function(aggregate_function, "aggregate", "create_accumulator")
+        checks.methods(aggregate_function, "aggregate", ("create_accumulator", "add", "get_result"))
         _refuse_rich(aggregate_function, "aggregate")
         checks.type_info(accumulator_type, "aggregate", "accumulator_type")
         after = PASS_THROUGH if window_function is None else _window_function_name(window_function, "aggregate")
