@@ -244,6 +244,14 @@ def test_a_record_without_the_key_field_is_shown(case: str) -> None:
         assert f"The record {record!r} has no field {field!r}" in str(caught.value.__cause__)
 
 
+def test_messages_show_the_beginning_of_long_values(env: StreamExecutionEnvironment) -> None:
+    for call in (lambda: env.from_collection("x" * 10_000), lambda: env.from_collection([[1] * 10_000], Types.ROW([]))):
+        with pytest.raises(InvalidProgramError) as caught:
+            call()
+        assert "…" in str(caught.value)
+        assert len(str(caught.value)) < 1_000
+
+
 def test_a_record_that_cannot_be_projected_is_shown() -> None:
     env = StreamExecutionEnvironment.get_execution_environment(executor="local")
     with pytest.raises(JobExecutionError, match="The record 5 has no field 1"):

@@ -25,11 +25,19 @@ INVALID_FIELD = "org.apache.flink.api.common.typeutils.CompositeType$InvalidFiel
 
 UPPER_BOUND_MAX_PARALLELISM = 32768
 """Flink's largest max parallelism (``KeyGroupRangeAssignment.UPPER_BOUND_MAX_PARALLELISM``)."""
+LONGEST_SHOWN = 300
+"""Characters of a record in a message."""
 
 
 def refuse(message: str, flink_class: str | None = None) -> NoReturn:
     """Raise :class:`InvalidProgramError` as Flink's ``flink_class``."""
     raise InvalidProgramError(message, flink_class=flink_class)
+
+
+def shown(value: Any) -> str:
+    """A record or a collection as a message shows it: its beginning."""
+    text = repr(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 def function(func: Any, call: str, method: str) -> Any:

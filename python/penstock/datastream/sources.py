@@ -133,8 +133,9 @@ class SourceMethods:
 
 def _elements(collection: Any, type_info: TypeInformation | None) -> list[Any]:
     if isinstance(collection, str | bytes | dict) or not isinstance(collection, Iterable):
-        hint = f" Put it into a list: [{collection!r}]." if isinstance(collection, str | bytes) else ""
-        checks.refuse(f"from_collection() was given {collection!r}, which is no collection of records.{hint}")
+        given = checks.shown(collection)
+        hint = f" Put it into a list: [{given}]." if isinstance(collection, str | bytes) else ""
+        checks.refuse(f"from_collection() was given {given}, which is no collection of records.{hint}")
     elements = list(collection)
     if not elements and isinstance(collection, Iterator):
         checks.refuse(
@@ -151,8 +152,8 @@ def _row(record: Any, row_type: RowTypeInfo) -> Row | None:
         return None
     if not isinstance(record, Row | tuple | list) or len(record) != len(names):
         raise TypeInfoError(
-            f"from_collection() was given the record {record!r}, but the type {row_type} has {len(names)} fields. Give "
-            "each record as a Row or tuple of them."
+            f"from_collection() was given the record {checks.shown(record)}, but the type {row_type} has {len(names)} "
+            "fields. Give each record as a Row or tuple of them."
         )
     if not isinstance(record, Row):
         return Row.of_values(record, names)
