@@ -35,6 +35,13 @@ def test_the_word_count(explained):
         assert len(re.findall(rf"\b{operator_id}[0-9a-f]{{24}}\b", text)) == 2  # with its operator, and in its chain
 
 
+def test_one_is_not_plural(explained, program):
+    text = explained(program("env.from_collection([1]).disable_chaining().print(); env.execute()"))
+    assert "JobGraph: 2 vertices, 1 dataset\n" in text
+    assert "ExecutionGraph: 2 subtasks, 1 execution edge\n" in text
+    assert "ExecutionGraph: 1 subtask, 0" in explained(program("env.from_collection([1]).print(); env.execute()"))
+
+
 def test_why_an_edge_is_not_chained(explained):
     lines = explained(EXAMPLE).split("JobGraph:")[0]
     verdicts = dict(re.findall(r"^  (\d+ → \d+) +[A-Z]+ +(chained|not chained: \S.*)$", lines, re.MULTILINE))

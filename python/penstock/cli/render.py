@@ -7,7 +7,7 @@ prints. A layout needs 100 columns; operator IDs are never broken, names are fol
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from typing import Any
 
@@ -39,7 +39,7 @@ def stream_graph(graph: Any, limit: int) -> list[RenderableType]:
     for edge, verdict in islice(zip(edges, graph.verdicts(), strict=True), limit):
         connections.add_row(f"{edge.source} → {edge.target}{_port(edge)}", edge.partitioner, _verdict(verdict))
     return _section(
-        f"StreamGraph: {_count(nodes, 'operator')}, {_count(edges, 'edge')}",
+        f"StreamGraph: {_count(len(nodes), 'operator')}, {_count(len(edges), 'edge')}",
         *_limited(operators, len(nodes), limit, "operators"),
         *_limited(connections, len(edges), limit, "edges"),
     )
@@ -58,7 +58,9 @@ def job_graph(graph: Any, limit: int) -> list[RenderableType]:
         parts += [Padding(_input_line(edge), (0, 0, 0, 4)) for edge in vertex.inputs[:limit]]
     datasets = sum(len(vertex.results) for vertex in vertices)
     rest = _limited(None, len(vertices), limit, "vertices")
-    return _section(f"JobGraph: {_count(vertices, 'vertex', 'vertices')}, {datasets:,} datasets", *parts, *rest)
+    return _section(
+        f"JobGraph: {_count(len(vertices), 'vertex', 'vertices')}, {_count(datasets, 'dataset')}", *parts, *rest
+    )
 
 
 def execution_graph(graph: Any, jobs: Any, limit: int) -> list[RenderableType]:
@@ -77,7 +79,7 @@ def execution_graph(graph: Any, jobs: Any, limit: int) -> list[RenderableType]:
         ends = (f"[{edge.source}] × {producer.parallelism:,}", f"[{target}] × {consumer.parallelism:,}")
         fan_out.add_row(*ends, edge.distribution, f"{count:,}", words)
     return _section(
-        f"ExecutionGraph: {graph.total_vertices:,} subtasks, {graph.total_edges:,} execution edges",
+        f"ExecutionGraph: {_count(graph.total_vertices, 'subtask')}, {_count(graph.total_edges, 'execution edge')}",
         *_limited(subtasks, len(vertices), limit, "vertices"),
         *_limited(fan_out, len(connections), limit, "connections"),
     )
@@ -195,5 +197,5 @@ def _range(counts: Collection[int]) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _count(items: Sequence[Any], one: str, many: str | None = None) -> str:
-    return f"{len(items):,} {one if len(items) == 1 else many or one + 's'}"
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
