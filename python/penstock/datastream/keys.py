@@ -72,8 +72,8 @@ def field_of(value: Any, field: Field) -> Any:
         return value[_tuple_position(field)]
     except (LookupError, TypeError, ValueError):
         raise TypeInfoError(
-            f"The record {checks.shown(value)} has no field {field!r}. Fields of tuples are 0, 1, … or f0, f1, …, those of "
-            "rows have names. Give one that every record has, or a function: key_by(lambda record: …)."
+            f"The record {checks.shown(value)} has no field {field!r}. Fields of tuples are 0, 1, … or f0, f1, …, "
+            "those of rows have names. Give one that every record has, or a function: key_by(lambda record: …)."
         ) from None
 
 
