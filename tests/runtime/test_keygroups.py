@@ -3,8 +3,11 @@ from __future__ import annotations
 import gzip
 import json
 import struct
+from datetime import date
 from decimal import Decimal
+from enum import Enum
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -153,6 +156,10 @@ def test_the_exception_classes_of_flink():
     assert set(classes) <= golden
 
 
+class Color(Enum):
+    RED = 1
+
+
 @pytest.mark.parametrize(
     ("key", "advice"),
     [
@@ -161,6 +168,8 @@ def test_the_exception_classes_of_flink():
         (object(), "tuple of its fields"),
         (b"ab", "hex"),
         ((1, {2}), "sorted"),
+        (date(2020, 1, 1), "isoformat"),
+        (Color.RED, "key.name"),
     ],
 )
 def test_keys_without_a_stable_hash_are_refused_with_advice(key, advice):
@@ -195,6 +204,20 @@ def test_equal_in_python_is_not_equal_in_java():
     expected = [assign_to_key_group(k, 128, KeyHash()) for k in keys]
     assert [assign(k) for k in keys] == expected
     assert [assign(k) for k in keys] == expected  # from the cache
+
+
+def test_equal_tuples_and_texts_are_one_key():
+    class Pair(NamedTuple):
+        a: object
+        b: object
+
+    class Text(str):
+        pass
+
+    canonical = KeyHash().canonical
+    assert canonical(Pair("x", 1)) == canonical(("x", 1)) == canonical((Text("x"), 1))
+    assert canonical(((1, 2.0), 3)) == canonical(Pair(Pair(1, 2.0), 3)) != canonical(((1, 2), 3))
+    assert canonical(((1, 2), 3)) != canonical(([1, 2], 3))
 
 
 def test_declared_ints_differ_from_undeclared_ones():

@@ -19,7 +19,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from datetime import date, time
 from decimal import Decimal
+from enum import Enum
 from typing import Any
 
 from penstock.common.row import Row
@@ -226,6 +228,12 @@ def _no_hash(value: Any) -> TypeInfoError:
         advice = "Flink's byte[] hashes by identity; use key.hex(), key.decode(), or Row(key)"
     elif isinstance(value, (set, frozenset, dict)):
         advice = "its order is not fixed; use a sorted tuple of its items"
+    elif type(value).__module__ == "numpy":
+        advice = "Java has no such type; use the Python value, key.item()"
+    elif isinstance(value, (date, time)):
+        advice = "its hash differs from process to process; use key.isoformat()"
+    elif isinstance(value, Enum):
+        advice = "its hash differs from process to process; use key.name or key.value"
     else:
         advice = "its hash differs from process to process; use a str, int, or a tuple of its fields"
     return TypeInfoError(
@@ -250,8 +258,10 @@ def _canonical(value: Any) -> Any:
         return (float, _double_bits(value))
     if isinstance(value, Decimal):
         return (Decimal, *_unscaled(value))
-    if isinstance(value, (tuple, list)):
-        return (tuple if isinstance(value, tuple) else list, *map(_canonical, value))
+    if isinstance(value, tuple):  # also a named one, equal to a plain one
+        return tuple(map(_canonical, value))
+    if isinstance(value, list):
+        return (list, *map(_canonical, value))
     if isinstance(value, Row):
         return (Row, value.get_row_kind().value, *map(_canonical, value.values))
     if isinstance(value, (str, int)):
