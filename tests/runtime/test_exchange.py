@@ -126,6 +126,26 @@ def test_large_records_make_small_buffers(monkeypatch):
     assert [t for row in rows for t in timestamps(decode(row[5])[1], len(decode(row[5])[0]))] == list(range(64))
 
 
+@pytest.mark.parametrize(("kind", "n"), [("GLOBAL", 1), ("REBALANCE", 3)])
+@pytest.mark.parametrize("large", ["x" * 100_000, ("k", "x" * 100_000), ["x" * 100_000]], ids=["text", "tuple", "list"])
+def test_records_that_become_large_do_not_fill_a_buffer_for_two_thousand(kind, n, large):
+    rows = []
+    w = writer(rows, kind, n)
+    for i in range(30_000):
+        w.write(i, None)
+    for _ in range(300):
+        w.write(large, None)
+    w.flush()
+    assert max(len(row[5]) for row in rows) < 160 * 100_000
+    assert sum(len(decode(row[5])[0]) for row in rows) == 30_300
+
+
+def test_a_first_record_that_is_giant_leaves_at_once():
+    rows = []
+    writer(rows).write("x" * exchange.TARGET_BYTES, None)
+    assert len(rows) == 1
+
+
 def test_destinations_share_the_bytes():
     rows = []
     w = writer(rows, "BROADCAST", 3, [Destination(4, 2, 10), Destination(5, 3, 0)])

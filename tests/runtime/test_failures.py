@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+
 import pytest
 
 from penstock.errors import InvalidProgramError, JobExecutionError
@@ -147,3 +150,47 @@ def test_a_source_whose_consumer_fails_is_cancelled(tmp_path):
         run(program)
     assert caught.value.operator == "bad"
     assert (tmp_path / "cancelled").exists()
+
+
+class Unfit:
+    def __reduce__(self):
+        raise RuntimeError("not to be pickled")
+
+
+@pytest.mark.parametrize("record", [Unfit, threading.Lock], ids=["its own error", "no pickling at all"])
+@pytest.mark.parametrize("chaining", [True, False])
+def test_a_record_that_cannot_be_copied_fails_the_operator_that_emits_it(record, chaining):
+    program = Program(chaining=chaining)
+    bad = program.add(StreamMap(lambda x: record()), program.source([1]), name="bad")
+    for _ in range(2):
+        program.collect(program.add(StreamMap(repr), bad), id=str(_))
+    with pytest.raises(JobExecutionError, match="pickle") as caught:
+        run(program)
+    assert caught.value.operator == "bad"
+
+
+def test_a_function_that_calls_exit_fails_the_job():
+    program = Program()
+    program.collect(program.add(StreamMap(lambda x: sys.exit(0)), program.source([1]), name="out"))
+    with pytest.raises(JobExecutionError, match=r"called sys\.exit\(0\)") as caught:
+        run(program)
+    assert "Source: StreamSource 1 -> out" in (caught.value.task or "")
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError("no text")
+
+
+@pytest.mark.parametrize(
+    ("error", "text"), [(Mute(), "text cannot be shown"), (ValueError("x" * 1_000_000), r"\[… \d+ characters …\]")]
+)
+def test_odd_texts_of_exceptions(error, text):
+    def fail(x):
+        raise error
+
+    program = Program()
+    program.collect(program.add(StreamMap(fail), program.source([1]), name="odd"))
+    with pytest.raises(JobExecutionError, match=text) as caught:
+        run(program)
+    assert (caught.value.operator, len(str(caught.value)) < 50_000) == ("odd", True)

@@ -58,7 +58,7 @@ class OperatorChain:
             for link, copied in _copied(config, operator.keeps_output, context.job.reuses_objects):
                 target = self._operators[link.position].input(link.input)
                 copy = copier(link.record_type) if copied else None
-                _targets(link.side_tag, main, sides).append(copying(target, copy) if copy else target)
+                _targets(link.side_tag, main, sides).append(copying(target, copy, context.fail) if copy else target)
             return operator.build(context, Output(main, sides))
         except Exception as error:
             raise context.fail(error) from error

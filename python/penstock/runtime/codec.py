@@ -111,6 +111,17 @@ def freeze(value: Any) -> Any:
         return copy.deepcopy(value)
 
 
+def text_size(value: Any) -> int:
+    """About how many bytes the texts, bytes and pickled parts of a record will take; what has a small fixed size
+    counts nothing."""
+    kind = type(value)
+    if kind is str or kind is bytes:
+        return len(value)
+    if kind is tuple:
+        return sum(map(text_size, value))
+    return len(value.data) if kind is _Pickled else 0
+
+
 def _immutable(type_info: TypeInformation | None) -> bool:
     if isinstance(type_info, TupleTypeInfo):
         return all(map(_immutable, type_info.field_types))

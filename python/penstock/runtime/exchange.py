@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
 from penstock.errors import PenstockError
-from penstock.runtime.codec import decode, dumps, encode, freezer
+from penstock.runtime.codec import decode, dumps, encode, freezer, text_size
 from penstock.runtime.config import InputEdge, NetworkOutput
 from penstock.runtime.partition import POINTWISE, channel_selector, pointwise_consumers, seed_of
 
@@ -32,6 +32,8 @@ FIRST_RECORDS = 64
 """Records of a writer's first buffer, before the size of a record is known."""
 TARGET_BYTES = 1 << 20
 """A buffer is closed near this size; the number of records follows the mean size seen so far."""
+_LOOK = 128
+"""Records between two looks at how large they are; each look takes a few of them."""
 MAX_BYTES = 64 << 20
 """A buffer larger than this is cut in halves (one record can still be larger: up to 2 GiB, Arrow's limit)."""
 MEMORY = 64 << 20
@@ -82,6 +84,9 @@ class RecordWriter:
         self._last: list[int | None] = [None] * self._count
         self._sequence = [0] * self._count
         self._limit = FIRST_RECORDS
+        self._marks = [1] * self._count  # the number of records at which to look next
+        self._looked = [0] * self._count  # records that looks have covered
+        self._sizes = [0] * self._count  # and their estimated bytes
         self.write = self._to_one() if self._count == 1 and kind != "CUSTOM" else self._to_selected()
 
     def _selector(self) -> Callable[[Any], int]:
@@ -94,34 +99,41 @@ class RecordWriter:
         """One channel, or all of them together (BROADCAST): nothing to select. HASH still checks its keys."""
         if self._output.partitioner == "HASH":
             return self._to_selected()
-        values, last, flush = self._values, self._last, self._flush
+        values, last, marks, look, fail = self._values, self._last, self._marks, self._look, self._fail
         freeze, stamp = freezer(self._output.record_type), self._stamp
 
         def write(value: Any, timestamp: int | None) -> None:
+            if freeze is not None:
+                try:
+                    value = freeze(value)
+                except Exception as error:
+                    raise fail(error) from error
             if timestamp is not last[0]:
                 stamp(0, timestamp)
             buffer = values[0]
-            buffer.append(value if freeze is None else freeze(value))
-            if len(buffer) >= self._limit:
-                flush(0)
+            buffer.append(value)
+            if len(buffer) >= marks[0]:
+                look(0)
 
         return write
 
     def _to_selected(self) -> Callable[[Any, int | None], None]:
-        values, last, flush, fail = self._values, self._last, self._flush, self._fail
+        values, last, marks, look, fail = self._values, self._last, self._marks, self._look, self._fail
         freeze, stamp, select = freezer(self._output.record_type), self._stamp, self._selector()
 
         def write(value: Any, timestamp: int | None) -> None:
             try:
                 channel = select(value)
+                if freeze is not None:
+                    value = freeze(value)
             except Exception as error:
                 raise fail(error) from error
             if timestamp is not last[channel]:
                 stamp(channel, timestamp)
             buffer = values[channel]
-            buffer.append(value if freeze is None else freeze(value))
-            if len(buffer) >= self._limit:
-                flush(channel)
+            buffer.append(value)
+            if len(buffer) >= marks[channel]:
+                look(channel)
 
         return write
 
@@ -130,7 +142,24 @@ class RecordWriter:
         self._stamps[channel].append((len(self._values[channel]), timestamp))  # type: ignore[arg-type]
         self._last[channel] = timestamp
 
+    def _look(self, channel: int) -> None:
+        """Send a buffer that has its number of records, or its bytes, as some of those since the last look tell."""
+        values = self._values[channel]
+        count = len(values)
+        some = values[self._looked[channel] :: _LOOK // 4 - 1]
+        self._sizes[channel] += sum(map(text_size, some)) * (count - self._looked[channel]) // len(some)
+        if self._sizes[channel] >= TARGET_BYTES:
+            self._flush(channel)
+            self._marks[channel] = 1
+        elif count >= self._limit:
+            self._flush(channel)
+            self._marks[channel] = min(_LOOK, self._limit)  # the next records are probably as small as these
+        else:
+            self._looked[channel] = count
+            self._marks[channel] = min(2 * count, count + _LOOK, self._limit)
+
     def _flush(self, channel: int) -> None:
+        self._looked[channel], self._sizes[channel] = 0, 0
         values, stamps = self._values[channel], self._stamps[channel]
         last = self._last[channel]
         self._values[channel] = []

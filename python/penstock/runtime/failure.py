@@ -14,6 +14,8 @@ from penstock.runtime.config import OperatorConfig
 
 _RUNTIME = str(Path(__file__).resolve().parent)
 _MAX_FRAMES = 20
+_MAX_TEXT = 20_000
+"""Characters of an exception's text that are shown; it may contain a whole record."""
 
 
 class OperatorFailure(Exception):
@@ -38,7 +40,19 @@ def user_traceback(error: BaseException) -> str:
         frames = [f for f in current.stack if not f.filename.startswith(_RUNTIME)]
         current.stack = traceback.StackSummary.from_list(frames[-_MAX_FRAMES:])
         current = current.__cause__ or current.__context__
-    return "".join(shown.format()).rstrip()
+    return _shortened("".join(shown.format()).rstrip())
+
+
+def _shortened(text: str) -> str:
+    half = _MAX_TEXT // 2
+    return text if len(text) <= _MAX_TEXT else f"{text[:half]} [… {len(text) - 2 * half} characters …] {text[-half:]}"
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return _shortened(str(error))
+    except Exception:  # a user's own __str__
+        return "(its text cannot be shown: str() of it fails)"
 
 
 def job_error(failure: OperatorFailure, task: str, subtask: int, attempt: int) -> JobExecutionError:
@@ -47,7 +61,7 @@ def job_error(failure: OperatorFailure, task: str, subtask: int, attempt: int) -
     uid = f" (uid {config.uid!r})" if config.uid else ""
     message = (
         f"Operator {config.name!r}{uid} with the ID {config.operator_id} failed in task {task!r}, subtask {subtask}, "
-        f"attempt {attempt}: {type(error).__name__}: {error}\n{user_traceback(error)}"
+        f"attempt {attempt}: {type(error).__name__}: {_text(error)}\n{user_traceback(error)}"
     )
     result = JobExecutionError(
         message,
@@ -60,3 +74,14 @@ def job_error(failure: OperatorFailure, task: str, subtask: int, attempt: int) -
     )
     result.__cause__ = error
     return result
+
+
+def exit_error(error: SystemExit, task: str, subtask: int, attempt: int) -> JobExecutionError:
+    """The error for a function that called ``sys.exit``."""
+    return JobExecutionError(
+        f"A function in task {task!r}, subtask {subtask}, attempt {attempt} called sys.exit({error.code!r}). It cannot "
+        f"end the program; raise an exception to fail the job.\n{user_traceback(error)}",
+        task=task,
+        subtask=subtask,
+        attempt=attempt,
+    )

@@ -24,11 +24,21 @@ def _discard(value: Any, timestamp: int | None) -> None:
     """Nobody reads this output."""
 
 
-def copying(target: Collector, copy: Callable[[Any], Any]) -> Collector:
-    """A collector that gives its target a copy of each record (Flink: CopyingChainingOutput)."""
+def copying(target: Collector, copy: Callable[[Any], Any], fail: Callable[[BaseException], BaseException]) -> Collector:
+    """A collector that gives its target a copy of each record (Flink: CopyingChainingOutput).
+
+    Args:
+        target: takes the copies.
+        copy: makes them.
+        fail: wraps what it raises for a record that cannot be copied in the emitting operator's failure.
+    """
 
     def collect_copy(value: Any, timestamp: int | None) -> None:
-        target(copy(value), timestamp)
+        try:
+            copied = copy(value)
+        except Exception as error:
+            raise fail(error) from error
+        target(copied, timestamp)
 
     return collect_copy
 

@@ -19,6 +19,9 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
+STRIDE = 256
+"""Records between two looks at the rows that wait, while few do."""
+
 T = TypeVar("T")
 Pause = Callable[[], None]
 
@@ -100,6 +103,12 @@ def in_steps(body: Callable[[Pause], None], stack_size: int = 0) -> Iterator[Non
         steps.cancel()
     if steps.error is not None:
         raise steps.error
+
+
+def next_stride(stride: int, backlog: bool) -> int:
+    """How many records to process before the next look: one where rows pile up, else twice as many as before, up to
+    256."""
+    return 1 if backlog else min(2 * stride, STRIDE)
 
 
 @contextlib.contextmanager

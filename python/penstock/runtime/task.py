@@ -8,19 +8,22 @@ exactly the attempt whose output was consumed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from penstock.runtime.chain import OperatorChain
-from penstock.runtime.codec import decode
+from penstock.runtime.codec import Stamps, decode
 from penstock.runtime.config import JobConfig, OperatorConfig, PendingFile, TaskReport, VertexConfig
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.exchange import DRIVER, REPORT, InputGate, Row, payload, timestamps
-from penstock.runtime.failure import OperatorFailure, job_error
+from penstock.runtime.failure import OperatorFailure, exit_error, job_error
 from penstock.runtime.operators.source import SourceOperator
 from penstock.runtime.outputs import Collector
-from penstock.runtime.steps import deep
+from penstock.runtime.steps import deep, next_stride
 
 _WAITING = 32
-"""Rows that may wait while a source function runs on."""
+"""Rows that may wait while a source function or a buffer of input runs on."""
+_WAITING_BYTES = 4 << 20
+"""Bytes of them."""
 
 
 class Task:
@@ -73,6 +76,9 @@ class Task:
             error: BaseException = job_error(failure, self.name, self._subtask, self._attempt)
             self._dispose()
             raise error from failure.error
+        except SystemExit as error:  # would end the program, or look like a crash of the worker
+            self._dispose()
+            raise exit_error(error, self.name, self._subtask, self._attempt) from error
         except BaseException:
             self._dispose()
             raise
@@ -95,21 +101,31 @@ class Task:
     def _process(self, buffers: Iterable[tuple[int, bytes]]) -> Iterator[Row]:
         self._open()
         for edge, data in buffers:
-            collect = self._collectors[edge]
             values, stamps = decode(data)
             self._records_read += len(values)
-            if stamps:
-                for value, timestamp in zip(values, timestamps(stamps, len(values)), strict=True):
-                    collect(value, timestamp)
-            else:
-                for value in values:
+            yield from self._feed(self._collectors[edge], values, stamps)
+
+    def _feed(self, collect: Collector, values: list[Any], stamps: Stamps) -> Iterator[Row]:
+        """The records of a buffer into the chain, and its rows out: one record may be a split of a file or explode
+        into millions, so rows that pile up leave after each."""
+        times = timestamps(stamps, len(values)) if stamps else None
+        position, stride = 0, 1
+        while position < len(values):
+            some = values[position : position + stride]
+            if times is None:
+                for value in some:
                     collect(value, None)
+            else:
+                for value in some:
+                    collect(value, next(times))
+            position += stride
+            stride = next_stride(stride, self._backlog())
             yield from self._drain()
 
     def _run_to_end(self) -> Iterator[Row]:
         chain = self._open()
         if isinstance(chain.head, SourceOperator):
-            for _ in chain.head.run(lambda: len(self._out) > _WAITING):
+            for _ in chain.head.run(self._backlog):
                 yield from self._drain()
         else:
             yield from self._process(self._gate.drain())
@@ -118,6 +134,11 @@ class Task:
         self._dispose()
         self._send(REPORT, payload(self._report(chain)))
         yield from self._drain()
+
+    def _backlog(self) -> bool:
+        """Whether rows wait that should leave."""
+        out = self._out
+        return len(out) > _WAITING or (bool(out) and sum(len(row[5]) for row in out) > _WAITING_BYTES)
 
     def _drain(self) -> Iterator[Row]:
         rows = self._out[:]

@@ -16,7 +16,7 @@ from penstock.runtime.files import FileSplit, read_lines
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
 from penstock.runtime.outputs import Collector, Output
 from penstock.runtime.sources import BatchSource
-from penstock.runtime.steps import Pause, in_steps
+from penstock.runtime.steps import Pause, in_steps, next_stride
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,17 +81,23 @@ class SourceOperator(LiveOperator):
             backlog: whether rows wait to leave.
         """
         if isinstance(self.function, BatchSource):
-            return self._run_batches(self.function)
+            return self._run_batches(self.function, backlog)
         return self._run_function(bind(self.function, "run"), backlog)
 
-    def _run_batches(self, source: BatchSource) -> Iterator[None]:
+    def _run_batches(self, source: BatchSource, backlog: Callable[[], bool]) -> Iterator[None]:
         collect, context = self.output.collect, self.context
         batches = self.call(source.batches, context.subtask, context.vertex.parallelism)
         while (batch := self.call(next, batches, None)) is not None:
-            for value in batch:
-                collect(value, None)
+            position, stride = 0, 1
+            while position < len(batch):
+                for value in batch[position : position + stride]:
+                    collect(value, None)
+                position += stride
+                waiting = backlog()
+                stride = next_stride(stride, waiting)
+                if waiting:
+                    yield
             self._emitted += len(batch)
-            yield
 
     def _run_function(self, run: Callable[[Any], None], backlog: Callable[[], bool]) -> Iterator[None]:
         contexts: list[SourceContext] = []
