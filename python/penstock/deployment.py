@@ -6,9 +6,11 @@ its inputs), and its subtasks get slots in the level. User code is pickled, once
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from penstock.common.typeinfo import TypeInformation
@@ -106,10 +108,10 @@ def _places(
 
 
 def _prepared(pipeline: Any, job_graph: Any, places: list[_Place]) -> dict[int, StreamOperator]:
-    """The operators as they travel, by node: each is there and accepts to run like this, and no two sinks write one
-    path."""
+    """The operators as they travel, by node: each is there and accepts to run like this, and no two sinks write to one
+    place."""
     result: dict[int, StreamOperator] = {}
-    written: dict[str, str] = {}
+    outputs = _Outputs()
     for vertex, place in zip(job_graph.vertices, places, strict=True):
         for link in vertex.chain:
             operator = pipeline.operators.get(link.node)
@@ -121,14 +123,37 @@ def _prepared(pipeline: Any, job_graph: Any, places: list[_Place]) -> dict[int, 
                 )
             operator = result[link.node] = operator.prepare(place.parallelism)
             if isinstance(operator, StreamSink) and isinstance(operator.function, TextSink):
-                path = operator.function.path
-                if path in written:
-                    raise InvalidProgramError(
-                        f"The sinks {written[path]!r} and {link.name!r} both write to {path!r}. Give each its own "
-                        "path, or unite the streams before one sink."
-                    )
-                written[path] = link.name
+                outputs.add(operator.function.path, link.name)
     return result
+
+
+class _Outputs:
+    """The paths of text sinks: none is another's, or inside another's. O(depth of the path) each."""
+
+    def __init__(self) -> None:
+        self._sinks: dict[Path, str] = {}
+        self._folders: dict[Path, str] = {}  # all that contain an output, and a sink that writes there
+
+    def add(self, path: str, name: str) -> None:
+        """Take one more.
+
+        Raises:
+            InvalidProgramError: it is taken already, also under another spelling, or by a folder above or below.
+        """
+        real = Path(os.path.realpath(path))
+        for place in (real, *real.parents):
+            if place in self._sinks:
+                self._refuse(self._sinks[place], name, path)
+        if real in self._folders:
+            self._refuse(self._folders[real], name, path)
+        self._sinks[real] = name
+        self._folders.update(dict.fromkeys(real.parents, name))
+
+    def _refuse(self, first: str, second: str, path: str) -> None:
+        raise InvalidProgramError(
+            f"The sinks {first!r} and {second!r} both write to {path!r}, or one inside the folder of the other. Give "
+            "each its own path, or unite the streams before one sink."
+        )
 
 
 class _Vertices:

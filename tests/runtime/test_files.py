@@ -1,14 +1,15 @@
 from __future__ import annotations
 
+import os
 import random
 
 import pytest
 
 from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError, UnsupportedError
 from penstock.local import LocalExecutor
-from penstock.runtime.files import FileSplit, file_splits, local_path, read_lines
+from penstock.runtime.files import FileSplit, check_charset, file_splits, local_path, read_lines
 from penstock.runtime.operators import FileReader, StreamMap, StreamSink, StreamSource
-from penstock.runtime.sinks import TextSink
+from penstock.runtime.sinks import PrintSink, TextSink
 from penstock.runtime.sources import CollectionSource, FileMonitor
 from tests.runtime.programs import Program
 
@@ -70,6 +71,7 @@ def test_splits_cover_the_file(tmp_path):
 
 def test_uris(tmp_path):
     assert local_path("file:///a%20b/c") == local_path("/a b/c") == local_path("file:/a%20b/c")
+    assert local_path("file:///a#b?c") == local_path("/a#b?c") == local_path("file://localhost/a#b?c")
     with pytest.raises(UnsupportedError, match="hdfs"):
         local_path("hdfs://host/x")
 
@@ -104,6 +106,8 @@ def test_a_missing_input_is_found_before_the_job_starts(tmp_path):
     program.collect(program.add(StreamSource(FileMonitor(str(tmp_path), "no-such-charset"))))
     with pytest.raises(ConfigurationError, match="no-such-charset"):
         run(program)
+    with pytest.raises(ConfigurationError, match="base64"):  # Python has such a codec, but not for text
+        check_charset("base64")
 
 
 def test_text_sinks(tmp_path):
@@ -151,6 +155,76 @@ def test_two_sinks_on_one_path_are_refused(tmp_path):
         program.add(StreamSink(TextSink(str(tmp_path / "x"))), source)
     with pytest.raises(InvalidProgramError, match="both write"):
         run(program)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("x", "f/../x"), ("x", "x/1"), ("x/1", "x"), ("x/y/z", "x"), ("x", "l/x")]
+)
+def test_outputs_inside_one_another_are_refused(tmp_path, first, second):
+    (tmp_path / "f").mkdir()
+    (tmp_path / "l").symlink_to(tmp_path)
+    program = Program()
+    source = program.source([1])
+    for path in (first, second):
+        program.add(StreamSink(TextSink(f"{tmp_path}/{path}")), source, p=2)
+    with pytest.raises(InvalidProgramError, match="both write"):
+        run(program)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["f", "l"]
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    program = Program()
+    program.add(StreamSink(TextSink(str(tmp_path / "pipe"), overwrite=True)), program.source([1]))
+    with pytest.raises(ConfigurationError, match="neither a file nor a folder"):
+        run(program)
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_file_that_appears_during_the_job_is_not_replaced(tmp_path):
+    def write(x):
+        (tmp_path / "second").write_text("precious")
+        return x
+
+    program = Program()
+    mapped = program.add(StreamMap(write), program.source([1]))
+    program.add(StreamSink(TextSink(str(tmp_path / "first"))), mapped)
+    program.add(StreamSink(TextSink(str(tmp_path / "second"))), mapped)
+    with pytest.raises(ConfigurationError, match="exists already"):
+        run(program)
+    assert [p.name for p in tmp_path.iterdir()] == ["second"]
+    assert (tmp_path / "second").read_text() == "precious"
+
+
+def test_a_sink_that_cannot_open_its_file_says_so(tmp_path):
+    def remove(x):
+        for folder in tmp_path.glob(".out.pending*"):
+            folder.rmdir()
+        return x
+
+    program = Program()
+    mapped = program.add(StreamMap(remove), program.source([1]))
+    program.add(StreamSink(TextSink(str(tmp_path / "out"))), mapped, p=2, name="Sink: lost")
+    with pytest.raises(JobExecutionError, match="FileNotFoundError") as caught:
+        run(program)
+    assert caught.value.operator == "Sink: lost"
+
+
+def test_a_function_that_changes_the_folder_leaves_nothing_pending(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "else").mkdir()
+    program = Program()
+    moved = program.add(StreamMap(lambda x: os.chdir(tmp_path / "else")), program.source([1]))
+    program.add(StreamSink(TextSink("an öutput")), moved)
+    run(program)
+    assert sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*")) == ["an öutput", "else"]
+
+
+def test_printing_what_the_terminal_cannot_show(capsys):
+    program = Program()
+    program.add(StreamSink(PrintSink()), program.source(["a", "\ud800"]))
+    run(program)
+    assert capsys.readouterr().out == "a\n\\ud800\n"
 
 
 def test_a_parallel_collection_is_refused():

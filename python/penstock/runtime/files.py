@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from penstock.errors import ConfigurationError, UnsupportedError
 
@@ -47,7 +47,10 @@ def local_path(path: str) -> Path:
     if not rest and not path.startswith("file:"):
         return Path(path)
     if path.startswith("file:"):
-        return Path(unquote(urlsplit(path).path))
+        host_and_path = path.removeprefix("file:")  # not urlsplit, which would take # and ? out of names
+        if host_and_path.startswith("//"):
+            host_and_path = "/" + host_and_path[2:].partition("/")[2]
+        return Path(unquote(host_and_path))
     raise UnsupportedError(
         f"The path {path!r} has the scheme {scheme!r}; files are read and written on local or mounted file systems "
         "only. Give a path, or a file:// URI."
@@ -61,6 +64,7 @@ def check_charset(charset: str) -> str:
         ConfigurationError: Python does not know it.
     """
     try:
+        "\n".encode(charset)  # some codecs, such as base64, are not for text
         return codecs.lookup(charset).name
     except LookupError:
         raise ConfigurationError(

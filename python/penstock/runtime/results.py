@@ -32,40 +32,37 @@ class JobOutput:
     def __init__(self, deployment: Deployment, sinks: dict[int, StreamSink]) -> None:
         self._deployment = deployment
         self._sinks = sinks
+        files = (s.function for s in sinks.values() if isinstance(s.function, TextSink))
+        self._files = [sink.prepare(1) for sink in files]  # with absolute paths, should a function change the folder
         self.reports: tuple[TaskReport, ...] = ()
 
     def take(self, run: Callable[[], Iterable[Row]]) -> dict[str, list[Any]]:
         """Run the job; then publish files, print, and return the collected records by sink id. If the run fails, none
-        of this happens, and no pending file is left.
+        of this happens. No pending file is left, whatever happens.
 
         Args:
             run: runs the tasks and gives the rows they send to the driver.
 
         Raises:
             JobExecutionError: a subtask has not reported, or has twice; and whatever ``run`` raises.
+            ConfigurationError: meanwhile a file has appeared where one was to be written.
         """
+        targets, job_id = [sink.path for sink in self._files], self._deployment.job.job_id
         try:
-            make_pending(self._targets(), self._deployment.job.job_id)
-            rows = list(run())
-        except BaseException:
-            self._discard()
-            raise
-        return self._complete(sorted(rows, key=lambda row: (row[1], row[3], row[4])))
-
-    def _complete(self, rows: list[Row]) -> dict[str, list[Any]]:
-        self.reports = tuple(decode(row[5]) for row in rows if row[2] == REPORT)  # type: ignore[misc]
-        self._check_reports()
-        publish(file for report in self.reports for file in report.files)
-        self._discard()
+            make_pending(targets, job_id)
+            rows = sorted(run(), key=lambda row: (row[1], row[3], row[4]))
+            self._publish(rows)
+        finally:
+            discard_pending(targets, job_id)
         _show(row for row in rows if row[2] == PRINT)
         return self._collected(row for row in rows if row[2] == COLLECT)
 
-    def _discard(self) -> None:
-        """Remove what is left of pending files."""
-        discard_pending(self._targets(), self._deployment.job.job_id)
-
-    def _targets(self) -> list[str]:
-        return [s.function.path for s in self._sinks.values() if isinstance(s.function, TextSink)]
+    def _publish(self, rows: list[Row]) -> None:
+        self.reports = tuple(decode(row[5]) for row in rows if row[2] == REPORT)  # type: ignore[misc]
+        self._check_reports()
+        for sink in self._files:
+            sink.check_target()
+        publish(file for report in self.reports for file in report.files)
 
     def _check_reports(self) -> None:
         expected = [(v.index, i) for v in self._deployment.vertices for i in range(v.parallelism)]
@@ -91,5 +88,13 @@ def _show(rows: Iterable[Row]) -> None:
     items: list[Any] = [decode(row[5]) for row in rows]
     for _, std_err, lines in sorted(items, key=lambda item: item[0]):
         stream = sys.stderr if std_err else sys.stdout
-        stream.write("\n".join(lines) + "\n")
-        stream.flush()
+        _write(stream, "\n".join(lines) + "\n")
+
+
+def _write(stream: Any, text: str) -> None:
+    """Write a text; characters that the stream cannot show become escapes, as the job is done already."""
+    try:
+        stream.write(text)
+    except UnicodeEncodeError as error:
+        stream.write(text.encode(error.encoding, "backslashreplace").decode(error.encoding))
+    stream.flush()

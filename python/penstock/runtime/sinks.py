@@ -145,12 +145,23 @@ class TextSink(BuiltinSink):
     def prepare(self, parallelism: int) -> TextSink:
         """The target is free, or may be replaced; its path is made absolute."""
         target = local_path(self.path).absolute()
-        self._check_target(target)
+        self.check_target()
         return replace(self, path=str(target))
 
-    def _check_target(self, target: Path) -> None:
+    def check_target(self) -> None:
+        """The target is free, or may be replaced.
+
+        Raises:
+            ConfigurationError: it is not.
+        """
+        target = local_path(self.path)
         if not target.exists():
             return
+        if not (target.is_file() or target.is_dir()):
+            raise ConfigurationError(
+                f"The output {self.path!r} is neither a file nor a folder, and a text sink replaces what it writes to. "
+                "Write to a file."
+            )
         if not self.overwrite:
             raise ConfigurationError(
                 f"The output {self.path!r} exists already, and existing files are not overwritten. Remove it, write "
@@ -184,6 +195,8 @@ class _TextFile(SinkWriter):
         self._text = text
         self._files = files
 
+        self._file: Any = None
+
     def open(self) -> None:
         path = self._names.pending  # stays open until finish or discard
         self._file = open(path, "w", encoding="utf-8", errors="surrogatepass", newline="\n")  # noqa: SIM115
@@ -198,9 +211,11 @@ class _TextFile(SinkWriter):
         self._files.append(self._names)
 
     def discard(self) -> None:
-        with contextlib.suppress(OSError):
-            self._file.close()
-            os.unlink(self._names.pending)
+        if self._file is not None:  # it may be what could not be opened
+            with contextlib.suppress(OSError):
+                self._file.close()
+            with contextlib.suppress(OSError):
+                os.unlink(self._names.pending)
 
 
 def make_pending(targets: Iterable[str], job_id: str) -> None:

@@ -5,6 +5,7 @@ Source of the semantics: ``StreamSink`` (Flink 1.11).
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -119,6 +120,7 @@ class _BuiltinSink(LiveOperator):
             self._writer = None
 
     def dispose(self) -> None:
-        if self._writer is not None:
-            self._writer.discard()
-            self._writer = None
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            with contextlib.suppress(Exception):  # the failure before it counts
+                writer.discard()
