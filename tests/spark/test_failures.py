@@ -40,3 +40,16 @@ def test_causes_in_a_circle_come_to_an_end():
     second.__cause__ = first
     failure = arrived(first, second)
     assert [str(failure.__cause__), str(failure.__cause__.__cause__)] == ["first", "second"]
+
+
+def test_workers_without_penstock_are_explained():
+    failure = local_failure(RuntimeError("Traceback …\nModuleNotFoundError: No module named 'penstock'"))
+    assert "set PYSPARK_PYTHON" in str(failure)
+
+
+def test_an_exception_that_the_driver_cannot_build_is_text(monkeypatch):
+    sent = str(remote_failure(JobExecutionError("what happened where", operator="map")))
+    monkeypatch.setattr("penstock.spark.failures.pickle.loads", lambda data: 1 // 0)
+    failure = local_failure(RuntimeError(sent))
+    assert "what happened where" in str(failure)
+    assert "[penstock-failure" not in str(failure)

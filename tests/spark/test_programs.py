@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections import Counter
 
 import pytest
@@ -27,7 +28,7 @@ from penstock.runtime.partition import CustomPartition, KeyPartition
 from penstock.runtime.sinks import PrintSink, TextSink
 from penstock.runtime.sources import FileMonitor, SequenceSource
 from penstock.runtime.windows import CountEvictor, CountTrigger, GlobalWindows, ReduceWindow
-from penstock.spark.session import open_session
+from penstock.spark.session import job_session, open_session
 from tests.runtime.programs import Program
 from tests.runtime.test_programs import BY_WORD, PAIR, words
 
@@ -242,6 +243,24 @@ def test_a_running_spark_with_another_master_is_an_error(spark):
     child = open_session(None, {"spark.sql.shuffle.partitions": "3"})
     assert child.conf.get("spark.sql.shuffle.partitions") == "3"
     assert spark.conf.get("spark.sql.shuffle.partitions") == "7"
+
+
+def test_settings_of_a_later_job_reach_it(spark):
+    zone = job_session(
+        open_session(None, {"spark.sql.session.timeZone": "Asia/Tokyo"}), {"spark.sql.session.timeZone": "Asia/Tokyo"}
+    )
+    assert zone.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
+    assert spark.conf.get("spark.sql.session.timeZone") != "Asia/Tokyo"
+    jobs = job_session(spark, {"spark.sql.adaptive.enabled": "true", "spark.executor.memory": "1g", "job.key": "x"})
+    assert jobs.conf.get("spark.sql.adaptive.enabled") == "false"
+    assert jobs.conf.get("spark.sql.execution.arrow.useLargeVarTypes") == "false"
+
+
+def test_a_function_that_calls_exit_fails_the_job(executor):
+    program = Program()
+    program.collect(program.add(StreamMap(lambda x: sys.exit(0)), program.source([1])))
+    with pytest.raises(JobExecutionError, match=r"called sys\.exit"):
+        executor.execute(program.pipeline())
 
 
 def test_capturing_a_session_is_explained(spark, executor):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
+import threading
 
 import pytest
 
 from penstock.errors import ConfigurationError
-from penstock.spark.session import check_java
+from penstock.spark.lowering import _without_pandas
+from penstock.spark.session import check_java, job_session
 
 
 def test_a_missing_java_is_explained(monkeypatch, tmp_path):
@@ -36,3 +39,34 @@ def test_the_runtime_imports_nothing_above_it():
         "'penstock._native'))];assert not bad, bad"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_session_that_was_stopped_is_explained():
+    class Stopped:
+        def newSession(self):
+            raise RuntimeError("Cannot call methods on a stopped SparkContext")
+
+    with pytest.raises(ConfigurationError, match="has probably been stopped"):
+        job_session(Stopped())
+
+
+def test_jobs_of_several_threads_leave_pyspark_as_it_was():
+    from pyspark.sql.pandas import functions
+
+    check = functions.require_minimum_pandas_version
+    inside, go = threading.Barrier(2, timeout=0.3), threading.Event()
+
+    def build():
+        with _without_pandas():
+            assert functions.require_minimum_pandas_version is not check
+            with contextlib.suppress(threading.BrokenBarrierError):  # nobody else may be inside
+                inside.wait()
+                go.set()
+
+    threads = [threading.Thread(target=build) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert functions.require_minimum_pandas_version is check
+    assert not go.is_set()

@@ -62,8 +62,10 @@ class SparkExecutor:
     def _session(self, config: Mapping[str, str]) -> Any:
         from penstock.spark.session import job_session, open_session
 
-        session = self._spark or open_session(self._master, {**config, **self._config})
-        return job_session(session)
+        if self._spark is not None:
+            return job_session(self._spark)
+        settings = {**config, **self._config}
+        return job_session(open_session(self._master, settings), settings)
 
     def _rows(self, session: Any, deployment: Any) -> list[Any]:
         """Run the job; the rows that arrive at the driver."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import pickle
 import re
+import sys
 
 from penstock.errors import JobExecutionError
 
@@ -54,8 +55,11 @@ def local_failure(error: BaseException) -> JobExecutionError:
     text = str(error)
     found = _PATTERN.search(text)
     if found is None:
-        return JobExecutionError(f"Spark could not run the job: {type(error).__name__}: {text.strip()}")
-    failure, causes = pickle.loads(base64.b64decode(found.group(1)))
+        return JobExecutionError(f"Spark could not run the job: {_advice(text)}{type(error).__name__}: {text.strip()}")
+    try:
+        failure, causes = pickle.loads(base64.b64decode(found.group(1)))
+    except Exception:  # its class exists on the executors only, say
+        return JobExecutionError(_PATTERN.sub("", text).strip())
     if not causes:
         causes = [
             RuntimeError("the user's exception could not be pickled; its text is in the message of the job's failure")
@@ -63,3 +67,12 @@ def local_failure(error: BaseException) -> JobExecutionError:
     for effect, cause in zip([failure, *causes], causes, strict=False):
         effect.__cause__ = cause
     return failure
+
+
+def _advice(text: str) -> str:
+    if "No module named 'penstock'" not in text:
+        return ""
+    return (
+        "the Python of its workers does not have Penstock. Before the SparkSession starts, set PYSPARK_PYTHON (or "
+        f"spark.pyspark.python) to a Python that does; the one of this program is {sys.executable}. "
+    )

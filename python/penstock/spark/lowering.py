@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +49,10 @@ def lower(session: Any, deployment: Deployment) -> Any:
     return frame
 
 
+_PANDAS = threading.Lock()
+"""Jobs of several threads take turns without the check; otherwise one could put back what another has set."""
+
+
 @contextlib.contextmanager
 def _without_pandas() -> Iterator[None]:
     """Build a plan without the check for pandas.
@@ -57,15 +62,16 @@ def _without_pandas() -> Iterator[None]:
     """
     from pyspark.sql.pandas import functions
 
-    check = getattr(functions, "require_minimum_pandas_version", None)
-    if check is None:
-        yield
-        return
-    functions.require_minimum_pandas_version = lambda: None  # type: ignore[attr-defined]
-    try:
-        yield
-    finally:
-        functions.require_minimum_pandas_version = check  # type: ignore[attr-defined]
+    with _PANDAS:
+        check = getattr(functions, "require_minimum_pandas_version", None)
+        if check is None:
+            yield
+            return
+        functions.require_minimum_pandas_version = lambda: None  # type: ignore[attr-defined]
+        try:
+            yield
+        finally:
+            functions.require_minimum_pandas_version = check  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -143,11 +149,13 @@ def _split(batch: Any, level: Level) -> tuple[list[Row], Any]:
     """The rows that this level consumes, and a batch of those that pass through, with their next hop."""
     pc = _compute()
     own = pc.equal(batch.column(1), level.index)
-    consumed = batch.filter(own)
-    rows: list[Row] = list(zip(*(column.to_pylist() for column in consumed.columns[1:]), strict=True))
-    if consumed.num_rows == batch.num_rows:
-        return rows, None
-    return rows, _next_hop(batch.filter(pc.invert(own)), level)
+    if pc.all(own).as_py():  # the usual case, without a copy
+        return _rows(batch), None
+    return _rows(batch.filter(own)), _next_hop(batch.filter(pc.invert(own)), level)
+
+
+def _rows(batch: Any) -> list[Row]:
+    return list(zip(*(column.to_pylist() for column in batch.columns[1:]), strict=True))
 
 
 def _next_hop(batch: Any, level: Level) -> Any:

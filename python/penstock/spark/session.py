@@ -40,6 +40,7 @@ is in Python. ``spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=4`` undoes i
 PER_JOB = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
+    "spark.sql.execution.arrow.useLargeVarTypes": "false",  # rows are written with Arrow's plain binary type
     "spark.sql.execution.arrow.maxRecordsPerBatch": "256",  # a row is a buffer of up to a mebibyte, not a record
 }
 """Settings of the child session of each job, also below a user's session."""
@@ -157,10 +158,25 @@ def check_java() -> None:
         )
 
 
-def job_session(session: Any) -> Any:
+def job_session(session: Any, config: Mapping[str, str] | None = None) -> Any:
     """A child of the session for one job: adaptive execution off, tracebacks whole. The session itself does not
-    change."""
-    child = session.newSession()
-    for key, value in PER_JOB.items():
+    change.
+
+    Args:
+        session: whose Spark runs the job. Its own settings at run time do not pass to the child.
+        config: settings that do, where they can be set for one job.
+
+    Raises:
+        ConfigurationError: the session's Spark has been stopped.
+    """
+    try:
+        child = session.newSession()
+    except Exception as error:
+        raise ConfigurationError(
+            f"The SparkSession cannot run a job; it has probably been stopped ({type(error).__name__}). Give the "
+            "executor a session that runs, or none."
+        ) from error
+    wanted = {k: v for k, v in (config or {}).items() if k.startswith("spark.") and child.conf.isModifiable(k)}
+    for key, value in {**wanted, **PER_JOB}.items():
         child.conf.set(key, value)
     return child
