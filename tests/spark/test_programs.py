@@ -240,7 +240,8 @@ def test_a_running_spark_with_another_master_is_an_error(spark):
     with pytest.raises(ConfigurationError, match=r"spark\.executor\.memory"):
         open_session(None, {"spark.executor.memory": "3g"})
     assert open_session(None, {}) is not None
-    child = open_session(None, {"spark.sql.shuffle.partitions": "3"})
+    settings = {"spark.sql.shuffle.partitions": "3"}
+    child = job_session(open_session(None, settings), settings)
     assert child.conf.get("spark.sql.shuffle.partitions") == "3"
     assert spark.conf.get("spark.sql.shuffle.partitions") == "7"
 

@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from penstock.errors import ConfigurationError
+from penstock.spark import SparkExecutor
 from penstock.spark.lowering import _without_pandas
 from penstock.spark.session import check_java, job_session
 
@@ -70,3 +71,16 @@ def test_jobs_of_several_threads_leave_pyspark_as_it_was():
         thread.join()
     assert functions.require_minimum_pandas_version is check
     assert not go.is_set()
+
+
+@pytest.mark.spark
+def test_settings_of_a_job_in_a_given_session_work_or_are_refused(spark):
+    """Nothing is accepted and then ignored; the session itself keeps its settings."""
+    before = spark.conf.get("spark.sql.session.timeZone")
+    job = SparkExecutor(spark, config={"spark.sql.session.timeZone": "Asia/Tokyo"})._session({})
+    assert job.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
+    assert spark.conf.get("spark.sql.session.timeZone") == before
+    with pytest.raises(ConfigurationError, match=r"spark\.executor\.memory='7g' cannot change"):
+        SparkExecutor(spark)._session({"spark.executor.memory": "7g"})
+    with pytest.raises(ConfigurationError, match="Drop one"):
+        SparkExecutor(spark, master="local[3]")

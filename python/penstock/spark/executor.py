@@ -8,6 +8,7 @@ from typing import Any
 
 from penstock.common.job import JobExecutionResult
 from penstock.deployment import deploy, sinks
+from penstock.errors import ConfigurationError
 from penstock.runtime.config import TaskReport
 from penstock.runtime.results import JobOutput
 
@@ -18,8 +19,12 @@ class SparkExecutor:
     Args:
         spark: a SparkSession to run in; it is not changed. None uses the process's own, started if need be.
         master: Spark master URL for a session of our own (default: ``local[*,4]``).
-        config: Spark settings for a session of our own; keys that do not begin with ``spark.`` are ignored.
+        config: Spark settings of the jobs; keys that do not begin with ``spark.`` are not Spark's. In a session that
+            runs already they must be settings that one job can have.
         progress: show a progress line on standard error; None: when that is a terminal.
+
+    Raises:
+        ConfigurationError: both a session and a master.
 
     Attributes:
         reports: of the subtasks of the last job.
@@ -33,6 +38,10 @@ class SparkExecutor:
         *,
         progress: bool | None = None,
     ) -> None:
+        if spark is not None and master is not None:
+            raise ConfigurationError(
+                f"A SparkSession and the master {master!r} were given; a session has its master already. Drop one."
+            )
         self._spark = spark
         self._master = master
         self._config = dict(config or {})
@@ -60,12 +69,14 @@ class SparkExecutor:
         return JobExecutionResult(pipeline.name, elapsed, collected)
 
     def _session(self, config: Mapping[str, str]) -> Any:
-        from penstock.spark.session import job_session, open_session
+        from penstock.spark.session import check_settings, job_session, open_session
 
-        if self._spark is not None:
-            return job_session(self._spark)
         settings = {**config, **self._config}
-        return job_session(open_session(self._master, settings), settings)
+        if self._spark is None:
+            return job_session(open_session(self._master, settings), settings)
+        job = job_session(self._spark, settings)  # first of all: it notices a session that was stopped
+        check_settings(self._spark, settings)
+        return job
 
     def _rows(self, session: Any, deployment: Any) -> list[Any]:
         """Run the job; the rows that arrive at the driver."""

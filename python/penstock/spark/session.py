@@ -51,10 +51,12 @@ def open_session(master: str | None, config: Mapping[str, str]) -> Any:
 
     Args:
         master: Spark master URL; None takes ``spark.master`` of the configuration, then :data:`DEFAULT_MASTER`.
-        config: Spark settings (keys that begin with ``spark.``); they win over ours. Others are ignored.
+        config: Spark settings (keys that begin with ``spark.``); they win over ours. Others are not Spark's. In a
+            session that runs already they are checked here and applied by :func:`job_session`.
 
     Raises:
-        ConfigurationError: there is no Java, or a Spark with another master runs already in this process.
+        ConfigurationError: there is no Java, or a Spark with another master or fixed settings runs already in this
+            process.
     """
     settings = {key: value for key, value in config.items() if key.startswith("spark.")}
     wanted = master or settings.get("spark.master")
@@ -62,7 +64,8 @@ def open_session(master: str | None, config: Mapping[str, str]) -> Any:
     running = _running()
     if running is not None:
         _check_master(running, wanted)
-        return _with_settings(running, settings)
+        check_settings(running, settings, _started)
+        return running
     if os.environ.get("SPARK_REMOTE") or (wanted or "").startswith("sc://"):
         raise ConfigurationError(
             f"The master {wanted or os.environ['SPARK_REMOTE']!r} is a Spark Connect server. Make the session "
@@ -99,20 +102,25 @@ def _check_master(session: Any, wanted: str | None) -> None:
         )
 
 
-def _with_settings(session: Any, settings: Mapping[str, str]) -> Any:
-    """A running session with some settings of the job; the session itself stays untouched."""
-    different = {k: v for k, v in settings.items() if v not in (_started.get(k), session.conf.get(k, None))}
-    if not different:
-        return session
-    child = session.newSession()
-    for key, value in different.items():
+def check_settings(session: Any, config: Mapping[str, str], started_with: Mapping[str, str] | None = None) -> None:
+    """Refuse settings that cannot be given to one job of a running session; :func:`job_session` applies the others.
+
+    Args:
+        session: runs already.
+        config: settings of the job; keys that do not begin with ``spark.`` are not Spark's.
+        started_with: settings it was started with, as they were given.
+
+    Raises:
+        ConfigurationError: a setting that is fixed while Spark runs would have to change.
+    """
+    for key, value in config.items():
+        if not key.startswith("spark.") or value in ((started_with or {}).get(key), session.conf.get(key, None)):
+            continue
         if not session.conf.isModifiable(key):
             raise ConfigurationError(
                 f"The setting {key}={value!r} cannot change while Spark runs, and it runs in this process already. "
                 "Set it before the first job, or stop Spark in between."
             )
-        child.conf.set(key, value)
-    return child
 
 
 def _start(master: str, settings: Mapping[str, str]) -> Any:
