@@ -23,7 +23,7 @@ Examples:
 """,
 )
 @click.option(
-    "--master", metavar="MASTER", help="Spark master, such as local[4] or spark://host:7077.  [default: local[*]]"
+    "--master", metavar="MASTER", help="Spark master, such as local[4] or spark://host:7077.  [default: local[*,4]]"
 )
 @click.option("--local", is_flag=True, help="Run inside this process, without Spark.")
 @click.option(

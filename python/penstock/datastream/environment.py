@@ -65,7 +65,7 @@ class StreamExecutionEnvironment(PlannedSourceMethods):
             configuration: settings: ``parallelism.default``, ``pipeline.*``, … of Flink;
                 ``penstock.executor``; ``spark.*`` for the session. Others are named in a warning.
             spark: an existing SparkSession to run in; it is not reconfigured.
-            master: Spark master URL; ``local[*]`` when neither this, ``spark.master`` nor ``spark`` is given.
+            master: Spark master URL; ``local[*,4]`` when neither this, ``spark.master`` nor ``spark`` is given.
             executor: ``"spark"`` (default), ``"local"`` (this process, bounded programs, no Spark), or an executor
                 object. Without it ``penstock.executor`` of the configuration counts, then the environment variable
                 PENSTOCK_EXECUTOR.
