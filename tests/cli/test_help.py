@@ -37,9 +37,3 @@ def test_an_unknown_command_is_a_usage_error(penstock):
 def test_the_console_script_and_the_module_are_the_same():
     run = subprocess.run([sys.executable, "-m", "penstock.cli", "uid", "a"], capture_output=True, text=True, check=True)
     assert run.stdout == "897859f6655555855a890e51483ab5e6\n"
-
-
-def test_help_needs_neither_spark_nor_arrow():
-    code = "import sys, penstock.cli; print([m for m in ('pyspark', 'pyarrow', 'rich') if m in sys.modules])"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == "[]\n"

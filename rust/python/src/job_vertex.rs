@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use penstock_planner::index::{CoLocationIndex, Index, JobEdgeIndex, VertexIndex};
+use penstock_planner::index::{CoLocationIndex, Index, VertexIndex};
 use penstock_planner::job_graph::JobGraph as Job;
 use pyo3::prelude::*;
 
@@ -120,13 +120,13 @@ impl JobVertex {
     /// Stream edges it reads, in physical order.
     #[getter]
     fn in_edges(&self) -> Vec<u32> {
-        self.job.inputs(self.vertex).iter().map(|&edge| self.job.edge(edge).edge.0).collect()
+        self.job.in_edges(self.vertex).map(|edge| edge.0).collect()
     }
 
     /// Stream edges it writes, in order.
     #[getter]
     fn out_edges(&self) -> Vec<u32> {
-        self.job.results(self.vertex).iter().map(|&result| self.job.edge(JobEdgeIndex(result.0)).edge.0).collect()
+        self.job.out_edges(self.vertex).map(|edge| edge.0).collect()
     }
 
     /// Its operators from the head down the chained outputs. O(operators) at each access.

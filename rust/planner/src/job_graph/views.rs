@@ -159,12 +159,22 @@ impl JobGraph {
         Distribution::of(self.graph.edge(self.edge(edge).edge).partitioner)
     }
 
-    /// Inputs of a vertex, in order; also the physical in-edges.
+    /// Edges of the program that a vertex reads, in physical order.
+    pub fn in_edges(&self, vertex: VertexIndex) -> impl Iterator<Item = EdgeIndex> + '_ {
+        self.inputs(vertex).iter().map(|&edge| self.edge(edge).edge)
+    }
+
+    /// Edges of the program that leave a vertex, in order.
+    pub fn out_edges(&self, vertex: VertexIndex) -> impl Iterator<Item = EdgeIndex> + '_ {
+        self.results(vertex).iter().flat_map(|&result| self.consumers(result)).map(|edge| self.edge(edge).edge)
+    }
+
+    /// Inputs of a vertex, in order.
     pub fn inputs(&self, vertex: VertexIndex) -> &[JobEdgeIndex] {
         self.inputs.of(vertex)
     }
 
-    /// Data sets of a vertex, in order; also the out-edges in order.
+    /// Data sets of a vertex, in order.
     pub fn results(&self, vertex: VertexIndex) -> &[DataSetIndex] {
         self.results.of(vertex)
     }
