@@ -57,11 +57,6 @@ class StreamOperator:
         """Declared type of the key."""
         return self.keyed.key_type if self.keyed is not None else None
 
-    @property
-    def key_selectors(self) -> tuple[KeyPartition | None, ...]:
-        """The keying per input."""
-        return (self.keyed,)
-
     def prepare(self: S, parallelism: int) -> S:
         """Called on the driver before a job starts: the operator as it travels, with paths made absolute.
 
