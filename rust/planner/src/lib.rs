@@ -7,6 +7,7 @@
 //! A step takes what came before and returns a new type; all are immutable. Everything is O(nodes + edges) unless its header
 //! says otherwise, iterative, and independent of hash seeds. Pure Rust: no Python, no input or output.
 
+pub mod cancel;
 pub mod chainable;
 pub mod csr;
 pub mod error;

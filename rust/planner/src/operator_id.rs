@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use hashbrown::HashMap;
 
+use crate::cancel::checkpoint_at;
 use crate::chainable::Verdicts;
 use crate::error::{PlanError, Result};
 use crate::index::{Index, NodeIndex, all};
@@ -62,6 +63,7 @@ impl OperatorIds {
     pub fn of(graph: &StreamGraph, verdicts: &Verdicts) -> Result<Self> {
         let mut walk = Walk::new(graph, verdicts);
         while let Some(node) = walk.queue.pop_front() {
+            checkpoint_at(walk.hashed as usize);
             walk.visit(node)?;
         }
         Ok(Self { ids: walk.ids, assigned: walk.assigned, taken_twice: walk.taken_twice })

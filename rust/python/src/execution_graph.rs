@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use crate::columns::Columns;
 use crate::error::check;
 use crate::executions::Executions;
+use crate::interrupt::interruptible;
 use crate::job_graph::JobGraph;
 use crate::stream_graph::clipped;
 
@@ -85,7 +86,7 @@ impl ExecutionGraph {
     ///     ExecutionGraphError: they would take more than ``limit_bytes``; the message says how many.
     #[pyo3(signature = (*, limit_bytes = 4 << 30))]
     fn execution_edges(&self, py: Python<'_>, limit_bytes: u64) -> PyResult<Columns> {
-        check(py, py.detach(|| self.0.all_edges(limit_bytes).map(edge_table)))
+        check(py, interruptible(py, || self.0.all_edges(limit_bytes).map(edge_table))?)
     }
 
     /// The same columns in tables of up to ``chunk_size`` rows, in bounded memory.
@@ -101,18 +102,18 @@ impl ExecutionGraph {
     }
 
     /// Broken invariants, a sentence each; empty when all is well. O(V + E).
-    fn verify(&self, py: Python<'_>) -> Vec<String> {
-        py.detach(|| self.0.verify())
+    fn verify(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        interruptible(py, || self.0.verify())
     }
 
     /// Vertices as columns.
-    fn vertices_table(&self, py: Python<'_>) -> Columns {
-        py.detach(|| vertices_table(&self.0))
+    fn vertices_table(&self, py: Python<'_>) -> PyResult<Columns> {
+        interruptible(py, || vertices_table(&self.0))
     }
 
     /// Subtasks as columns, with their key groups. O(subtasks).
-    fn subtasks_table(&self, py: Python<'_>) -> Columns {
-        py.detach(|| subtasks_table(&self.0))
+    fn subtasks_table(&self, py: Python<'_>) -> PyResult<Columns> {
+        interruptible(py, || subtasks_table(&self.0))
     }
 
     /// First attempts of all subtasks; ``history`` prior attempts of each are remembered.
@@ -122,8 +123,8 @@ impl ExecutionGraph {
     }
 
     /// Fingerprints of all ExecutionEdges, by consumer and by producer (record format). O(edges) time, O(1) space.
-    fn sha256_of_edges(&self, py: Python<'_>) -> (String, String) {
-        py.detach(|| (self.0.sha256_of_inputs(), self.0.sha256_of_consumers()))
+    fn sha256_of_edges(&self, py: Python<'_>) -> PyResult<(String, String)> {
+        interruptible(py, || (self.0.sha256_of_inputs(), self.0.sha256_of_consumers()))
     }
 
     fn __repr__(&self) -> String {
@@ -281,12 +282,15 @@ impl EdgeChunks {
         slf
     }
 
-    fn __next__(&self, py: Python<'_>) -> Option<Columns> {
-        let columns = py.detach(|| {
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Columns>> {
+        let columns = interruptible(py, || {
             let mut cursor = self.cursor.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            self.graph.next_edges(&mut cursor, self.rows)
-        });
-        (!columns.is_empty()).then(|| edge_table(columns))
+            let mut next = *cursor; // an interrupted chunk comes again
+            let columns = self.graph.next_edges(&mut next, self.rows);
+            *cursor = next;
+            columns
+        })?;
+        Ok((!columns.is_empty()).then(|| edge_table(columns)))
     }
 
     fn __repr__(&self) -> String {

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use crate::columns::Columns;
 use crate::error::check;
 use crate::execution_graph::ExecutionGraph;
+use crate::interrupt::interruptible;
 use crate::job_tables::{edges_table, operators_table, vertices_table};
 use crate::job_vertex::JobVertex;
 use crate::stream_graph::{StreamGraph, clipped};
@@ -170,13 +171,13 @@ impl JobGraph {
     }
 
     /// What Flink's JsonPlanGenerator writes, byte for byte, with a JobID of zeros.
-    fn json_plan(&self, py: Python<'_>) -> String {
-        py.detach(|| penstock_planner::json::job_plan(&self.0))
+    fn json_plan(&self, py: Python<'_>) -> PyResult<String> {
+        interruptible(py, || penstock_planner::json::job_plan(&self.0))
     }
 
     /// Broken invariants, a sentence each; empty when all is well. O(V + E).
-    fn verify(&self, py: Python<'_>) -> Vec<String> {
-        py.detach(|| self.0.verify())
+    fn verify(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        interruptible(py, || self.0.verify())
     }
 
     /// Expand to subtasks (ExecutionGraph.attachJobGraph). O(V + E) whatever the parallelism.
@@ -184,22 +185,22 @@ impl JobGraph {
     /// Raises:
     ///     ExecutionGraphError: parallelism or maximum parallelism out of bounds.
     fn execution_graph(&self, py: Python<'_>) -> PyResult<ExecutionGraph> {
-        check(py, py.detach(|| expand(self.0.clone()))).map(|graph| ExecutionGraph(Arc::new(graph)))
+        check(py, interruptible(py, || expand(self.0.clone()))?).map(|graph| ExecutionGraph(Arc::new(graph)))
     }
 
     /// Operators as columns: node, OperatorID, vertex, chain index, names.
-    fn operators_table(&self, py: Python<'_>) -> Columns {
-        py.detach(|| operators_table(&self.0))
+    fn operators_table(&self, py: Python<'_>) -> PyResult<Columns> {
+        interruptible(py, || operators_table(&self.0))
     }
 
     /// Vertices as columns.
-    fn vertices_table(&self, py: Python<'_>) -> Columns {
-        py.detach(|| vertices_table(&self.0))
+    fn vertices_table(&self, py: Python<'_>) -> PyResult<Columns> {
+        interruptible(py, || vertices_table(&self.0))
     }
 
     /// Job edges as columns.
-    fn edges_table(&self, py: Python<'_>) -> Columns {
-        py.detach(|| edges_table(&self.0))
+    fn edges_table(&self, py: Python<'_>) -> PyResult<Columns> {
+        interruptible(py, || edges_table(&self.0))
     }
 
     fn __repr__(&self) -> String {

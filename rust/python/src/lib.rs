@@ -1,21 +1,23 @@
-//! The Python door of `penstock-planner`: every function converts, detaches from the interpreter, and returns.
+//! The Python door of `penstock-planner`: every function converts, works without the interpreter lock, and returns.
 
 mod builder;
 mod columns;
 mod error;
 mod execution_graph;
 mod executions;
+mod interrupt;
 mod job_graph;
 mod job_tables;
 mod job_vertex;
 mod stream_graph;
 
+use interrupt::interruptible;
 use pyo3::prelude::*;
 
 /// Everything the planner decides about one described graph, as one line of JSON; errors stand at their stage.
 #[pyfunction]
-fn plan_record(py: Python<'_>, spec: &str) -> String {
-    py.detach(|| penstock_planner::json::plan_record(spec))
+fn plan_record(py: Python<'_>, spec: &str) -> PyResult<String> {
+    interruptible(py, || penstock_planner::json::plan_record(spec))
 }
 
 /// The OperatorID of an operator with this uid: 32 hex digits of murmur3_128 over its UTF-8 bytes.

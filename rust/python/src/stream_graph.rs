@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 
 use crate::columns::Columns;
 use crate::error::{check, to_python};
+use crate::interrupt::interruptible;
 use crate::job_graph::JobGraph;
 
 /// A program's operators and connections, virtual nodes resolved; immutable (Flink's StreamGraph).
@@ -79,7 +80,7 @@ impl StreamGraph {
     ///     StreamGraphError: unknown or duplicate nodes, FORWARD between different parallelisms.
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
-        check(py, py.detach(|| Graph::from_json(text))).map(|graph| Self(Arc::new(graph)))
+        check(py, interruptible(py, || Graph::from_json(text))?).map(|graph| Self(Arc::new(graph)))
     }
 
     /// Like :meth:`from_json`, from plain Python data.
@@ -94,17 +95,17 @@ impl StreamGraph {
     }
 
     /// The graph as text that :meth:`from_json` reads back without loss.
-    fn to_json(&self, py: Python<'_>) -> String {
-        py.detach(|| self.0.to_json())
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        interruptible(py, || self.0.to_json())
     }
 
     /// The graph as plain Python data.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import("json")?.call_method1("loads", (self.to_json(py),))
+        py.import("json")?.call_method1("loads", (self.to_json(py)?,))
     }
 
-    fn __getnewargs__(&self, py: Python<'_>) -> (String,) {
-        (self.to_json(py),)
+    fn __getnewargs__(&self, py: Python<'_>) -> PyResult<(String,)> {
+        Ok((self.to_json(py)?,))
     }
 
     /// Name of the job.
@@ -136,15 +137,15 @@ impl StreamGraph {
     /// Raises:
     ///     OperatorIdError: two operators claim one uid.
     fn operator_ids(&self, py: Python<'_>) -> PyResult<BTreeMap<i32, String>> {
-        let ids = check(py, py.detach(|| OperatorIds::of(&self.0, &Verdicts::of(&self.0))))?;
+        let ids = check(py, interruptible(py, || OperatorIds::of(&self.0, &Verdicts::of(&self.0)))?)?;
         let hex = |node: NodeIndex| Some((self.0.node(node).id, ids.get(node)?.to_string()));
         Ok(all(self.0.node_count()).filter_map(hex).collect())
     }
 
     /// Per edge, whether it is chained, or the first rule that broke (isChainable). O(V + E).
-    fn verdicts(&self, py: Python<'_>) -> Vec<Verdict> {
-        let verdicts = py.detach(|| Verdicts::of(&self.0));
-        all(self.0.edge_count()).map(|edge| verdict(&self.0, &verdicts, edge)).collect()
+    fn verdicts(&self, py: Python<'_>) -> PyResult<Vec<Verdict>> {
+        let verdicts = interruptible(py, || Verdicts::of(&self.0))?;
+        Ok(all(self.0.edge_count()).map(|edge| verdict(&self.0, &verdicts, edge)).collect())
     }
 
     /// What Flink's getStreamingPlanAsJSON returns, byte for byte.
@@ -152,7 +153,7 @@ impl StreamGraph {
     /// Raises:
     ///     StreamGraphError: the graph is empty.
     fn streaming_plan_json(&self, py: Python<'_>) -> PyResult<String> {
-        check(py, py.detach(|| penstock_planner::json::streaming_plan(&self.0)))
+        check(py, interruptible(py, || penstock_planner::json::streaming_plan(&self.0))?)
     }
 
     /// Compile to a JobGraph (StreamingJobGraphGenerator). O(V + E), no recursion.
@@ -178,22 +179,22 @@ impl StreamGraph {
         let additional_hashes = check(py, additional_hashes.iter().map(|table| parse_hash_table(&self.0, table)).collect())?;
         let savepoint = savepoint_path.map(|path| SavepointRestore { path, allow_non_restored_state });
         let options = JobOptions { additional_hashes, savepoint, artifacts: artifacts.into_iter().collect() };
-        check(py, py.detach(|| compile(self.0.clone(), options))).map(|job| JobGraph(Arc::new(job)))
+        check(py, interruptible(py, || compile(self.0.clone(), options))?).map(|job| JobGraph(Arc::new(job)))
     }
 
     /// Broken invariants, a sentence each; empty when all is well. O(V + E).
-    fn verify(&self, py: Python<'_>) -> Vec<String> {
-        py.detach(|| self.0.verify())
+    fn verify(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        interruptible(py, || self.0.verify())
     }
 
     /// The nodes as columns.
-    fn nodes_table(&self, py: Python<'_>) -> Columns {
-        py.detach(|| nodes_table(&self.0))
+    fn nodes_table(&self, py: Python<'_>) -> PyResult<Columns> {
+        interruptible(py, || nodes_table(&self.0))
     }
 
     /// The edges as columns, with verdicts.
-    fn edges_table(&self, py: Python<'_>) -> Columns {
-        py.detach(|| edges_table(&self.0))
+    fn edges_table(&self, py: Python<'_>) -> PyResult<Columns> {
+        interruptible(py, || edges_table(&self.0))
     }
 
     fn __repr__(&self) -> String {

@@ -3,6 +3,7 @@
 //! Order: consumer vertices in order of creation, then subtask, then input, then partition. Cost: O(edges asked for).
 
 use super::ExecutionGraph;
+use crate::cancel::checkpoint_at;
 use crate::error::{PlanError, Result};
 use crate::index::{ExecutionVertexIndex, Index};
 
@@ -85,6 +86,7 @@ impl ExecutionGraph {
 
     /// The next span behind a cursor.
     pub fn next_span(&self, cursor: &mut Cursor) -> Option<Span> {
+        checkpoint_at(cursor.subtask as usize * 64); // a span holds thousands of edges where that matters
         if let Some(rest) = cursor.rest.take() {
             return Some(rest);
         }

@@ -14,6 +14,7 @@
 use hashbrown::HashMap;
 
 use super::exchange::ResultType;
+use crate::cancel::checkpoint_at;
 use crate::chainable::Verdicts;
 use crate::error::{PlanError, Result};
 use crate::index::{EdgeIndex, Index, NodeIndex, VertexIndex};
@@ -126,6 +127,7 @@ pub fn build(graph: &StreamGraph, verdicts: &Verdicts, ids: &OperatorIds, user_h
 impl Walk<'_> {
     fn run(&mut self) -> Result<()> {
         while let Some(frame) = self.frames.last_mut() {
+            checkpoint_at(self.result.operators.len());
             let (node, depth) = (frame.node, frame.depth);
             let edges = self.graph.out_edges(node);
             let wanted = !frame.chained_done;
