@@ -11,9 +11,9 @@ import pytest
 from tests.reference import job_graph, stream_graph
 from tests.reference.chaining import Chainability
 from tests.reference.hasher import operator_ids
-from tests.shapes import SHAPES, Shape, vertex_count, write_spec, yielding_chain
+from tests.shapes import SHAPES, Shape, vertex_count, write_spec
 
-from penstock.plan import StreamGraphBuilder
+from penstock.plan.shapes import yielding_chain
 
 # not yielding_chain: the reference walks to the head of the chain for every operator, which is quadratic there
 PEERS = [shape for shape in SHAPES if shape is not yielding_chain]
@@ -47,9 +47,7 @@ def measure(benchmark: Any, size: int, work: Callable[[Any], Any], shape: Shape)
 @shapes
 def test_peer_hash(benchmark: Any, shape: Shape, peer_size: int) -> None:
     ids = measure(benchmark, peer_size, lambda graph: operator_ids(graph, Chainability(graph)), shape)
-    builder = StreamGraphBuilder()
-    shape(builder, peer_size)
-    assert {node: operator_id.hex() for node, operator_id in ids.items()} == builder.build().operator_ids()
+    assert {node: operator_id.hex() for node, operator_id in ids.items()} == shape(peer_size).operator_ids()
 
 
 @shapes

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 
 from penstock.errors import ExecutionGraphError
-from penstock.plan import StreamGraph, StreamGraphBuilder
+from penstock.plan import StreamGraph
+from penstock.plan.shapes import all_to_all
 from tests.execution_edges import from_inputs, from_results
 from tests.golden.load import plan_record, plan_records
-from tests.shapes import all_to_all
 
 EDGE_COLUMNS = ["consumer", "subtask", "input", "producer", "result", "partition"]
 NAMES = [
@@ -109,9 +109,7 @@ def test_chunks_and_groups_agree_with_the_whole(name: str, rows: int) -> None:
 
 
 def test_a_table_of_too_many_edges_is_refused_with_its_size_but_comes_in_chunks() -> None:
-    builder = StreamGraphBuilder()
-    all_to_all(builder, 32_768)
-    execution = builder.build().job_graph().execution_graph()
+    execution = all_to_all(32_768).job_graph().execution_graph()
     assert execution.total_edges == 32_768**2
     with pytest.raises(ExecutionGraphError) as caught:
         execution.execution_edges()

@@ -13,7 +13,7 @@ import pytest
 from penstock import errors
 from penstock.errors import ExecutionGraphError, JobGraphError, OperatorIdError, PlanError, SpecError, StreamGraphError
 from penstock.plan import StreamGraph, StreamGraphBuilder, plan_record
-from tests.shapes import SpecWriter
+from tests.spec_writer import SpecWriter
 
 ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
 ILLEGAL_STATE = "java.lang.IllegalStateException"

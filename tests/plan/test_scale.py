@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from penstock.plan import StreamGraphBuilder, operator_id
+from penstock.plan import operator_id
 from tests.shapes import (
     SHAPES,
     Shape,
@@ -51,15 +51,9 @@ def on_a_small_stack(work: Callable[[], Any]) -> Any:
     return outcome[0]
 
 
-def build(shape: Shape, size: int) -> Any:
-    builder = StreamGraphBuilder()
-    shape(builder, size)
-    return builder.build()
-
-
 def plan_all(shape: Shape, size: int) -> tuple[int, int]:
     """Build, hash, chain and connect a graph. Returns (vertices, subtasks)."""
-    graph = build(shape, size)
+    graph = shape(size)
     assert len(graph.operator_ids()) == len(graph.nodes) if size <= 100_000 else True
     job = graph.job_graph()
     execution = job.execution_graph()
@@ -83,7 +77,7 @@ def test_scale_ladder(shape: Shape) -> None:
 
 def test_a_hundred_thousand_uids_take_linear_time() -> None:
     """Flink compares each uid with every hash before it: a minute for this table."""
-    graph = build(uid_table, 100_000)
+    graph = uid_table(100_000)
     start = time.perf_counter()
     ids = on_a_small_stack(graph.operator_ids)
     assert time.perf_counter() - start < 5
@@ -95,19 +89,19 @@ def test_a_hundred_thousand_uids_take_linear_time() -> None:
 def test_yielding_operators_do_not_double_the_work_each(shape: Shape) -> None:
     """Flink walks to the head of the chain once more per operator: 26 of them take half a second, 100 for ever."""
     start = time.perf_counter()
-    verdicts = on_a_small_stack(lambda: build(shape, 50_000).verdicts())
+    verdicts = on_a_small_stack(lambda: shape(50_000).verdicts())
     assert time.perf_counter() - start < 20
     assert sum(verdict.chained for verdict in verdicts) > 30_000
 
 
 def test_a_streaming_plan_of_a_long_chain() -> None:
     """Flink's own printer is quadratic and recursive."""
-    text = on_a_small_stack(lambda: build(forward_chain, 20_000).streaming_plan_json())
+    text = on_a_small_stack(lambda: forward_chain(20_000).streaming_plan_json())
     assert text.count('"predecessors"') == 19_999
 
 
 def test_job_plan_and_chain_of_a_long_chain() -> None:
-    job = on_a_small_stack(lambda: build(forward_chain, 20_000).job_graph())
+    job = on_a_small_stack(lambda: forward_chain(20_000).job_graph())
     (vertex,) = job.vertices
     assert vertex.name.count(" -> ") == 19_999
     assert [operator.chain_index for operator in vertex.chain] == list(range(20_000))

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 
 from penstock.plan import plan_record
+from penstock.plan.shapes import all_to_all, scheduler_benchmark
 from tests.golden.load import differences
 from tests.properties.graphs import Spec, seeded_spec, specs
 from tests.properties.odd_values import odd_spec
 from tests.reference import plan
-from tests.shapes import (
-    Shape,
-    all_to_all,
-    forward_chain,
-    keyed_pipelines,
-    layered_dag,
-    uid_table,
-    write_spec,
-    yielding_chain,
-    yielding_diamonds,
-)
+from tests.shapes import SHAPES, Shape
 
 
 def compare(spec: Spec) -> tuple[int, bool]:
@@ -58,17 +50,12 @@ def test_odd_values() -> None:
     assert sum(planned for _, planned in outcomes) > 200
 
 
-@pytest.mark.parametrize(
-    ("shape", "size"),
-    [
-        (forward_chain, 200),
-        (layered_dag, 350),
-        (keyed_pipelines, 200),
-        (uid_table, 200),
-        (yielding_chain, 100),
-        (yielding_diamonds, 201),
-        (all_to_all, 300),
-    ],
-)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("size", [1, 7, 100, 203])
 def test_shapes_of_the_benches(shape: Shape, size: int) -> None:
-    assert compare(write_spec(shape, size))[1]
+    assert compare(shape(size).to_dict())[1]
+
+
+@pytest.mark.parametrize("make", [all_to_all, scheduler_benchmark, partial(scheduler_benchmark, blocking=True)])
+def test_pairs_of_the_benches(make: Shape) -> None:
+    assert compare(make(300).to_dict())[1]

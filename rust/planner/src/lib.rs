@@ -20,6 +20,7 @@ pub mod json;
 pub mod murmur3;
 pub mod names;
 pub mod operator_id;
+pub mod shapes;
 pub mod stream_graph;
 #[cfg(test)]
 mod test_graphs;

@@ -6,19 +6,19 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-
 use super::StreamGraph;
+use super::ids::NodeIds;
 use super::resources::Resources;
 use super::types::{ChainingStrategy, Iteration, NodeExtras, Partitioner, Role, Settings, ShuffleMode, StreamEdge, StreamNode};
 use super::virtual_nodes::{Trail, VirtualNode, VirtualNodes};
 use crate::error::{PlanError, Result};
-use crate::index::{Index, NodeIndex};
+use crate::index::{Index, NameId, NodeIndex};
 use crate::names::Names;
 
 /// More edges than this are a mistake (a union of unions of one stream), and would not fit in memory anyway.
-const MAX_EDGES: u64 = 1 << 28;
-const MAX_NODES: u64 = 1 << 28;
+pub(crate) const MAX_EDGES: u64 = 1 << 28;
+/// Likewise.
+pub(crate) const MAX_NODES: u64 = 1 << 28;
 
 /// A node to add; strings are borrowed and interned.
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ pub struct StreamGraphBuilder {
     edges: Vec<StreamEdge>,
     iterations: Vec<Iteration>,
     extras: Vec<NodeExtras>,
-    ids: HashMap<i32, NodeIndex>,
+    ids: NodeIds,
     virtual_nodes: VirtualNodes,
 }
 
@@ -99,7 +99,7 @@ impl StreamGraphBuilder {
             edges: Vec::with_capacity(edges),
             iterations: Vec::new(),
             extras: Vec::new(),
-            ids: HashMap::with_capacity(nodes),
+            ids: NodeIds::default(),
             virtual_nodes: VirtualNodes::default(),
         }
     }
@@ -127,10 +127,11 @@ impl StreamGraphBuilder {
             output_format: optional(node.output_format),
             coordinator: optional(node.coordinator),
         };
-        let index = NodeIndex::new(self.nodes.len());
-        let stream_node = StreamNode {
+        let name = self.names.intern(node.name);
+        let extras = self.add_extras(extras);
+        Ok(self.push_node(StreamNode {
             id: node.id,
-            name: self.names.intern(node.name),
+            name,
             role: node.role,
             yielding: node.yielding,
             chaining_strategy: node.chaining_strategy,
@@ -141,12 +142,26 @@ impl StreamGraphBuilder {
             parallelism: node.parallelism,
             max_parallelism: node.max_parallelism,
             managed_memory_weight: node.managed_memory_weight.unwrap_or(1),
-            extras: self.add_extras(extras),
+            extras,
             buffer_timeout: node.buffer_timeout,
-        };
-        self.nodes.push(stream_node);
-        self.ids.insert(node.id, index);
-        Ok(index)
+        }))
+    }
+
+    /// The id of a text, for nodes that are added with their texts interned.
+    pub(crate) fn intern(&mut self, text: &str) -> NameId {
+        self.names.intern(text)
+    }
+
+    /// Adds a real node whose texts are interned: what nodes by the million share is looked up once.
+    pub(crate) fn add_interned(&mut self, node: StreamNode) -> Result<NodeIndex> {
+        self.claim(node.id, self.names.get(node.name))?;
+        Ok(self.push_node(node))
+    }
+
+    fn push_node(&mut self, node: StreamNode) -> NodeIndex {
+        self.ids.push(node.id, self.nodes.capacity());
+        self.nodes.push(node);
+        NodeIndex::new(self.nodes.len() - 1)
     }
 
     /// Adds head and tail of a loop: Flink's `createIterationSourceAndSink`.
@@ -206,13 +221,17 @@ impl StreamGraphBuilder {
     /// Adds the edges from what a node stands for. Both ends must exist.
     pub fn add_edge(&mut self, edge: NewEdge<'_>) -> Result<()> {
         let target = self.known(edge.target, || self.edge_label(&edge))?;
-        let one_input = self.nodes[target.get()].role != Role::TwoInput;
-        if edge.type_number > 2 || (one_input && edge.type_number != 0 && self.nodes[target.get()].role.has_operator()) {
+        let role = self.nodes[target.get()].role;
+        if edge.type_number > 2 || (role != Role::TwoInput && edge.type_number != 0 && role.has_operator()) {
             return Err(PlanError::BadTypeNumber { target: self.label(target), input: edge.type_number.into() });
         }
         let total = (self.edges.len() as u64).saturating_add(self.virtual_nodes.branches(edge.source));
         if total > MAX_EDGES {
             return Err(PlanError::TooLarge { what: "edges".into(), count: total, limit: MAX_EDGES });
+        }
+        if let Some(source) = self.ids.find(edge.source) {
+            let tag = edge.side_output.map(|tag| self.names.intern(tag));
+            return self.connect(source, target, edge, tag);
         }
         let start = Trail {
             at: edge.source,
@@ -221,10 +240,10 @@ impl StreamGraphBuilder {
             shuffle_mode: edge.shuffle_mode,
             side_output: edge.side_output.map(Arc::from),
         };
-        for trail in self.virtual_nodes.follow_back(start) {
-            let source = self.known(trail.at, || self.edge_label(&edge))?;
-            let tag = trail.side_output.as_ref().map(|tag| self.names.intern(tag));
-            self.connect(source, target, &trail, edge.type_number, tag)?;
+        for Trail { at, partitioner, partition_node, shuffle_mode, side_output } in self.virtual_nodes.follow_back(start) {
+            let source = self.known(at, || self.edge_label(&edge))?;
+            let tag = side_output.map(|tag| self.names.intern(&tag));
+            self.connect(source, target, NewEdge { partitioner, partition_node, shuffle_mode, ..edge }, tag)?;
         }
         Ok(())
     }
@@ -234,17 +253,11 @@ impl StreamGraphBuilder {
         StreamGraph::new(self.settings, self.names, self.nodes, self.edges, self.iterations, self.extras, self.ids)
     }
 
-    fn connect(
-        &mut self,
-        source: NodeIndex,
-        target: NodeIndex,
-        trail: &Trail,
-        type_number: u8,
-        side_output: Option<crate::index::NameId>,
-    ) -> Result<()> {
-        let (up, down) = (self.nodes[source.get()], self.nodes[target.get()]);
+    /// Adds one edge between real nodes; everything but ends and tag is as `edge` says.
+    fn connect(&mut self, source: NodeIndex, target: NodeIndex, edge: NewEdge<'_>, side_output: Option<NameId>) -> Result<()> {
+        let (up, down) = (&self.nodes[source.get()], &self.nodes[target.get()]);
         let same = up.parallelism == down.parallelism;
-        let partitioner = trail.partitioner.unwrap_or(if same { Partitioner::Forward } else { Partitioner::Rebalance });
+        let partitioner = edge.partitioner.unwrap_or(if same { Partitioner::Forward } else { Partitioner::Rebalance });
         if partitioner == Partitioner::Forward && !same {
             return Err(PlanError::ForwardParallelism {
                 source: self.label(source),
@@ -253,23 +266,16 @@ impl StreamGraphBuilder {
                 target_parallelism: down.parallelism,
             });
         }
-        self.edges.push(StreamEdge {
-            source,
-            target,
-            partitioner,
-            shuffle_mode: trail.shuffle_mode,
-            type_number,
-            side_output,
-            partition_node: trail.partition_node,
-            buffer_timeout: up.buffer_timeout,
-        });
+        let NewEdge { shuffle_mode, type_number, partition_node, .. } = edge;
+        let buffer_timeout = up.buffer_timeout;
+        self.edges.push(StreamEdge { source, target, partitioner, shuffle_mode, type_number, side_output, partition_node, buffer_timeout });
         Ok(())
     }
 
     fn add_virtual(&mut self, id: i32, inputs: &[i32], node: VirtualNode) -> Result<()> {
         self.claim(id, "a virtual node")?;
         for &input in inputs {
-            if !self.ids.contains_key(&input) && !self.virtual_nodes.contains(input) {
+            if self.ids.find(input).is_none() && !self.virtual_nodes.contains(input) {
                 return Err(PlanError::UnknownNode { id: input, context: format!("virtual node {id}") });
             }
         }
@@ -278,7 +284,7 @@ impl StreamGraphBuilder {
     }
 
     fn claim(&self, id: i32, name: &str) -> Result<()> {
-        if let Some(&first) = self.ids.get(&id) {
+        if let Some(first) = self.ids.find(id) {
             return Err(PlanError::DuplicateNode { id, first: self.label(first), second: format!("{name}-{id}") });
         }
         if self.virtual_nodes.contains(id) {
@@ -292,7 +298,7 @@ impl StreamGraphBuilder {
     }
 
     fn known(&self, id: i32, context: impl FnOnce() -> String) -> Result<NodeIndex> {
-        self.ids.get(&id).copied().ok_or_else(|| PlanError::UnknownNode { id, context: context() })
+        self.ids.find(id).ok_or_else(|| PlanError::UnknownNode { id, context: context() })
     }
 
     fn add_extras(&mut self, extras: NodeExtras) -> Option<u32> {
@@ -304,7 +310,7 @@ impl StreamGraphBuilder {
     }
 
     fn edge_label(&self, edge: &NewEdge<'_>) -> String {
-        let end = |id: i32| self.ids.get(&id).map_or(id.to_string(), |&node| self.label(node));
+        let end = |id: i32| self.ids.find(id).map_or(id.to_string(), |node| self.label(node));
         format!("the edge {} -> {}", end(edge.source), end(edge.target))
     }
 

@@ -4,6 +4,7 @@
 //! Semantics: Flink's `StreamGraph`, `StreamNode`, `StreamEdge`.
 
 mod builder;
+mod ids;
 mod object;
 mod resources;
 pub mod spec;
@@ -19,7 +20,8 @@ pub use types::{
     StreamEdge, StreamNode,
 };
 
-use hashbrown::HashMap;
+pub(crate) use builder::{MAX_EDGES, MAX_NODES};
+use ids::NodeIds;
 
 use crate::csr::Csr;
 use crate::index::{EdgeIndex, Index, NameId, NodeIndex, all};
@@ -36,7 +38,7 @@ pub struct StreamGraph {
     pub(crate) edges: Vec<StreamEdge>,
     pub(crate) iterations: Vec<Iteration>,
     pub(crate) extras: Vec<NodeExtras>,
-    pub(crate) ids: HashMap<i32, NodeIndex>,
+    pub(crate) ids: NodeIds,
     pub(crate) outgoing: Csr<NodeIndex, EdgeIndex>,
     pub(crate) incoming: Csr<NodeIndex, EdgeIndex>,
     pub(crate) sources: Vec<NodeIndex>,
@@ -50,7 +52,7 @@ impl StreamGraph {
         edges: Vec<StreamEdge>,
         iterations: Vec<Iteration>,
         extras: Vec<NodeExtras>,
-        ids: HashMap<i32, NodeIndex>,
+        ids: NodeIds,
     ) -> Self {
         let outgoing = Csr::group(nodes.len(), edges.iter().enumerate().map(|(at, edge)| (edge.source, EdgeIndex::new(at))));
         let incoming = Csr::group(nodes.len(), edges.iter().enumerate().map(|(at, edge)| (edge.target, EdgeIndex::new(at))));
@@ -108,7 +110,7 @@ impl StreamGraph {
 
     /// The node with an external id.
     pub fn find(&self, id: i32) -> Option<NodeIndex> {
-        self.ids.get(&id).copied()
+        self.ids.find(id)
     }
 
     /// An interned text.
