@@ -12,7 +12,7 @@ VENV ?= .venv
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help demo test test-rust test-python lint docs bench bench-smoke build format clean
+.PHONY: help demo test test-rust test-python lint docs bench bench-smoke instructions instructions-update build format clean
 
 BIN := $(VENV)/bin
 # cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes
@@ -26,7 +26,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 help: ## list the commands
 	@printf 'Penstock: Flink-style DataStream programs, planned as Flink does, run on Spark.\n\n'
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nNeeds Python >= 3.10, a C linker, a Rust toolchain and Java >= 17; everything else is installed into %s.\n' '$(VENV)'
 
 # --- what a user runs -------------------------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ demo: $(VENV)/.installed ## show the plan of examples/word_count.py, then run it
 
 # --- what a contributor runs ------------------------------------------------------------------------------------------------
 
-test: lint test-rust test-python docs bench-smoke ## every check: lint, Rust and Python tests, documentation, benches in smoke mode
+test: lint test-rust test-python docs bench-smoke instructions ## every check: lint, tests, documentation, benches once, instruction counts
 	@printf '\nAll checks passed.\n'
 
 lint: $(VENV)/.checks ## formatting, clippy, ruff, types of the public API
@@ -56,8 +56,14 @@ test-python: $(VENV)/.checks ## the Python tests, against the installed package;
 docs: $(VENV)/.checks ## run every example of README.md and docs/
 	$(BIN)/pytest tests/docs $(ARGS)
 
-bench: $(VENV)/.checks ## the benches, measured
-	$(BIN)/pytest benches $(ARGS)
+bench: $(VENV)/.checks ## measure beside Flink, Python and graph libraries (20 minutes), and write benches/report
+	$(BIN)/python benches/run.py $(ARGS)
+
+instructions: $(VENV)/.checks ## count the planner's instructions, where valgrind is; fail when they have grown
+	$(BIN)/python benches/instructions.py $(ARGS)
+
+instructions-update: $(VENV)/.checks ## take the counts of now as the ones to compare with
+	$(BIN)/python benches/instructions.py --update --require
 
 bench-smoke: $(VENV)/.checks ## the benches at their smallest sizes, once each, for correctness only
 	PENSTOCK_BENCH_SMOKE=1 $(BIN)/pytest benches --benchmark-disable $(ARGS)
@@ -92,5 +98,5 @@ $(VENV)/.installed: $(VENV)/.made $(SOURCES)
 
 $(VENV)/.checks: $(VENV)/.installed pyproject.toml
 	@printf 'Installing what the checks need\n'
-	@$(PIP) install --group test --group lint
+	@$(PIP) install --group test --group lint --group bench
 	@touch $@

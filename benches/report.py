@@ -1,0 +1,180 @@
+"""Writes the report of a run: benches/report/README.md with its plots, and the section "Measured" of the README.
+
+python benches/report.py             from benches/report/results.json
+python benches/report.py --check     say whether both documents are those of results.json; change nothing
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import results as store
+import targets
+from results import FOLDER, ROOT, Results
+
+README = ROOT / "README.md"
+BEGIN = "<!-- measured: written by benches/report.py -->"
+END = "<!-- /measured -->"
+PEERS = ("Penstock", "Flink 1.11.4", "Flink 2.3.0", "Python", "rustworkx", "networkx", "Rust", "NumPy", "memcpy")
+SUMMARY = (  # phase, shape: the rows of the README's second table
+    ("hash", "layered_dag"),
+    ("hash", "uid_table"),
+    ("job graph", "layered_dag"),
+    ("job graph", "keyed_pipelines"),
+    ("job graph", "forward_chain"),
+    ("execution graph", "layered_dag"),
+)
+SIZES = (10_000, 100_000, 1_000_000)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Write the report of a run of the benches.")
+    parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    check = parser.parse_args().check
+    found = store.load()
+    wanted = {FOLDER / "README.md": full(found), README: put_into(README.read_text(), section(found))}
+    if check:
+        stale = [str(path.relative_to(ROOT)) for path, text in wanted.items() if path.read_text() != text]
+        print("\n".join(f"{name} is not what results.json says: python benches/report.py" for name in stale))
+        return int(bool(stale))
+    write(found, wanted.items())
+    return 0
+
+
+def write(found: Results, documents: Iterable[tuple[Path, str]]) -> None:
+    """The documents and the plots."""
+    import plots
+
+    for path, text in documents:
+        path.write_text(text)
+    plots.draw(found, FOLDER)
+
+
+def put_into(document: str, text: str) -> str:
+    """A document with the text between the two markers exchanged."""
+    before, _, rest = document.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    if not rest or END not in rest:
+        raise SystemExit(f"README.md has lost its markers {BEGIN} and {END}")
+    return f"{before}{BEGIN}\n{text}\n{END}{after}"
+
+
+def section(found: Results) -> str:
+    """What the README shows."""
+    parts = [conditions(found), target_table(found), missed(found), summary_table(found)]
+    plots = "![time against size](benches/report/time.png)\n![memory against size](benches/report/memory.png)"
+    more = "Every figure, and the plots of exchanges and of shapes: [benches/report](benches/report/README.md)."
+    return "\n".join(part.strip() + "\n" for part in (*parts, plots, more) if part.strip())
+
+
+def full(found: Results) -> str:
+    """The report."""
+    title = "# Report of the benches\n\nWritten by `make bench`; `results.json` has the same figures for programs."
+    parts = [title, conditions(found), "## Targets", target_table(found), missed(found), "## Memory", memory(found)]
+    plots = [f"![{name}]({name}.png)" for name in ("time", "memory", "exchanges", "shapes")]
+    parts += ["## Plots", "\n".join(plots), "## Every figure", every_figure(found), "## The run", run(found)]
+    return "\n".join(part.strip() + "\n" for part in parts if part.strip())
+
+
+def conditions(found: Results) -> str:
+    """Machine, versions, date."""
+    facts = dict(found.machine)
+    date, processor, cores, memory_size = (facts.pop(name) for name in ("date", "processor", "cores", "memory"))
+    versions = ", ".join(f"{name} {version}" for name, version in facts.items() if name != "system")
+    system = facts["system"]
+    return (
+        f"Medians of one `make bench` on {date}: {processor}, {cores} cores, {memory_size} of memory, {system}; "
+        f"Flink 1.11.4 and 2.3.0 from Maven Central in a warmed JVM, {versions}. Wall time."
+    )
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) -> str:
+    """A Markdown table; the last ``numbers`` columns stand to the right."""
+    rules = ["---"] * (len(head) - numbers) + ["---:"] * numbers
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rules, *rows))
+
+
+def target_table(found: Results) -> str:
+    """Target, measured, met or missed."""
+    equal = {True: "equal", False: "**different**", None: ""}
+    rows = [(row.target, row.measured, row.verdict, equal[row.equal]) for row in targets.rows(found)]
+    return table(("target", "measured", "", "checksums"), rows)
+
+
+def missed(found: Results) -> str:
+    """Why a target was missed, from the reasons written beside this file."""
+    path = FOLDER / "missed.md"
+    any_missed = any(row.met is False for row in targets.rows(found))
+    return path.read_text() if any_missed and path.exists() else ""
+
+
+def summary_table(found: Results) -> str:
+    """The main phases: all planners side by side."""
+    peers = PEERS[:4]
+    head = ("step", "operators", *peers)
+    rows = []
+    for phase, shape in SUMMARY:
+        for size in SIZES:
+            cells = [cell(found, phase, shape, size, peer) for peer in peers]
+            rows.append((f"{phase}, {shape.replace('_', ' ')}", f"{size:,}", *cells))
+    return table(head, rows, numbers=1 + len(peers))
+
+
+def cell(found: Results, phase: str, shape: str, size: int, peer: str) -> str:
+    """A time, or why there is none."""
+    row = found.find(phase, shape, size, peer)
+    if row.get("died"):
+        return "died"
+    return targets.time(row["median"]) if row.get("median") else ""
+
+
+def memory(found: Results) -> str:
+    """Bytes per operator and per edge, from layered DAGs that differ only in the number of edges."""
+    size = max((key[2] for key in found.rows if key[1] == "layered_dag, 4 inputs"), default=0)
+    rows = []
+    for step in ("build", "job graph", "execution graph"):
+        few, many = (found.find(step, f"layered_dag, {inputs} inputs", size) for inputs in (1, 4))
+        if few and many:
+            edge = (many["peak_bytes"] - few["peak_bytes"]) / (many["edges"] - few["edges"])
+            node = (few["peak_bytes"] - edge * few["edges"]) / few["nodes"]
+            rows.append((step, f"{node:,.0f}", f"{edge:,.0f}"))
+    told = (
+        f"Peak memory of the process beyond what it had at first, up to and with each step, for {size:,} operators of "
+        "a layered DAG that read one and four others: the difference is what an edge takes, the rest what an operator "
+        "takes with its vertex and its names."
+    )
+    return f"{told}\n\n{table(('up to', 'bytes per operator', 'bytes per edge'), rows, numbers=2)}"
+
+
+def every_figure(found: Results) -> str:
+    """Phase by phase: shapes and sizes down, planners across."""
+    timed = [key for key, row in found.rows.items() if {"median", "died"} & row.keys()]
+    return "\n".join(phase_table(found, phase, timed) for phase in dict.fromkeys(key[0] for key in timed))
+
+
+def phase_table(found: Results, phase: str, timed: Iterable[store.Key]) -> str:
+    """One phase under its name."""
+    keys = [key for key in timed if key[0] == phase]
+    peers = [peer for peer in PEERS if any(key[3] == peer for key in keys)]
+    rows = []
+    for shape, size in sorted({key[1:3] for key in keys}):
+        rows.append((shape, f"{size:,}", *(cell(found, phase, shape, size, peer) for peer in peers)))
+    return f"### {phase}\n\n{table(('shape', 'size', *peers), rows, numbers=1 + len(peers))}\n"
+
+
+def run(found: Results) -> str:
+    """Which steps ran, and how they ended."""
+    rows = [(name, step["started"], f"{step['seconds']:,.0f} s", step["ended"]) for name, step in found.steps.items()]
+    died = [
+        f"- {peer}, {phase}, {shape} of {size:,}: {row['died']}"
+        for (phase, shape, size, peer), row in sorted(found.rows.items()) if row.get("died")
+    ]  # fmt: skip
+    told = "\n\nWhat a peer could not do:\n\n" + "\n".join(died) if died else ""
+    return table(("step", "started", "took", "ended"), rows) + told
+
+
+if __name__ == "__main__":
+    sys.exit(main())
