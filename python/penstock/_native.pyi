@@ -625,6 +625,36 @@ class ExecutionGraph:
         """Vertices as columns."""
     def subtasks_table(self) -> Columns:
         """Subtasks as columns, with their key groups. O(subtasks)."""
+    def pipelined_regions(self) -> PipelinedRegions:
+        """Subtasks that exchange records while they run, and so are scheduled and restarted together. O(subtasks), found once.
+
+        Raises:
+            ExecutionGraphError: co-located subtasks are in different regions (Flink 2.3; in 1.11 they make the whole job one).
+        """
+    def regions_to_restart(
+        self, vertex: int, subtask: int, *, lost: Sequence[tuple[int, int, int, int]] = []
+    ) -> RestartedRegions:
+        """What runs again when a subtask fails (Flink's RestartPipelinedRegionFailoverStrategy).
+
+        Its region does, so do the regions that wrote what these read and what is lost, and all that read what these write.
+        O(subtasks that run again + partition groups they read and write).
+
+        Args:
+            vertex: position of the vertex of the failed subtask.
+            subtask: the failed subtask, from 0.
+            lost: partitions that cannot be read any more, as (producer vertex, result, first, last); among them the one
+                that a PartitionException names.
+
+        Raises:
+            SpecError: there is no such subtask or partition.
+            ExecutionGraphError: as ``pipelined_regions``.
+        """
+    def partition_release(self) -> PartitionRelease:
+        """Begin to keep book of which partitions may be dropped; no subtask has finished. O(subtasks).
+
+        Raises:
+            ExecutionGraphError: as ``pipelined_regions``.
+        """
     def executions(self, *, history: int = 16) -> Executions:
         """First attempts of all subtasks; ``history`` prior attempts of each are remembered."""
     def sha256_of_edges(self) -> tuple[str, str]:
@@ -742,3 +772,89 @@ class Execution:
     subtask: int
     attempt: int
     state: str
+
+@final
+class PipelinedRegions:
+    """Subtasks that exchange records while they run, region by region (Flink's SchedulingPipelinedRegion).
+
+    Regions are numbered by their first subtask, which is the order in which Flink schedules them.
+    """
+
+    def __len__(self) -> int: ...
+    def region_of(self, vertex: int, subtask: int) -> int:
+        """The region of a subtask. O(1).
+
+        Raises:
+            SpecError: there is no such subtask.
+        """
+    def spans(self, region: int) -> list[tuple[int, int, int]]:
+        """The subtasks of a region, as (vertex, first subtask, last subtask). O(result).
+
+        Raises:
+            IndexError: there is no such region.
+        """
+    def spans_table(self) -> Columns:
+        """The subtasks of all regions as columns: region, vertex, first_subtask, last_subtask. O(rows)."""
+    def subtasks_table(self) -> Columns:
+        """The same subtask by subtask: region, vertex, subtask. O(subtasks)."""
+
+@final
+class RestartedRegions:
+    """The regions that run again after a failure (Flink's RestartPipelinedRegionFailoverStrategy)."""
+
+    @property
+    def regions(self) -> list[int]:
+        """Numbers of the regions, ascending. O(regions) at each access."""
+    @property
+    def total_vertices(self) -> int:
+        """Number of subtasks that run again. O(regions) at each access."""
+    def __len__(self) -> int: ...
+    def spans_table(self) -> Columns:
+        """The subtasks as columns: region, vertex, first_subtask, last_subtask. O(rows)."""
+    def subtasks_table(self) -> Columns:
+        """The same subtask by subtask: region, vertex, subtask. O(subtasks)."""
+
+@final
+class PartitionRelease:
+    """Keeps book of finished subtasks and says which partitions nobody needs any more (Flink's
+    RegionPartitionReleaseStrategy; RegionPartitionGroupReleaseStrategy in 2.3).
+    """
+
+    def vertex_finished(self, vertex: int, subtask: int) -> list[ReleasablePartitions]:
+        """Note that a subtask has finished.
+
+        Returns:
+            The partitions that its region reads and whose readers' regions have all finished with it; empty while a
+            subtask of the region has not. O(partition groups that the region reads) when a region finishes, else O(1).
+
+        Raises:
+            SpecError: there is no such subtask.
+        """
+    def vertices_finished(self, vertex: int, first: int, last: int) -> list[ReleasablePartitions]:
+        """Note that the subtasks ``first`` to ``last`` of a vertex have finished, one after the other.
+
+        Raises:
+            SpecError: there is no such subtask; those before it are noted.
+        """
+    def vertex_unfinished(self, vertex: int, subtask: int) -> None:
+        """Note that a subtask runs again, so that its region has not finished.
+
+        Raises:
+            SpecError: there is no such subtask.
+        """
+
+@final
+class ReleasablePartitions:
+    """Partitions ``first`` to ``last`` of a result that one input of a consumer has read to the end.
+
+    ``free`` tells whether all other readers of these partitions have finished too, so that the data may be dropped; only a
+    result that several inputs share (Flink 2.3) is ever named with ``free`` being False.
+    """
+
+    producer: int
+    result: int
+    first: int
+    last: int
+    consumer: int
+    input: int
+    free: bool

@@ -134,6 +134,12 @@ plan_errors! {
     /// An attempt that may not change its state like that.
     IllegalTransition { attempt: String, from: String, to: String } ExecutionGraph ["java.lang.IllegalStateException"]
         "execution attempt {attempt} cannot go from {from} to {to}.";
+    /// Members of a co-location group in different pipelined regions (Flink 2.3).
+    CoLocatedAcrossRegions { vertex: String, other: String, subtask: u32 } ExecutionGraph ["java.lang.IllegalStateException"]
+        "{vertex} and {other} are co-located, but their subtasks {subtask} are in different pipelined regions, so one could run without the other. Make the exchange between them pipelined, or remove the co-location group.";
+    /// More pipelined regions, or groups of partitions, than a u32 can number.
+    TooManyRegions { count: u64, what: String, limit: u64 } ExecutionGraph []
+        "planning by region would number {count} {what}, the limit is {limit}. Lower the parallelism of the vertices with pointwise or blocking exchanges.";
 }
 
 impl std::error::Error for PlanError {}

@@ -97,6 +97,14 @@ fn table() -> Vec<(PlanError, &'static str)> {
             IllegalTransition { attempt: text("a_0_0"), from: text("FINISHED"), to: text("RUNNING") },
             "execution attempt a_0_0 cannot go from FINISHED to RUNNING.",
         ),
+        (
+            CoLocatedAcrossRegions { vertex: text("Map"), other: text("Sink"), subtask: 1 },
+            "Map and Sink are co-located, but their subtasks 1 are in different pipelined regions, so one could run without the other. Make the exchange between them pipelined, or remove the co-location group.",
+        ),
+        (
+            TooManyRegions { count: 9, what: text("subtasks"), limit: 8 },
+            "planning by region would number 9 subtasks, the limit is 8. Lower the parallelism of the vertices with pointwise or blocking exchanges.",
+        ),
     ]
 }
 

@@ -55,6 +55,8 @@ index_space! {
     ExecutionVertexIndex;
     /// An IntermediateResult of an ExecutionJobVertex.
     ResultIndex;
+    /// A pipelined region, in order of its first subtask.
+    RegionIndex;
 }
 
 /// Every index of a space of the given size, in order.

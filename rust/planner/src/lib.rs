@@ -24,3 +24,4 @@ pub mod shapes;
 pub mod stream_graph;
 #[cfg(test)]
 mod test_graphs;
+mod union_find;

@@ -14,6 +14,7 @@ use crate::error::check;
 use crate::executions::Executions;
 use crate::interrupt::interruptible;
 use crate::job_graph::JobGraph;
+use crate::regions::{PartitionRelease, PipelinedRegions, RestartedRegions};
 use crate::stream_graph::clipped;
 
 /// Every vertex at its parallelism; exchanges are held grouped, edges are made on request (Flink's ExecutionGraph).
@@ -114,6 +115,41 @@ impl ExecutionGraph {
     /// Subtasks as columns, with their key groups. O(subtasks).
     fn subtasks_table(&self, py: Python<'_>) -> PyResult<Columns> {
         interruptible(py, || subtasks_table(&self.0))
+    }
+
+    /// Subtasks that exchange records while they run, and so are scheduled and restarted together. O(subtasks), found once.
+    ///
+    /// Raises:
+    ///     ExecutionGraphError: co-located subtasks are in different regions (Flink 2.3; in 1.11 they make the whole job one).
+    fn pipelined_regions(&self, py: Python<'_>) -> PyResult<PipelinedRegions> {
+        PipelinedRegions::new(py, self.0.clone())
+    }
+
+    /// What runs again when a subtask fails (Flink's RestartPipelinedRegionFailoverStrategy).
+    ///
+    /// Its region does, so do the regions that wrote what these read and what is lost, and all that read what these write.
+    /// O(subtasks that run again + partition groups they read and write).
+    ///
+    /// Args:
+    ///     vertex: position of the vertex of the failed subtask.
+    ///     subtask: the failed subtask, from 0.
+    ///     lost: partitions that cannot be read any more, as (producer vertex, result, first, last); among them the one
+    ///         that a PartitionException names.
+    ///
+    /// Raises:
+    ///     SpecError: there is no such subtask or partition.
+    ///     ExecutionGraphError: as ``pipelined_regions``.
+    #[pyo3(signature = (vertex, subtask, *, lost = Vec::new()))]
+    fn regions_to_restart(&self, py: Python<'_>, vertex: u32, subtask: u32, lost: Vec<(u32, u32, u32, u32)>) -> PyResult<RestartedRegions> {
+        RestartedRegions::new(py, self.0.clone(), vertex, subtask, &lost)
+    }
+
+    /// Begin to keep book of which partitions may be dropped; no subtask has finished. O(subtasks).
+    ///
+    /// Raises:
+    ///     ExecutionGraphError: as ``pipelined_regions``.
+    fn partition_release(&self, py: Python<'_>) -> PyResult<PartitionRelease> {
+        PartitionRelease::new(py, self.0.clone())
     }
 
     /// First attempts of all subtasks; ``history`` prior attempts of each are remembered.

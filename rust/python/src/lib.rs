@@ -9,6 +9,7 @@ mod interrupt;
 mod job_graph;
 mod job_tables;
 mod job_vertex;
+mod regions;
 mod shapes;
 mod stream_graph;
 
@@ -41,6 +42,8 @@ mod _native {
     use super::job_graph::{ChainedOperator, IntermediateDataSet, JobEdge, JobGraph};
     #[pymodule_export]
     use super::job_vertex::JobVertex;
+    #[pymodule_export]
+    use super::regions::{PartitionRelease, PipelinedRegions, ReleasablePartitions, RestartedRegions};
     #[pymodule_export]
     use super::shapes::{
         all_to_all, diamonds, fan_in, fan_out, forward_chain, keyed_pipelines, layered_dag, scheduler_benchmark, uid_table, yielding_chain,

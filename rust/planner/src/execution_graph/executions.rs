@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 
 use super::ExecutionGraph;
 use crate::error::{PlanError, Result};
-use crate::index::{ExecutionVertexIndex, Index};
+use crate::index::ExecutionVertexIndex;
 use crate::operator_id::OperatorId;
 
 /// Attempts remembered per subtask by default, as in Flink (`jobmanager.execution.attempts-history-size`).
@@ -123,7 +123,7 @@ impl Executions {
 
     /// The current attempt of a subtask.
     pub fn current(&self, vertex: ExecutionVertexIndex, subtask: u32) -> Result<Execution> {
-        let at = self.locate(vertex, subtask)?;
+        let at = self.graph.check_subtask(vertex, subtask)?;
         let id = self.graph.job_graph().id(self.graph.vertex(vertex).vertex);
         Ok(Execution { vertex: id, subtask, attempt: self.attempts[at], state: self.states[at] })
     }
@@ -137,7 +137,7 @@ impl Executions {
         if !execution.state.may_become(next) {
             return Err(illegal(&execution, next.as_str()));
         }
-        let at = self.locate(vertex, subtask)?;
+        let at = self.graph.check_subtask(vertex, subtask)?;
         self.states[at] = next;
         Ok(Execution { state: next, ..execution })
     }
@@ -151,7 +151,7 @@ impl Executions {
         if !execution.state.is_terminal() {
             return Err(illegal(&execution, "a new attempt"));
         }
-        let at = self.locate(vertex, subtask)?;
+        let at = self.graph.check_subtask(vertex, subtask)?;
         let prior = self.prior.entry(at).or_default();
         prior.push_back(execution);
         if prior.len() > self.history {
@@ -164,26 +164,8 @@ impl Executions {
 
     /// Earlier attempts of a subtask that are still remembered, oldest first.
     pub fn prior(&self, vertex: ExecutionVertexIndex, subtask: u32) -> Result<Vec<Execution>> {
-        let at = self.locate(vertex, subtask)?;
+        let at = self.graph.check_subtask(vertex, subtask)?;
         Ok(self.prior.get(&at).map(|prior| prior.iter().copied().collect()).unwrap_or_default())
-    }
-
-    fn locate(&self, vertex: ExecutionVertexIndex, subtask: u32) -> Result<usize> {
-        match self.graph.vertices().get(vertex.get()) {
-            Some(expanded) if subtask < expanded.parallelism => Ok((expanded.first_subtask + u64::from(subtask)) as usize),
-            Some(expanded) => Err(PlanError::InvalidValue {
-                subject: self.graph.job_graph().name(expanded.vertex).into(),
-                field: "subtask".into(),
-                value: subtask.to_string(),
-                expected: format!("0 to {}", expanded.parallelism - 1),
-            }),
-            None => Err(PlanError::InvalidValue {
-                subject: "execution graph".into(),
-                field: "vertex".into(),
-                value: vertex.0.to_string(),
-                expected: format!("a position below {}", self.graph.vertices().len()),
-            }),
-        }
     }
 }
 

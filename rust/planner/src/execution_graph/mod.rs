@@ -7,9 +7,15 @@ pub mod edges;
 pub mod executions;
 pub mod fan_out;
 mod fingerprint;
+pub mod partition_groups;
+mod region_cells;
+mod region_cycles;
+pub mod regions;
+pub mod regions_to_restart;
+pub mod release;
 mod verify;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{PlanError, Result};
 use crate::index::{DataSetIndex, ExecutionVertexIndex, Index, JobEdgeIndex, VertexIndex, all};
@@ -49,6 +55,7 @@ pub struct ExecutionGraph {
     vertices: Vec<ExecutionJobVertex>,
     position: Vec<ExecutionVertexIndex>,
     total_edges: u64,
+    regions: OnceLock<Arc<regions::PipelinedRegions>>,
 }
 
 /// Expands a JobGraph. O(V + E) time and space, whatever the parallelism.
@@ -66,7 +73,7 @@ pub fn expand(job: Arc<JobGraph>) -> Result<ExecutionGraph> {
         first_subtask += u64::from(expanded.parallelism);
         vertices.push(expanded);
     }
-    let mut graph = ExecutionGraph { job, vertices, position, total_edges: 0 };
+    let mut graph = ExecutionGraph { job, vertices, position, total_edges: 0, regions: OnceLock::new() };
     graph.total_edges = all(graph.job.edge_count()).map(|edge| graph.fan_out(edge).edges()).sum();
     debug_assert_eq!(graph.verify(), Vec::<String>::new());
     Ok(graph)
@@ -125,6 +132,21 @@ impl ExecutionGraph {
     /// Where a vertex of the JobGraph stands.
     pub fn position(&self, vertex: VertexIndex) -> ExecutionVertexIndex {
         self.position[vertex.get()]
+    }
+
+    /// The number of a subtask among those of all vertices.
+    ///
+    /// # Errors
+    /// [`PlanError::InvalidValue`] for one that does not exist.
+    pub fn check_subtask(&self, vertex: ExecutionVertexIndex, subtask: u32) -> Result<usize> {
+        let broken = |subject: &str, field: &str, value: u32, expected: String| {
+            Err(PlanError::InvalidValue { subject: subject.into(), field: field.into(), value: value.to_string(), expected })
+        };
+        match self.vertices.get(vertex.get()) {
+            Some(expanded) if subtask < expanded.parallelism => Ok((expanded.first_subtask + u64::from(subtask)) as usize),
+            Some(expanded) => broken(self.job.name(expanded.vertex), "subtask", subtask, format!("0 to {}", expanded.parallelism - 1)),
+            None => broken("execution graph", "vertex", vertex.0, format!("a position below {}", self.vertices.len())),
+        }
     }
 
     /// Number of subtasks.

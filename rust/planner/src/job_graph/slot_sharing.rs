@@ -11,6 +11,7 @@ use crate::error::{PlanError, Result};
 use crate::index::{CoLocationIndex, Index, NameId, SlotGroupIndex, VertexIndex, all};
 use crate::operator_id::OperatorIds;
 use crate::stream_graph::{ResourceSpec, Resources, StreamGraph};
+use crate::union_find::UnionFind;
 
 /// Who may share a slot with whom.
 #[derive(Clone, Debug)]
@@ -74,22 +75,13 @@ fn keys(graph: &StreamGraph, chains: &Chains) -> Vec<Option<Key>> {
     chains.chains.iter().map(|chain| graph.node(chain.head).slot_sharing_group).enumerate().map(key).collect()
 }
 
-/// A representative of the pipelined region of each vertex (union-find with path halving).
+/// A representative of the pipelined region of each vertex.
 fn pipelined_regions(chains: &Chains) -> Vec<u32> {
-    let mut parent: Vec<u32> = (0..chains.chains.len() as u32).collect();
+    let mut regions = UnionFind::new(chains.chains.len());
     for connection in chains.connections.iter().filter(|connection| connection.result_type.is_pipelined()) {
-        let (low, high) = (find(&mut parent, connection.source.0), find(&mut parent, connection.target.0));
-        parent[high.max(low) as usize] = high.min(low);
+        regions.unite(connection.source.0, connection.target.0);
     }
-    (0..parent.len() as u32).map(|vertex| find(&mut parent, vertex)).collect()
-}
-
-fn find(parent: &mut [u32], mut at: u32) -> u32 {
-    while parent[at as usize] != at {
-        parent[at as usize] = parent[parent[at as usize] as usize];
-        at = parent[at as usize];
-    }
-    at
+    regions.representatives()
 }
 
 fn check_co_location(graph: &StreamGraph, chains: &Chains, keys: &[Option<Key>], map_order: &[VertexIndex]) -> Result<()> {
