@@ -8,11 +8,12 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+FLINK ?= 1.11
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help demo test test-rust test-python lint docs bench bench-smoke instructions instructions-update build format clean
+.PHONY: help demo test test-rust test-python lint docs bench bench-smoke bench-flink golden instructions instructions-update build format clean
 
 BIN := $(VENV)/bin
 # cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes
@@ -67,6 +68,12 @@ instructions-update: $(VENV)/.checks ## take the counts of now as the ones to co
 
 bench-smoke: $(VENV)/.checks ## the benches at their smallest sizes, once each, for correctness only
 	PENSTOCK_BENCH_SMOKE=1 $(BIN)/pytest benches --benchmark-disable $(ARGS)
+
+bench-flink: $(VENV)/.checks ## build the real Flinks (Maven, network), and hold them and Penstock against the golden records
+	PENSTOCK_FLINK=1 $(BIN)/pytest tests/flink $(ARGS)
+
+golden: ## what the real Flink makes of graphs: `make golden SPECS=specs.jsonl FLINK=2.3 > results.jsonl`
+	@$(PYTHON) benches/flink_peer.py "$(FLINK)" < "$(SPECS)"
 
 build: $(VENV)/.made ## an installable wheel in dist/
 	$(PIP) wheel --no-deps --wheel-dir dist .
