@@ -1,9 +1,18 @@
 """The native planner. Import its names from ``penstock.plan``."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, final
+from os import PathLike
+from typing import Any, Protocol, final
 
 from typing_extensions import CapsuleType
+
+class _ArrowStream(Protocol):
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+class _ArrowArray(Protocol):
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> object: ...
+
+_Table = _ArrowStream | _ArrowArray | Mapping[str, Any]
 
 def plan_record(spec: str) -> str:
     """Everything the planner decides about one described graph, as one line of JSON; errors stand at their stage."""
@@ -314,6 +323,71 @@ class StreamGraph:
     @staticmethod
     def from_dict(spec: Mapping[str, Any]) -> StreamGraph:
         """Like :meth:`from_json`, from plain Python data."""
+    @staticmethod
+    def from_columns(
+        nodes: _Table,
+        edges: _Table,
+        *,
+        iterations: _Table | None = None,
+        name: str = "",
+        job_name: str = "job",
+        chaining_enabled: bool = True,
+        exchange_mode: str = "ALL_EDGES_PIPELINED",
+        schedule_mode: str = "EAGER",
+        checkpointing_enabled: bool = False,
+        checkpoint_interval: int = 1000,
+        checkpointing_mode: str = "EXACTLY_ONCE",
+        force_checkpointing: bool = False,
+        all_vertices_in_same_slot_sharing_group: bool = True,
+    ) -> StreamGraph:
+        """Make a graph of tables: a row per node, a row per edge, no Python object for either (docs/planning.md, "Columns in").
+
+        A table is anything with the Arrow PyCapsule interface (pyarrow, polars, pandas, DuckDB, ``nodes_table()``), or a
+        mapping from column names to NumPy arrays, Arrow arrays or buffers. Columns, defaults and the meaning of null are
+        those of :meth:`StreamGraphBuilder.add_node` and :meth:`StreamGraphBuilder.add_edge`, and rows are added as by
+        those, in order; nodes need ``id``, ``name``, ``kind``, edges ``source``, ``target``. Integers may have any width,
+        texts any encoding, dictionaries included; all are read in place. O(rows x columns).
+
+        Args:
+            nodes: columns ``id``, ``name``, ``kind``, ``uid``, ``parallelism``, …
+            edges: columns ``source``, ``target``, ``partitioner``, ``shuffle_mode``, ``input``, ``side_output``, …
+            iterations: loops, added after the nodes: ``loop_id``, ``source_id``, ``sink_id``, ``parallelism``, …
+            **settings: those of :class:`StreamGraphBuilder`.
+
+        Raises:
+            SpecError: no table, an unknown, missing or mistyped column, a cell out of range; names row and column.
+            StreamGraphError: unknown or duplicate nodes, FORWARD between different parallelisms; names the row.
+        """
+    @staticmethod
+    def from_parquet(
+        nodes_path: str | PathLike[str],
+        edges_path: str | PathLike[str],
+        *,
+        iterations_path: str | PathLike[str] | None = None,
+        name: str = "",
+        job_name: str = "job",
+        chaining_enabled: bool = True,
+        exchange_mode: str = "ALL_EDGES_PIPELINED",
+        schedule_mode: str = "EAGER",
+        checkpointing_enabled: bool = False,
+        checkpoint_interval: int = 1000,
+        checkpointing_mode: str = "EXACTLY_ONCE",
+        force_checkpointing: bool = False,
+        all_vertices_in_same_slot_sharing_group: bool = True,
+    ) -> StreamGraph:
+        """Like :meth:`from_columns`, of Parquet files, read by pyarrow.
+
+        Args:
+            nodes_path: a file, a folder of files, or a URI, as pyarrow.parquet.read_table takes it.
+            edges_path: likewise.
+            iterations_path: likewise; ``None`` is a program without loops.
+            **settings: those of :class:`StreamGraphBuilder`.
+
+        Raises:
+            OSError: a path that cannot be read.
+            SpecError: a file that is not Parquet, and whatever :meth:`from_columns` refuses.
+            StreamGraphError: whatever :meth:`from_columns` refuses.
+        """
     def to_json(self) -> str:
         """The graph as text that :meth:`from_json` reads back without loss."""
     def to_dict(self) -> dict[str, Any]:

@@ -38,13 +38,11 @@ macro_rules! plan_errors {
             /// Every kind there is.
             pub const KINDS: &'static [&'static str] = &[$(stringify!($name)),*];
 
-            /// The stage that refuses.
-            pub fn family(&self) -> Family {
+            fn own_family(&self) -> Family {
                 match self { $(Self::$name { .. } => Family::$family,)* }
             }
 
-            /// The Java class of the exception Flink throws there; `None` where Flink has no such check.
-            pub fn flink_class(&self) -> Option<&'static str> {
+            fn own_flink_class(&self) -> Option<&'static str> {
                 match self { $(Self::$name { .. } => plan_errors!(@class $($class)?),)* }
             }
         }
@@ -65,6 +63,9 @@ plan_errors! {
     /// A value outside its range.
     InvalidValue { subject: String, field: String, value: String, expected: String } Spec []
         "{subject}: {field} is {value}, expected {expected}.";
+    /// A row of a table, for a reason that would also be one without a table.
+    TableRow { row: u64, table: String, refusal: Box<PlanError> } Spec []
+        "row {row} of the {table} table: {refusal}";
     /// More nodes or edges than a u32 can number.
     TooLarge { what: String, count: u64, limit: u64 } Spec []
         "the graph would have {count} {what}, the limit is {limit}. Unions of unions multiply edges: check that no stream is united with itself again and again.";
@@ -145,9 +146,28 @@ plan_errors! {
 impl std::error::Error for PlanError {}
 
 impl PlanError {
+    /// The stage that refuses.
+    pub fn family(&self) -> Family {
+        self.reason().own_family()
+    }
+
+    /// The Java class of the exception Flink throws there; `None` where Flink has no such check.
+    pub fn flink_class(&self) -> Option<&'static str> {
+        self.reason().own_flink_class()
+    }
+
+    /// Why, without where.
+    fn reason(&self) -> &Self {
+        let mut reason = self;
+        while let Self::TableRow { refusal, .. } = reason {
+            reason = refusal;
+        }
+        reason
+    }
+
     /// The operators concerned, as `name-id`.
     pub fn operators(&self) -> Vec<String> {
-        match self {
+        match self.reason() {
             Self::Cycle { operators, .. } => operators.clone(),
             Self::DuplicateNode { first, second, .. }
             | Self::DuplicateUid { first, second, .. }

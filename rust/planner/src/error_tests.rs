@@ -18,6 +18,10 @@ fn table() -> Vec<(PlanError, &'static str)> {
             "node 1 (Map): cpu is -1, expected zero or more.",
         ),
         (
+            TableRow { row: 5, table: text("edges"), refusal: Box::new(BuilderUsed {}) },
+            "row 5 of the edges table: this StreamGraphBuilder has already built its graph. Make a new builder for another graph.",
+        ),
+        (
             TooLarge { what: text("edges"), count: 9, limit: 8 },
             "the graph would have 9 edges, the limit is 8. Unions of unions multiply edges: check that no stream is united with itself again and again.",
         ),
@@ -128,4 +132,11 @@ fn messages_name_the_operators_they_list() {
             assert!(message.contains(&operator), "{}: {operator}", error.kind());
         }
     }
+}
+
+#[test]
+fn a_row_of_a_table_is_refused_as_the_same_without_a_table_would_be() {
+    let reason = DuplicateNode { id: 7, first: text("Map-1"), second: text("Filter-2") };
+    let row = TableRow { row: 1, table: text("nodes"), refusal: Box::new(reason.clone()) };
+    assert_eq!((row.family(), row.flink_class(), row.operators()), (reason.family(), reason.flink_class(), reason.operators()));
 }

@@ -25,6 +25,12 @@ type ResourceTuple = (f64, i64, i64, i64);
 pub struct StreamGraphBuilder(Mutex<Option<Builder>>);
 
 impl StreamGraphBuilder {
+    /// Takes the builder out; it cannot be used again.
+    pub fn take(&self, py: Python<'_>) -> PyResult<Builder> {
+        let builder = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        check(py, builder.ok_or(PlanError::BuilderUsed {}))
+    }
+
     fn with<T>(&self, py: Python<'_>, action: impl FnOnce(&mut Builder) -> Result<T>) -> PyResult<T> {
         let mut builder = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         check(py, builder.as_mut().ok_or(PlanError::BuilderUsed {}).and_then(action))
@@ -239,8 +245,7 @@ impl StreamGraphBuilder {
     /// Raises:
     ///     StreamGraphError: the builder has been used.
     fn build(&self, py: Python<'_>) -> PyResult<StreamGraph> {
-        let builder = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
-        let builder = check(py, builder.ok_or(PlanError::BuilderUsed {}))?;
+        let builder = self.take(py)?;
         Ok(StreamGraph(Arc::new(py.detach(|| builder.build()))))
     }
 

@@ -12,6 +12,7 @@ mod job_vertex;
 mod regions;
 mod shapes;
 mod stream_graph;
+mod tables;
 
 use interrupt::interruptible;
 use pyo3::prelude::*;

@@ -10,12 +10,15 @@ use penstock_planner::job_graph::{JobOptions, SavepointRestore, compile};
 use penstock_planner::operator_id::{OperatorIds, parse_hash_table};
 use penstock_planner::stream_graph::StreamGraph as Graph;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::collections::BTreeMap;
 
+use crate::builder::StreamGraphBuilder;
 use crate::columns::Columns;
 use crate::error::{check, to_python};
 use crate::interrupt::interruptible;
 use crate::job_graph::JobGraph;
+use crate::tables::{self, parquet};
 
 /// A program's operators and connections, virtual nodes resolved; immutable (Flink's StreamGraph).
 #[pyclass(frozen, module = "penstock.plan")]
@@ -92,6 +95,62 @@ impl StreamGraph {
             refusal
         })?;
         Self::from_json(py, &text.extract::<String>()?)
+    }
+
+    /// Make a graph of tables: a row per node, a row per edge, no Python object for either (docs/planning.md, "Columns in").
+    ///
+    /// A table is anything with the Arrow PyCapsule interface (pyarrow, polars, pandas, DuckDB, ``nodes_table()``), or a
+    /// mapping from column names to NumPy arrays, Arrow arrays or buffers. Columns, defaults and the meaning of null are
+    /// those of :meth:`StreamGraphBuilder.add_node` and :meth:`StreamGraphBuilder.add_edge`, and rows are added as by
+    /// those, in order; nodes need ``id``, ``name``, ``kind``, edges ``source``, ``target``. Integers may have any width,
+    /// texts any encoding, dictionaries included; all are read in place. O(rows x columns).
+    ///
+    /// Args:
+    ///     nodes: columns ``id``, ``name``, ``kind``, ``uid``, ``parallelism``, …
+    ///     edges: columns ``source``, ``target``, ``partitioner``, ``shuffle_mode``, ``input``, ``side_output``, …
+    ///     iterations: loops, added after the nodes: ``loop_id``, ``source_id``, ``sink_id``, ``parallelism``, …
+    ///     **settings: those of :class:`StreamGraphBuilder`.
+    ///
+    /// Raises:
+    ///     SpecError: no table, an unknown, missing or mistyped column, a cell out of range; names row and column.
+    ///     StreamGraphError: unknown or duplicate nodes, FORWARD between different parallelisms; names the row.
+    #[staticmethod]
+    #[pyo3(signature = (nodes, edges, *, iterations = None, **settings))]
+    fn from_columns(
+        py: Python<'_>,
+        nodes: &Bound<'_, PyAny>,
+        edges: &Bound<'_, PyAny>,
+        iterations: Option<&Bound<'_, PyAny>>,
+        settings: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let builder = py.get_type::<StreamGraphBuilder>().call((), settings)?.cast_into::<StreamGraphBuilder>()?.get().take(py)?;
+        tables::graph(nodes, edges, iterations, builder).map(|graph| Self(Arc::new(graph)))
+    }
+
+    /// Like :meth:`from_columns`, of Parquet files, read by pyarrow.
+    ///
+    /// Args:
+    ///     nodes_path: a file, a folder of files, or a URI, as pyarrow.parquet.read_table takes it.
+    ///     edges_path: likewise.
+    ///     iterations_path: likewise; ``None`` is a program without loops.
+    ///     **settings: those of :class:`StreamGraphBuilder`.
+    ///
+    /// Raises:
+    ///     OSError: a path that cannot be read.
+    ///     SpecError: a file that is not Parquet, and whatever :meth:`from_columns` refuses.
+    ///     StreamGraphError: whatever :meth:`from_columns` refuses.
+    #[staticmethod]
+    #[pyo3(signature = (nodes_path, edges_path, *, iterations_path = None, **settings))]
+    fn from_parquet(
+        py: Python<'_>,
+        nodes_path: &Bound<'_, PyAny>,
+        edges_path: &Bound<'_, PyAny>,
+        iterations_path: Option<&Bound<'_, PyAny>>,
+        settings: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let iterations = iterations_path.map(|path| parquet("iterations", path)).transpose()?;
+        let (nodes, edges) = (parquet("nodes", nodes_path)?, parquet("edges", edges_path)?);
+        Self::from_columns(py, &nodes, &edges, iterations.as_ref(), settings)
     }
 
     /// The graph as text that :meth:`from_json` reads back without loss.

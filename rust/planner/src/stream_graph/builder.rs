@@ -147,6 +147,27 @@ impl StreamGraphBuilder {
         }))
     }
 
+    /// Makes room for more nodes and edges.
+    pub(super) fn reserve(&mut self, nodes: usize, edges: usize) {
+        self.nodes.reserve(nodes);
+        self.edges.reserve(edges);
+    }
+
+    /// The node with an id, if there is one.
+    pub(super) fn find(&self, id: i32) -> Option<NodeIndex> {
+        self.ids.find(id)
+    }
+
+    /// What a node is.
+    pub(super) fn role(&self, node: NodeIndex) -> Role {
+        self.nodes[node.get()].role
+    }
+
+    /// The buffer timeout of the edge added last; unset if there is none.
+    pub(super) fn last_buffer_timeout(&self) -> i64 {
+        self.edges.last().map_or(-1, |edge| edge.buffer_timeout)
+    }
+
     /// The id of a text, for nodes that are added with their texts interned.
     pub(crate) fn intern(&mut self, text: &str) -> NameId {
         self.names.intern(text)
@@ -301,7 +322,8 @@ impl StreamGraphBuilder {
         self.ids.find(id).ok_or_else(|| PlanError::UnknownNode { id, context: context() })
     }
 
-    fn add_extras(&mut self, extras: NodeExtras) -> Option<u32> {
+    /// Stores what few nodes have; `None` for one that has nothing of it.
+    pub(super) fn add_extras(&mut self, extras: NodeExtras) -> Option<u32> {
         if extras == NodeExtras::default() {
             return None;
         }

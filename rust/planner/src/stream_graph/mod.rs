@@ -1,6 +1,7 @@
 //! The StreamGraph: operators and the connections between them, virtual nodes resolved.
 //!
-//! Built by [`StreamGraphBuilder`] (node by node) or from the JSON description ([`spec`]), immutable afterwards.
+//! Built by [`StreamGraphBuilder`] (node by node), from the JSON description ([`spec`])
+//! or from columns ([`tables`]), immutable afterwards.
 //! Semantics: Flink's `StreamGraph`, `StreamNode`, `StreamEdge`.
 
 mod builder;
@@ -9,6 +10,7 @@ mod object;
 mod resources;
 pub mod spec;
 mod spec_parts;
+pub mod tables;
 mod types;
 mod verify;
 mod virtual_nodes;
