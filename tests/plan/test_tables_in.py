@@ -126,7 +126,7 @@ def test_loops() -> None:
     nodes_table = pa.table({**nodes, "parallelism": [1, 1, 1]})
     graph = StreamGraph.from_columns(nodes_table, edges, iterations=pa.table(loops))
     assert graph.to_json() == builder.build().to_json()
-    with pytest.raises(SpecError, match=r"row 2 of the nodes table: .*iteration_tail.* sink_id -2 among the iterations"):
+    with pytest.raises(SpecError, match=r"row 2 of the nodes table: .*_tail.* sink_id -2 among the iterations"):
         StreamGraph.from_columns(nodes_table, edges)
     with pytest.raises(StreamGraphError, match="row 0 of the iterations table: node id 1 is used twice"):
         StreamGraph.from_columns(nodes_table, edges, iterations=pa.table({**loops, "sink_id": [1]}))
