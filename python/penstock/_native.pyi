@@ -729,6 +729,12 @@ class ExecutionGraph:
         Raises:
             ExecutionGraphError: as ``pipelined_regions``.
         """
+    def region_scheduling(self) -> RegionScheduling:
+        """Begin to keep book of which regions may be scheduled; nothing has been. O(subtasks + pointwise connections).
+
+        Raises:
+            ExecutionGraphError: as ``pipelined_regions``.
+        """
     def executions(self, *, history: int = 16) -> Executions:
         """First attempts of all subtasks; ``history`` prior attempts of each are remembered."""
     def sha256_of_edges(self) -> tuple[str, str]:
@@ -915,6 +921,34 @@ class PartitionRelease:
 
         Raises:
             SpecError: there is no such subtask.
+        """
+
+@final
+class RegionScheduling:
+    """Keeps book of what has been written and says which regions may be scheduled (Flink's
+    PipelinedRegionSchedulingStrategy).
+    """
+
+    def start(self) -> list[int]:
+        """The regions that wait for nothing and have not been scheduled, ascending; from now on they count as scheduled."""
+    def vertex_finished(self, vertex: int, subtask: int) -> list[int]:
+        """Note that a subtask has finished, so that what it writes is there.
+
+        Returns:
+            The regions that waited for nothing else, ascending; they count as scheduled. A region waits for the whole of
+            each blocking result that it reads from outside; in Flink 2.3, for the partitions of it that it reads.
+
+        Raises:
+            SpecError: there is no such subtask.
+        """
+    def restart(self, regions: Sequence[int]) -> list[int]:
+        """Note that regions run again, so that what they have written is gone. O(their subtasks and readers).
+
+        Returns:
+            Those of them that wait for nothing, ascending; the others are named when what they wait for is there.
+
+        Raises:
+            IndexError: there is no such region.
         """
 
 @final

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from penstock.errors import ExecutionGraphError
 from penstock.plan import PROFILES, ExecutionGraph, StreamGraph
 from tests.execution_edges import from_inputs
-from tests.reference.regions import Partition, PartitionRelease, Subtask, Topology, regions, regions_to_restart
+from tests.reference.regions import (
+    Partition,
+    PartitionRelease,
+    RegionScheduling,
+    Subtask,
+    Topology,
+    regions,
+    regions_to_restart,
+)
 
 Spec = dict[str, Any]
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -168,6 +176,26 @@ def test_partition_release(flink: str, spec: Spec, data: st.DataObject) -> None:
             for partition in range(group.first, group.last + 1)
         ]
         assert sorted(released) == sorted(expected.vertex_finished(subtask))
+
+
+@pytest.mark.parametrize("flink", PROFILES)
+@settings(max_examples=3 * settings().max_examples)
+@given(graphs(), st.data())
+def test_region_scheduling(flink: str, spec: Spec, data: st.DataObject) -> None:
+    graph = plan(spec, flink)
+    topology = topology_of(graph)
+    try:
+        found = regions(topology, flink)
+    except ValueError:
+        return
+    expected, scheduling = RegionScheduling(topology, found, flink), graph.region_scheduling()
+    assert scheduling.start() == expected.start()
+    for subtask in data.draw(st.permutations(topology.subtasks)):
+        assert scheduling.vertex_finished(*subtask) == expected.vertex_finished(subtask)
+        if data.draw(st.integers(0, 9)) == 9:
+            again = data.draw(st.sets(st.integers(0, len(found) - 1), max_size=3))
+            assert scheduling.restart(list(again)) == expected.restart(again)
+    assert scheduling.start() == expected.start() == []
 
 
 def test_a_cycle_of_blocking_results_is_one_region_since_it_was_noticed() -> None:

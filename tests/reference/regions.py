@@ -208,3 +208,49 @@ class PartitionRelease:
 
     def _finished(self, subtask: Subtask) -> bool:
         return not self._unfinished[self._region_of[subtask]]
+
+
+# --- scheduling ----------------------------------------------------------------------------------------------------
+
+
+class RegionScheduling:
+    """PipelinedRegionSchedulingStrategy: each region not yet scheduled is asked whether all its inputs are there."""
+
+    def __init__(self, topology: Topology, found: list[Region], flink: str) -> None:
+        self._topology, self._found, self._whole_results = topology, found, flink == "1.11"
+        self._finished: set[Subtask] = set()
+        self._scheduled: set[Region] = set()
+
+    def start(self) -> list[int]:
+        """The regions that wait for nothing."""
+        return self._schedule(self._found)
+
+    def vertex_finished(self, subtask: Subtask) -> list[int]:
+        """The regions that a finished subtask sets free."""
+        self._finished.add(subtask)
+        return self._schedule(self._found)
+
+    def restart(self, numbers: Iterable[int]) -> list[int]:
+        """Regions run again; those of them that wait for nothing."""
+        again = [self._found[number] for number in numbers]
+        self._scheduled.difference_update(again)
+        self._finished.difference_update(subtask for region in again for subtask in region)
+        return self._schedule(again)
+
+    def _schedule(self, candidates: list[Region]) -> list[int]:
+        ready = [region for region in candidates if region not in self._scheduled and self._is_ready(region)]
+        self._scheduled.update(ready)
+        return sorted({self._found.index(region) for region in ready})
+
+    def _is_ready(self, region: Region) -> bool:
+        outside = {
+            partition
+            for subtask in region
+            for _, partitions in self._topology.groups(subtask)
+            for partition in partitions
+            if (partition[0], partition[2]) not in region
+        }
+        if self._whole_results:
+            writers = {vertex for vertex, _, _ in outside}
+            return all(subtask in self._finished for subtask in self._topology.subtasks if subtask[0] in writers)
+        return all((vertex, subtask) in self._finished for vertex, _, subtask in outside)

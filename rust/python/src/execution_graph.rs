@@ -14,7 +14,7 @@ use crate::error::check;
 use crate::executions::Executions;
 use crate::interrupt::interruptible;
 use crate::job_graph::JobGraph;
-use crate::regions::{PartitionRelease, PipelinedRegions, RestartedRegions};
+use crate::regions::{PartitionRelease, PipelinedRegions, RegionScheduling, RestartedRegions};
 use crate::stream_graph::clipped;
 
 /// Every vertex at its parallelism; exchanges are held grouped, edges are made on request (Flink's ExecutionGraph).
@@ -150,6 +150,14 @@ impl ExecutionGraph {
     ///     ExecutionGraphError: as ``pipelined_regions``.
     fn partition_release(&self, py: Python<'_>) -> PyResult<PartitionRelease> {
         PartitionRelease::new(py, self.0.clone())
+    }
+
+    /// Begin to keep book of which regions may be scheduled; nothing has been. O(subtasks + pointwise connections).
+    ///
+    /// Raises:
+    ///     ExecutionGraphError: as ``pipelined_regions``.
+    fn region_scheduling(&self, py: Python<'_>) -> PyResult<RegionScheduling> {
+        RegionScheduling::new(py, self.0.clone())
     }
 
     /// First attempts of all subtasks; ``history`` prior attempts of each are remembered.

@@ -44,7 +44,7 @@ mod _native {
     #[pymodule_export]
     use super::job_vertex::JobVertex;
     #[pymodule_export]
-    use super::regions::{PartitionRelease, PipelinedRegions, ReleasablePartitions, RestartedRegions};
+    use super::regions::{PartitionRelease, PipelinedRegions, RegionScheduling, ReleasablePartitions, RestartedRegions};
     #[pymodule_export]
     use super::shapes::{
         all_to_all, diamonds, fan_in, fan_out, forward_chain, keyed_pipelines, layered_dag, scheduler_benchmark, uid_table, yielding_chain,

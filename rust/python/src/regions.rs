@@ -1,9 +1,10 @@
-//! Scheduling and failover by region: `PipelinedRegions`, `RestartedRegions`, `PartitionRelease`.
+//! Scheduling and failover by region: `PipelinedRegions`, `RestartedRegions`, `PartitionRelease`, `RegionScheduling`.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use arrow_array::{ArrayRef, UInt32Array};
 use penstock_planner::execution_graph::ExecutionGraph as Graph;
+use penstock_planner::execution_graph::region_scheduling::RegionScheduling as Scheduling;
 use penstock_planner::execution_graph::regions::{PipelinedRegions as Regions, SubtaskSpan};
 use penstock_planner::execution_graph::regions_to_restart::PartitionSpan;
 use penstock_planner::execution_graph::release::{PartitionRelease as Release, Releasable};
@@ -52,6 +53,11 @@ pub struct ReleasablePartitions {
     input: usize,
     free: bool,
 }
+
+/// Keeps book of what has been written and says which regions may be scheduled (Flink's
+/// PipelinedRegionSchedulingStrategy).
+#[pyclass(frozen, module = "penstock.plan")]
+pub struct RegionScheduling(Mutex<Scheduling>);
 
 impl PipelinedRegions {
     /// The regions of a graph.
@@ -206,6 +212,62 @@ impl PartitionRelease {
     fn __repr__(&self) -> String {
         let release = self.lock();
         format!("PartitionRelease({} of {} regions finished)", release.finished_regions(), release.regions().len())
+    }
+}
+
+impl RegionScheduling {
+    /// Nothing is scheduled.
+    pub fn new(py: Python<'_>, graph: Arc<Graph>) -> PyResult<Self> {
+        check(py, interruptible(py, || Scheduling::new(graph))?).map(|scheduling| Self(Mutex::new(scheduling)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Scheduling> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+fn numbers(regions: Vec<RegionIndex>) -> Vec<u32> {
+    regions.into_iter().map(|region| region.0).collect()
+}
+
+#[pymethods]
+impl RegionScheduling {
+    /// The regions that wait for nothing and have not been scheduled, ascending; from now on they count as scheduled.
+    fn start(&self) -> Vec<u32> {
+        numbers(self.lock().start())
+    }
+
+    /// Note that a subtask has finished, so that what it writes is there.
+    ///
+    /// Returns:
+    ///     The regions that waited for nothing else, ascending; they count as scheduled. A region waits for the whole of
+    ///     each blocking result that it reads from outside; in Flink 2.3, for the partitions of it that it reads.
+    ///
+    /// Raises:
+    ///     SpecError: there is no such subtask.
+    fn vertex_finished(&self, py: Python<'_>, vertex: u32, subtask: u32) -> PyResult<Vec<u32>> {
+        check(py, self.lock().vertex_finished(ExecutionVertexIndex(vertex), subtask)).map(numbers)
+    }
+
+    /// Note that regions run again, so that what they have written is gone. O(their subtasks and readers).
+    ///
+    /// Returns:
+    ///     Those of them that wait for nothing, ascending; the others are named when what they wait for is there.
+    ///
+    /// Raises:
+    ///     IndexError: there is no such region.
+    fn restart(&self, regions: Vec<u32>) -> PyResult<Vec<u32>> {
+        let mut scheduling = self.lock();
+        let (all, _) = scheduling.progress();
+        if let Some(region) = regions.iter().find(|&&region| region as usize >= all) {
+            return Err(PyIndexError::new_err(format!("region {region} of {all}")));
+        }
+        Ok(numbers(scheduling.restart(regions.into_iter().map(RegionIndex).collect())))
+    }
+
+    fn __repr__(&self) -> String {
+        let (regions, scheduled) = self.lock().progress();
+        format!("RegionScheduling({scheduled} of {regions} regions scheduled)")
     }
 }
 

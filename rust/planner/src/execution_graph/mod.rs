@@ -10,6 +10,7 @@ mod fingerprint;
 pub mod partition_groups;
 mod region_cells;
 mod region_cycles;
+pub mod region_scheduling;
 pub mod regions;
 pub mod regions_to_restart;
 pub mod release;

@@ -151,3 +151,41 @@ impl PartitionGroups {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution_graph::expand;
+    use crate::stream_graph::{NewEdge, NewNode, Partitioner, Role, ShuffleMode, StreamGraphBuilder};
+    use crate::test_graphs::{edge, job, node};
+    use std::sync::Arc;
+
+    fn blocking(partitioner: Partitioner, producers: i32, consumers: i32) -> ExecutionGraph {
+        let mut builder = StreamGraphBuilder::new(Default::default());
+        builder.add_node(&NewNode { parallelism: producers, ..node(1, Role::Source) }).unwrap();
+        builder.add_node(&NewNode { parallelism: consumers, ..node(2, Role::Sink) }).unwrap();
+        builder.add_edge(NewEdge { shuffle_mode: ShuffleMode::Batch, ..edge(1, 2, Some(partitioner)) }).unwrap();
+        expand(Arc::new(job(builder.build()))).unwrap()
+    }
+
+    #[test]
+    fn groups_cut_partitions_and_readers_into_blocks_that_meet() {
+        let edge = JobEdgeIndex(0);
+        let sizes = (1..12).flat_map(|producers| (1..12).map(move |consumers| (producers, consumers)));
+        for (partitioner, (producers, consumers)) in sizes.flat_map(|size| [(Partitioner::Rescale, size), (Partitioner::Hash, size)]) {
+            let graph = blocking(partitioner, producers, consumers);
+            let groups = PartitionGroups::new(&graph).unwrap();
+            let mut seen = (Vec::new(), Vec::new());
+            for number in 0..groups.len() as u32 {
+                let (partitions, readers) = (groups.group(&graph, number).partitions, groups.consumers(&graph, number));
+                for subtask in readers.first..readers.end {
+                    assert_eq!(graph.fan_out(edge).partitions_of(subtask), partitions, "{producers} -> {consumers}");
+                }
+                assert!(partitions.clone().all(|partition| groups.of_partition(&graph, edge, partition) == Some(number)));
+                seen.0.extend(partitions);
+                seen.1.extend(readers.first..readers.end);
+            }
+            assert_eq!(seen, ((0..producers as u32).collect(), (0..consumers as u32).collect()), "each once, in order");
+        }
+    }
+}

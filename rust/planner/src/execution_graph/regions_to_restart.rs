@@ -64,14 +64,17 @@ struct Lost(Vec<(DataSetIndex, Range<u32>)>);
 
 impl Lost {
     fn new(graph: &ExecutionGraph, lost: &[PartitionSpan]) -> Result<Self> {
-        let mut spans = lost.iter().map(|span| Ok((graph.data_set(span)?, span.first..span.end))).collect::<Result<Vec<_>>>()?;
+        lost.iter().map(|span| Ok((graph.data_set(span)?, span.first..span.end))).collect::<Result<Vec<_>>>().map(Self::merged)
+    }
+
+    fn merged(mut spans: Vec<(DataSetIndex, Range<u32>)>) -> Self {
         spans.sort_unstable_by_key(|(data_set, partitions)| (*data_set, partitions.start));
         spans.dedup_by(|next, kept| {
             let touch = next.0 == kept.0 && next.1.start <= kept.1.end;
             kept.1.end = if touch { kept.1.end.max(next.1.end) } else { kept.1.end };
             touch
         });
-        Ok(Self(spans))
+        Self(spans)
     }
 
     /// What is lost of these partitions of a data set.
@@ -166,5 +169,20 @@ impl ExecutionGraph {
             return broken("last", last, format!("first or more, and below {}, the number of partitions", producer.parallelism));
         }
         Ok(data_set)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_partitions_are_merged_and_cut_to_what_is_asked() {
+        let spans = [(1, 4..6), (0, 0..2), (1, 0..2), (1, 5..9), (0, 2..3)].map(|(set, partitions)| (DataSetIndex(set), partitions));
+        let lost = Lost::merged(spans.to_vec());
+        assert_eq!(lost.0, [(0, 0..3), (1, 0..2), (1, 4..9)].map(|(set, partitions)| (DataSetIndex(set), partitions)));
+        let of = |set, partitions| lost.of(DataSetIndex(set), partitions).collect::<Vec<_>>();
+        assert_eq!(of(1, 1..7), [1..2, 4..7]);
+        assert_eq!((of(0, 3..9), of(1, 2..4), of(2, 0..9)), (vec![], vec![], vec![]));
     }
 }
