@@ -7,6 +7,7 @@
 //! which the head of the upstream chain is needed: Flink walks up for every question, which is exponential on diamonds of
 //! yielding operators; here each node's answer is found once.
 
+use crate::cancel::checkpoint_at;
 use crate::index::{EdgeIndex, Index, NodeIndex, all};
 use crate::stream_graph::{ChainingStrategy, Partitioner, ShuffleMode, StreamGraph};
 
@@ -64,7 +65,8 @@ pub struct Verdicts(Vec<Verdict>);
 impl Verdicts {
     /// Judges every edge.
     pub fn of(graph: &StreamGraph) -> Self {
-        let mut verdicts: Vec<Verdict> = all(graph.edge_count()).map(|edge| judge(graph, edge)).collect();
+        let mut verdicts: Vec<Verdict> =
+            all(graph.edge_count()).inspect(|edge: &EdgeIndex| checkpoint_at(edge.get())).map(|edge| judge(graph, edge)).collect();
         separate_yielding_from_sources(graph, &mut verdicts);
         Self(verdicts)
     }
@@ -112,32 +114,32 @@ impl Verdicts {
     }
 }
 
-/// All rules but the one about yielding operators.
+/// All rules but the one about yielding operators. Reads single columns: this is the pass that sees every edge.
+#[inline]
 fn judge(graph: &StreamGraph, edge: EdgeIndex) -> Verdict {
-    let ends = graph.edge(edge);
-    let (up, down) = (graph.node(ends.source), graph.node(ends.target));
-    if graph.in_edges(ends.target).len() != 1 {
+    let (source, target) = (graph.edges.source[edge.get()], graph.edges.target[edge.get()]);
+    let (up, down, nodes) = (source.get(), target.get(), &graph.nodes);
+    if graph.in_edges(target).len() != 1 {
         Verdict::SeveralInputs
-    } else if up.slot_sharing_group != down.slot_sharing_group {
+    } else if nodes.slot_sharing_group.get(up) != nodes.slot_sharing_group.get(down) {
         Verdict::SlotSharingGroup
-    } else if !up.role.has_operator() || !down.role.has_operator() {
+    } else if !nodes.role[up].has_operator() || !nodes.role[down].has_operator() {
         Verdict::NoOperator
-    } else if up.chaining_strategy == ChainingStrategy::Never {
+    } else if nodes.chaining_strategy.get(up) == ChainingStrategy::Never {
         Verdict::UpstreamNever
-    } else if down.chaining_strategy != ChainingStrategy::Always {
+    } else if nodes.chaining_strategy.get(down) != ChainingStrategy::Always {
         Verdict::DownstreamStrategy
     } else {
-        exchange_verdict(graph, edge)
+        exchange_verdict(graph, edge.get(), up, down)
     }
 }
 
-fn exchange_verdict(graph: &StreamGraph, edge: EdgeIndex) -> Verdict {
-    let ends = graph.edge(edge);
-    if ends.partitioner != Partitioner::Forward {
+fn exchange_verdict(graph: &StreamGraph, edge: usize, up: usize, down: usize) -> Verdict {
+    if graph.edges.partitioner.get(edge) != Partitioner::Forward {
         Verdict::Partitioner
-    } else if ends.shuffle_mode == ShuffleMode::Batch {
+    } else if graph.edges.shuffle_mode.get(edge) == ShuffleMode::Batch {
         Verdict::BatchExchange
-    } else if graph.node(ends.source).parallelism != graph.node(ends.target).parallelism {
+    } else if graph.nodes.parallelism.get(up) != graph.nodes.parallelism.get(down) {
         Verdict::Parallelism
     } else if !graph.settings.chaining_enabled {
         Verdict::Disabled
@@ -149,7 +151,7 @@ fn exchange_verdict(graph: &StreamGraph, edge: EdgeIndex) -> Verdict {
 /// The rule about yielding operators, tried before the partitioner's in Flink. It can only decide an edge that passed the
 /// rules before it; among those, whether the chain above starts with a source depends on chained edges only.
 fn separate_yielding_from_sources(graph: &StreamGraph, verdicts: &mut [Verdict]) {
-    if !graph.nodes.iter().any(|node| node.yielding) {
+    if !graph.nodes.yielding.any(|yielding| yielding) {
         return;
     }
     let mut known = vec![None; graph.node_count()];

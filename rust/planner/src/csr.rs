@@ -45,6 +45,11 @@ impl<K: Index, V: Copy> Csr<K, V> {
         &self.items[self.offsets[key.get()] as usize..self.offsets[key.get() + 1] as usize]
     }
 
+    /// Every list, by key.
+    pub fn lists(&self) -> impl ExactSizeIterator<Item = &[V]> + Clone {
+        (0..self.offsets.len() - 1).map(|key| self.of(K::new(key)))
+    }
+
     /// The length of a key's list.
     #[inline]
     pub fn degree(&self, key: K) -> usize {

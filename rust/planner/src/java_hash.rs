@@ -5,6 +5,10 @@
 //! ninth entry doubles the table while it has fewer than 64 buckets, and becomes a red-black tree after that; a tree still
 //! iterates by its `next` links, which depend on where each key entered it ([`crate::java_tree`]).
 //!
+//! While no bucket ever gets a ninth entry, which is so for all but contrived keys, the order is that of the final buckets,
+//! entries of one bucket by insertion: that is checked by counting and done by one counting sort. Other keys are inserted
+//! one by one into an imitation of the table.
+//!
 //! Cost: O(n) time and space; O(log n) per key inside a tree bucket.
 
 use crate::java_tree::TreeBin;
@@ -12,14 +16,64 @@ use crate::java_tree::TreeBin;
 const NONE: u32 = u32::MAX;
 const TREEIFY_AT: u32 = 8;
 const TREEIFY_TABLE: usize = 64;
+const FIRST_TABLE: usize = 16;
 
 /// Positions of the keys in iteration order, after inserting them one by one. Keys must be distinct.
 pub fn iteration_order(keys: impl IntoIterator<Item = i32>) -> Vec<u32> {
-    let mut table = Table::new();
-    for key in keys {
-        table.insert(key);
+    let hashes: Vec<u32> = keys.into_iter().map(spread).collect();
+    match size_without_crowding(&hashes) {
+        Some(size) => by_bucket(&hashes, size),
+        None => inserted(&hashes).order(),
     }
-    table.order()
+}
+
+/// What `java.util.HashMap` makes of an Integer's hash code.
+fn spread(key: i32) -> u32 {
+    key as u32 ^ (key as u32 >> 16)
+}
+
+/// The size of the final table, if no bucket gets a ninth entry on the way there.
+fn size_without_crowding(hashes: &[u32]) -> Option<usize> {
+    let mut size = FIRST_TABLE;
+    let mut counts: Vec<u8> = Vec::new();
+    loop {
+        let capacity = size / 4 * 3; // the entry beyond it is inserted before the table doubles
+        counts.clear();
+        counts.resize(size, 0);
+        for &hash in &hashes[..hashes.len().min(capacity + 1)] {
+            let count = &mut counts[hash as usize & (size - 1)];
+            *count += 1;
+            if u32::from(*count) > TREEIFY_AT {
+                return None;
+            }
+        }
+        if hashes.len() <= capacity {
+            return Some(size);
+        }
+        size *= 2;
+    }
+}
+
+fn by_bucket(hashes: &[u32], size: usize) -> Vec<u32> {
+    let bucket = |hash: u32| hash as usize & (size - 1);
+    let mut next = vec![0u32; size + 1];
+    hashes.iter().for_each(|&hash| next[bucket(hash) + 1] += 1);
+    for at in 0..size {
+        next[at + 1] += next[at];
+    }
+    let mut order = vec![0; hashes.len()];
+    for (entry, &hash) in hashes.iter().enumerate() {
+        let place = &mut next[bucket(hash)];
+        order[*place as usize] = entry as u32;
+        *place += 1;
+    }
+    order
+}
+
+fn inserted(hashes: &[u32]) -> Table {
+    let mut table = Table::new();
+    hashes.iter().for_each(|&hash| table.insert(hash));
+    table
 }
 
 #[derive(Clone)]
@@ -41,11 +95,10 @@ impl Table {
         Self { hashes: Vec::new(), next: Vec::new(), buckets: Vec::new() }
     }
 
-    fn insert(&mut self, key: i32) {
+    fn insert(&mut self, spread: u32) {
         if self.buckets.is_empty() {
-            self.buckets = vec![EMPTY; 16];
+            self.buckets = vec![EMPTY; FIRST_TABLE];
         }
-        let spread = key as u32 ^ (key as u32 >> 16);
         let entry = self.hashes.len() as u32;
         self.hashes.push(spread);
         self.next.push(NONE);
@@ -151,6 +204,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn keys_in_order(keys: &[i32]) -> Vec<i32> {
         iteration_order(keys.iter().copied()).into_iter().map(|at| keys[at as usize]).collect()
@@ -174,5 +228,22 @@ mod tests {
         expected.dedup();
         seen.dedup();
         assert_eq!(seen, expected);
+    }
+
+    proptest! {
+        #[test]
+        fn counting_gives_the_order_of_insertion(keys in prop::collection::hash_set(-200i32..200, 0..300), stride in 1i32..70) {
+            let hashes: Vec<u32> = keys.into_iter().map(|key| spread(key.wrapping_mul(stride))).collect();
+            if let Some(size) = size_without_crowding(&hashes) {
+                prop_assert_eq!(by_bucket(&hashes, size), inserted(&hashes).order());
+            }
+        }
+    }
+
+    #[test]
+    fn crowded_buckets_are_not_counted() {
+        let crowded: Vec<u32> = (0..9).map(|key| spread(key * 16)).collect();
+        assert_eq!(size_without_crowding(&crowded), None);
+        assert_eq!(size_without_crowding(&crowded[..8]), Some(16));
     }
 }

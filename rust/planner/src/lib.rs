@@ -9,6 +9,7 @@
 
 pub mod cancel;
 pub mod chainable;
+pub mod column;
 pub mod csr;
 pub mod error;
 pub mod execution_graph;

@@ -97,7 +97,7 @@ impl<'a> Walk<'a> {
         sources.sort_unstable_by_key(|&source| graph.node(source).id);
         let mut queued = vec![false; size];
         sources.iter().for_each(|source| queued[source.get()] = true);
-        let has_uids = graph.nodes.iter().any(|node| node.uid.is_some());
+        let has_uids = graph.nodes.uid.any(|uid| uid.is_some());
         Self {
             graph,
             verdicts,
@@ -113,7 +113,7 @@ impl<'a> Walk<'a> {
     }
 
     fn visit(&mut self, node: NodeIndex) -> Result<()> {
-        let id = match self.graph.node(node).uid {
+        let id = match self.graph.nodes.uid.get(node.get()) {
             Some(uid) => self.claim_uid(node, self.graph.text(uid))?,
             None if self.missing[node.get()] > 0 => {
                 self.queued[node.get()] = false; // another input will bring it back
@@ -143,7 +143,7 @@ impl<'a> Walk<'a> {
         let chained = self.graph.out_edges(node).iter().filter(|&&edge| self.verdicts.chained(edge)).count();
         let mut hash = murmur3_128_of_repeated(self.hashed, 1 + chained);
         for &edge in self.graph.in_edges(node) {
-            let input = self.ids[self.graph.edge(edge).source.get()];
+            let input = self.ids[self.graph.edges.source[edge.get()].get()];
             for (byte, other) in hash.iter_mut().zip(input.0) {
                 *byte = byte.wrapping_mul(37) ^ other;
             }
@@ -159,7 +159,7 @@ impl<'a> Walk<'a> {
             self.taken_twice |= *owners.entry(id).or_insert(node) != node;
         }
         for &edge in self.graph.out_edges(node) {
-            let child = self.graph.edge(edge).target;
+            let child = self.graph.edges.target[edge.get()];
             self.missing[child.get()] -= 1;
             if !std::mem::replace(&mut self.queued[child.get()], true) {
                 self.queue.push_back(child);
@@ -183,8 +183,11 @@ pub enum UserHash {
 /// [`PlanError::UserHashNotHex`] for any node, reached or not, as Flink parses them all.
 pub fn user_hashes(graph: &StreamGraph) -> Result<Vec<(NodeIndex, UserHash)>> {
     let mut hashes = Vec::new();
+    if !graph.nodes.user_hash.any(|hash| hash.is_some()) {
+        return Ok(hashes);
+    }
     for node in all::<NodeIndex>(graph.node_count()) {
-        let Some(text) = graph.node(node).user_hash.map(|hash| graph.text(hash)) else { continue };
+        let Some(text) = graph.nodes.user_hash.get(node.get()).map(|hash| graph.text(hash)) else { continue };
         let bytes = parse_hex(text).ok_or_else(|| PlanError::UserHashNotHex { operator: graph.label(node), hash: text.into() })?;
         hashes.push((node, bytes.as_slice().try_into().map_or(UserHash::WrongLength(bytes.len()), |id| UserHash::Id(OperatorId(id)))));
     }

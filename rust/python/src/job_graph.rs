@@ -130,13 +130,13 @@ impl JobGraph {
     #[getter]
     fn slot_sharing_groups(&self) -> Vec<(Vec<u32>, Option<Quantities>)> {
         let slots = self.0.slots();
-        slots.members.iter().zip(&slots.resources).map(|(members, sum)| (numbers(members), sum.as_ref().map(quantities))).collect()
+        slots.members.lists().zip(&slots.resources).map(|(members, sum)| (numbers(members), sum.as_ref().map(quantities))).collect()
     }
 
     /// Per group its vertices, in the order in which Flink adds them.
     #[getter]
     fn co_location_groups(&self) -> Vec<Vec<u32>> {
-        self.0.slots().co_located.iter().map(|members| numbers(members)).collect()
+        self.0.slots().co_located.lists().map(numbers).collect()
     }
 
     /// ``enabled``, ``mode``, ``interval`` in ms (2**63 - 1: off), and the vertices that trigger, acknowledge, confirm.

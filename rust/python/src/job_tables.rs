@@ -39,7 +39,7 @@ pub fn vertices_table(job: &Job) -> Columns {
     let vertices = || all::<VertexIndex>(job.vertex_count());
     let head = |vertex: VertexIndex| job.chain(vertex).head;
     let groups = |vertex: VertexIndex| job.slots().group_of[vertex.get()].0;
-    let co_located = |vertex: VertexIndex| job.slots().co_location_of[vertex.get()].map(|group| group.0);
+    let co_located = |vertex: VertexIndex| job.slots().co_location_of.get(vertex.get()).map(|group| group.0);
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("vertex", Arc::new(UInt32Array::from_iter_values(vertices().map(|vertex| vertex.0)))),
         ("id", Arc::new(StringArray::from_iter_values(vertices().map(|vertex| job.id(vertex).to_string())))),

@@ -90,7 +90,7 @@ impl JobVertex {
     /// Number of the co-location group.
     #[getter]
     fn co_location_group(&self) -> Option<u32> {
-        self.job.slots().co_location_of[self.vertex.get()].map(|CoLocationIndex(group)| group)
+        self.job.slots().co_location_of.get(self.vertex.get()).map(|CoLocationIndex(group)| group)
     }
 
     /// Summed minimum resources (CPU shares, heap, off-heap, managed MiB); ``None`` is UNKNOWN.

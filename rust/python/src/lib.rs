@@ -5,6 +5,7 @@ mod columns;
 mod error;
 mod execution_graph;
 mod executions;
+mod huge_pages;
 mod interrupt;
 mod job_graph;
 mod job_tables;
@@ -16,6 +17,9 @@ mod tables;
 
 use interrupt::interruptible;
 use pyo3::prelude::*;
+
+#[global_allocator]
+static ALLOCATOR: huge_pages::HugePages = huge_pages::HugePages;
 
 /// Everything the planner decides about one described graph, as one line of JSON; errors stand at their stage.
 #[pyfunction]

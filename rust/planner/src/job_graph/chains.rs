@@ -63,13 +63,10 @@ pub struct Chains {
     pub operators: Vec<ChainedNode>,
     /// In the order in which they were connected.
     pub connections: Vec<Connection>,
-    /// Buffer timeout of each edge afterwards: unset becomes 100 ms where pipelined.
-    pub buffer_timeouts: Vec<i64>,
 }
 
 const UNBUILT: u32 = u32::MAX;
 const IN_PROGRESS: u32 = u32::MAX - 1;
-const DEFAULT_TIMEOUT: i64 = 100;
 
 struct Frame {
     node: NodeIndex,
@@ -77,7 +74,7 @@ struct Frame {
     cursor: u32,
     chained_done: bool,
     /// For heads: where their segments start in the two stacks.
-    segment: Option<(usize, usize)>,
+    segment: Option<(u32, u32)>,
 }
 
 struct Walk<'a> {
@@ -113,8 +110,7 @@ pub fn build(graph: &StreamGraph, verdicts: &Verdicts, ids: &OperatorIds, user_h
         result: Chains {
             chains: Vec::new(),
             operators: Vec::with_capacity(graph.node_count()),
-            connections: Vec::new(),
-            buffer_timeouts: graph.edges.iter().map(|edge| edge.buffer_timeout).collect(),
+            connections: Vec::with_capacity(graph.edge_count()),
         },
     };
     for &source in graph.sources() {
@@ -147,7 +143,7 @@ impl Walk<'_> {
     }
 
     fn follow(&mut self, edge: EdgeIndex, chained: bool, depth: u32) -> Result<()> {
-        let target = self.graph.edge(edge).target;
+        let target = self.graph.edges.target[edge.get()];
         if chained {
             self.frames.push(Frame { node: target, depth: depth + 1, cursor: 0, chained_done: false, segment: None });
             return Ok(());
@@ -163,7 +159,7 @@ impl Walk<'_> {
             _ => return Ok(()),
         }
         self.vertex_of_head[head.get()] = IN_PROGRESS;
-        let segment = Some((self.open_operators.len(), self.open_edges.len()));
+        let segment = Some((self.open_operators.len() as u32, self.open_edges.len() as u32));
         self.frames.push(Frame { node: head, depth: 0, cursor: 0, chained_done: false, segment });
         Ok(())
     }
@@ -175,7 +171,7 @@ impl Walk<'_> {
         }
         self.open_operators.push(ChainedNode { node, depth });
         match segment {
-            Some((operators, edges)) => self.create_vertex(node, operators, edges),
+            Some((operators, edges)) => self.create_vertex(node, operators as usize, edges as usize),
             None => Ok(()),
         }
     }
@@ -220,20 +216,17 @@ impl Walk<'_> {
     }
 
     fn connect(&mut self, source: VertexIndex, edge: EdgeIndex) -> Result<()> {
-        let ends = self.graph.edge(edge);
-        let result_type = ResultType::of(ends.shuffle_mode, self.graph.settings.exchange_mode, ends.partitioner);
-        let timeout = &mut self.result.buffer_timeouts[edge.get()];
-        if !result_type.is_pipelined() && *timeout != -1 {
+        let result_type = ResultType::of_edge(self.graph, edge);
+        let timeout = self.graph.edges.buffer_timeout.get(edge.get());
+        if !result_type.is_pipelined() && timeout != -1 {
+            let ends = self.graph.edge(edge);
             return Err(PlanError::BlockingTimeout {
                 source: self.graph.label(ends.source),
                 target: self.graph.label(ends.target),
-                timeout: *timeout,
+                timeout,
             });
         }
-        if result_type.is_pipelined() && *timeout == -1 {
-            *timeout = DEFAULT_TIMEOUT;
-        }
-        let target = VertexIndex(self.vertex_of_head[ends.target.get()]);
+        let target = VertexIndex(self.vertex_of_head[self.graph.edges.target[edge.get()].get()]);
         self.result.connections.push(Connection { edge, source, target, result_type });
         Ok(())
     }

@@ -2,7 +2,8 @@
 //!
 //! Semantics: `StreamingJobGraphGenerator.connect` and `determineResultPartitionType`.
 
-use crate::stream_graph::{ExchangeMode, Partitioner, ShuffleMode};
+use crate::index::{EdgeIndex, Index};
+use crate::stream_graph::{ExchangeMode, Partitioner, ShuffleMode, StreamGraph};
 
 /// How subtasks of producer and consumer are connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,6 +56,13 @@ impl ResultType {
             (ShuffleMode::Undefined, ExchangeMode::PointwisePipelined) => Distribution::of(partitioner) == Distribution::Pointwise,
         };
         if pipelined { Self::PipelinedBounded } else { Self::Blocking }
+    }
+
+    /// What becomes of an edge of a program.
+    #[inline]
+    pub fn of_edge(graph: &StreamGraph, edge: EdgeIndex) -> Self {
+        let at = edge.get();
+        Self::of(graph.edges.shuffle_mode.get(at), graph.settings.exchange_mode, graph.edges.partitioner.get(at))
     }
 
     /// Flink's spelling.

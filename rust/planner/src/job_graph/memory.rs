@@ -6,13 +6,15 @@
 
 use super::chains::{Chain, Chains};
 use super::slot_sharing::SlotSharing;
+use crate::cancel::checkpoint_at;
+use crate::column::Column;
 use crate::index::Index;
 use crate::stream_graph::{ResourceSpec, Resources, StreamGraph};
 
-/// Sum of the resources of the operators of each vertex; one UNKNOWN makes it `None`.
+/// Sum of the resources of the operators of each vertex; one UNKNOWN makes it `None`. Empty when no operator has any.
 pub fn vertex_resources(graph: &StreamGraph, chains: &Chains) -> Vec<Option<Resources>> {
     if graph.extras.iter().all(|extras| extras.resources.is_none()) {
-        return vec![None; chains.chains.len()];
+        return Vec::new();
     }
     let merge = |chain: &Chain| {
         let mut operators = rows(chain).map(|row| graph.resources(chains.operators[row].node));
@@ -27,29 +29,28 @@ pub fn vertex_resources(graph: &StreamGraph, chains: &Chains) -> Vec<Option<Reso
 
 /// The managed memory fraction of each row of the operator table. Walks rows in their own order, never by group: members of
 /// a group are ordered by id, which is random order in memory.
-pub fn fractions(graph: &StreamGraph, chains: &Chains, slots: &SlotSharing) -> Vec<f64> {
+pub fn fractions(graph: &StreamGraph, chains: &Chains, slots: &SlotSharing) -> Column<f64> {
     let mut configured_last = vec![0u32; graph.node_count()];
     for (row, operator) in chains.operators.iter().enumerate() {
         configured_last[operator.node.get()] = row as u32;
     }
     let totals = totals(graph, chains, slots);
-    let mut fractions = vec![0.0; chains.operators.len()];
+    let mut fractions = Column::default();
     let mut last = ((0, 0), 0.0);
     for (chain, group) in chains.chains.iter().zip(&slots.group_of) {
         for row in rows(chain) {
+            checkpoint_at(row);
             let node = chains.operators[row].node;
-            if configured_last[node.get()] != row as u32 {
-                continue;
-            }
             let share = match slots.resources[group.get()] {
-                None => i64::from(graph.node(node).managed_memory_weight),
+                _ if configured_last[node.get()] != row as u32 => 0,
+                None => i64::from(graph.nodes.managed_memory_weight.get(node.get())),
                 Some(_) => graph.resources(node).map_or(0, |resources| resources.min.managed_mb),
             };
             let question = (share, totals[group.get()]);
             if last.0 != question {
                 last = (question, rounded_down(question.0, question.1));
             }
-            fractions[row] = last.1;
+            fractions.push(last.1, chains.operators.len());
         }
     }
     fractions
@@ -57,11 +58,11 @@ pub fn fractions(graph: &StreamGraph, chains: &Chains, slots: &SlotSharing) -> V
 
 /// What the shares of each group are shares of. Weights add up in 32 bits, as in Flink.
 fn totals(graph: &StreamGraph, chains: &Chains, slots: &SlotSharing) -> Vec<i64> {
-    let mut weights = vec![0i32; slots.members.len()];
+    let mut weights = vec![0i32; slots.resources.len()];
     for (chain, group) in chains.chains.iter().zip(&slots.group_of) {
         for row in rows(chain) {
             let sum = &mut weights[group.get()];
-            *sum = sum.wrapping_add(graph.node(chains.operators[row].node).managed_memory_weight);
+            *sum = sum.wrapping_add(graph.nodes.managed_memory_weight.get(chains.operators[row].node.get()));
         }
     }
     let total = |(weight, resources): (i32, &Option<ResourceSpec>)| resources.as_ref().map_or(i64::from(weight), |group| group.managed_mb);

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use crate::chainable::Verdicts;
+use crate::column::Column;
 use crate::csr::Csr;
 use crate::error::{PlanError, Result};
 use crate::index::{DataSetIndex, Index, JobEdgeIndex, NodeIndex, VertexIndex, all};
@@ -26,6 +27,7 @@ use crate::stream_graph::{CheckpointingMode, Resources, StreamGraph};
 pub use chains::{Chain, ChainedNode, Chains, Connection};
 pub use config::{ExchangeConfig, StreamConfig};
 pub use exchange::{Distribution, ResultType};
+use names::ChainNames;
 pub use slot_sharing::SlotSharing;
 pub use views::{Checkpointing, Walk};
 
@@ -58,10 +60,11 @@ pub struct JobGraph {
     pub(crate) user_hashes: Vec<(NodeIndex, UserHash)>,
     pub(crate) options: JobOptions,
     pub(crate) chains: Chains,
-    pub(crate) names: Vec<Box<str>>,
+    pub(crate) names: ChainNames,
+    /// By vertex; nothing when no operator has any.
     pub(crate) resources: Vec<Option<Resources>>,
     pub(crate) slots: SlotSharing,
-    pub(crate) fractions: Vec<f64>,
+    pub(crate) fractions: Column<f64>,
     pub(crate) inputs: Csr<VertexIndex, JobEdgeIndex>,
     pub(crate) results: Csr<VertexIndex, DataSetIndex>,
     pub(crate) map_order: Vec<VertexIndex>,
@@ -113,7 +116,7 @@ fn refuse_checkpointed_loops(graph: &StreamGraph) -> Result<()> {
 }
 
 fn map_order(graph: &StreamGraph, chains: &Chains) -> Vec<VertexIndex> {
-    iteration_order(chains.chains.iter().map(|chain| graph.node(chain.head).id)).into_iter().map(VertexIndex).collect()
+    iteration_order(chains.chains.iter().map(|chain| graph.nodes.id[chain.head.get()])).into_iter().map(VertexIndex).collect()
 }
 
 type Connected = (Csr<VertexIndex, JobEdgeIndex>, Csr<VertexIndex, DataSetIndex>, Vec<VertexIndex>);

@@ -7,9 +7,11 @@
 use hashbrown::HashMap;
 
 use super::chains::Chains;
+use crate::column::Column;
+use crate::csr::Csr;
 use crate::error::{PlanError, Result};
 use crate::index::{CoLocationIndex, Index, NameId, SlotGroupIndex, VertexIndex, all};
-use crate::operator_id::OperatorIds;
+use crate::operator_id::{OperatorId, OperatorIds};
 use crate::stream_graph::{ResourceSpec, Resources, StreamGraph};
 use crate::union_find::UnionFind;
 
@@ -19,13 +21,13 @@ pub struct SlotSharing {
     /// The group of each vertex; numbered by first appearance among the vertices.
     pub group_of: Vec<SlotGroupIndex>,
     /// Members of each group, ordered by vertex id as Java compares it.
-    pub members: Vec<Vec<VertexIndex>>,
+    pub members: Csr<SlotGroupIndex, VertexIndex>,
     /// Sum of the members' minimum resources; `None` is UNKNOWN.
     pub resources: Vec<Option<ResourceSpec>>,
     /// The co-location group of each vertex.
-    pub co_location_of: Vec<Option<CoLocationIndex>>,
+    pub co_location_of: Column<Option<CoLocationIndex>>,
     /// Members of each co-location group, in the order in which Flink adds them.
-    pub co_located: Vec<Vec<VertexIndex>>,
+    pub co_located: Csr<CoLocationIndex, VertexIndex>,
 }
 
 /// Where the vertices stand before groups are numbered: a representative of the pipelined region, or a name.
@@ -52,14 +54,27 @@ pub fn share_slots(
     if let Some(&vertex) = map_order.iter().find(|vertex| keys[vertex.get()].is_none()) {
         return Err(PlanError::NoSlotSharingGroup { operator: graph.label(head(chains, vertex)) });
     }
-    let (group_of, mut members) = number(all(keys.len()).map(|vertex: VertexIndex| (vertex, keys[vertex.get()].expect("checked above"))));
-    let group_of = group_of.into_iter().map(SlotGroupIndex::new).collect();
-    for group in &mut members {
-        group.sort_by_cached_key(|&vertex| ids.get(head(chains, vertex)).map(|id| id.java_order()));
-    }
-    let resources = members.iter().map(|group| sum(group, resources)).collect();
+    let keyed = all::<VertexIndex>(keys.len()).map(|vertex| (vertex, keys[vertex.get()].expect("checked above")));
+    let (group_of, groups) = number::<_, SlotGroupIndex>(keyed);
+    let ordered = by_java_id(all(keys.len()).map(|vertex| (vertex, ids.get(head(chains, vertex)))));
+    let members = Csr::group(groups, ordered.iter().map(|&vertex| (group_of[vertex.get()], vertex)));
+    let resources = all(groups).map(|group| sum(members.of(group), resources)).collect();
     let (co_location_of, co_located) = co_locate(graph, chains, map_order);
     Ok(SlotSharing { group_of, members, resources, co_location_of, co_located })
+}
+
+/// Vertices ordered as Java compares their ids. The upper halves of two ids are hardly ever equal, so they are what is
+/// sorted by.
+fn by_java_id(vertices: impl Iterator<Item = (VertexIndex, Option<OperatorId>)> + Clone) -> Vec<VertexIndex> {
+    let order = |id: Option<OperatorId>| id.map_or((i64::MIN, i64::MIN), |id| id.java_order());
+    let mut upper: Vec<(i64, VertexIndex)> = vertices.clone().map(|(vertex, id)| (order(id).0, vertex)).collect();
+    upper.sort_unstable();
+    if upper.windows(2).all(|pair| pair[0].0 != pair[1].0) {
+        return upper.into_iter().map(|(_, vertex)| vertex).collect();
+    }
+    let mut whole: Vec<_> = vertices.map(|(vertex, id)| (order(id), vertex)).collect();
+    whole.sort_unstable();
+    whole.into_iter().map(|(_, vertex)| vertex).collect()
 }
 
 fn head(chains: &Chains, vertex: VertexIndex) -> crate::index::NodeIndex {
@@ -72,7 +87,7 @@ fn keys(graph: &StreamGraph, chains: &Chains) -> Vec<Option<Key>> {
     let key = |(vertex, name): (usize, Option<NameId>)| {
         name.map(|name| if graph.text(name) == "default" { Key::Region(regions[vertex]) } else { Key::Named(name) })
     };
-    chains.chains.iter().map(|chain| graph.node(chain.head).slot_sharing_group).enumerate().map(key).collect()
+    chains.chains.iter().map(|chain| graph.nodes.slot_sharing_group.get(chain.head.get())).enumerate().map(key).collect()
 }
 
 /// A representative of the pipelined region of each vertex.
@@ -85,6 +100,9 @@ fn pipelined_regions(chains: &Chains) -> Vec<u32> {
 }
 
 fn check_co_location(graph: &StreamGraph, chains: &Chains, keys: &[Option<Key>], map_order: &[VertexIndex]) -> Result<()> {
+    if !graph.nodes.co_location_group.any(|group| group.is_some()) {
+        return Ok(());
+    }
     let mut first: HashMap<NameId, VertexIndex> = HashMap::new();
     for &vertex in map_order {
         let node = head(chains, vertex);
@@ -102,41 +120,43 @@ fn check_co_location(graph: &StreamGraph, chains: &Chains, keys: &[Option<Key>],
     Ok(())
 }
 
-fn co_locate(graph: &StreamGraph, chains: &Chains, map_order: &[VertexIndex]) -> (Vec<Option<CoLocationIndex>>, Vec<Vec<VertexIndex>>) {
-    let key = |vertex: VertexIndex| graph.node(head(chains, vertex)).co_location_group;
+type CoLocated = (Column<Option<CoLocationIndex>>, Csr<CoLocationIndex, VertexIndex>);
+
+fn co_locate(graph: &StreamGraph, chains: &Chains, map_order: &[VertexIndex]) -> CoLocated {
+    let key = |vertex: VertexIndex| graph.nodes.co_location_group.get(head(chains, vertex).get());
     let keyed = all::<VertexIndex>(chains.chains.len()).filter_map(|vertex| Some((vertex, key(vertex)?)));
-    let (numbers, mut members) = number(keyed.clone());
-    let mut group_of = vec![None; chains.chains.len()];
-    for ((vertex, _), group) in keyed.zip(numbers) {
-        group_of[vertex.get()] = Some(CoLocationIndex::new(group));
+    let (numbers, groups) = number::<_, CoLocationIndex>(keyed);
+    let mut numbers = numbers.into_iter();
+    let mut group_of = Column::default();
+    for vertex in all::<VertexIndex>(chains.chains.len()) {
+        group_of.push(key(vertex).and_then(|_| numbers.next()), chains.chains.len());
     }
-    members.iter_mut().for_each(Vec::clear);
-    for &vertex in map_order {
-        if let Some(group) = group_of[vertex.get()] {
-            members[group.get()].push(vertex);
-        }
-    }
+    let members = map_order.iter().filter_map(|&vertex| Some((group_of.get(vertex.get())?, vertex)));
+    let members = Csr::group(groups, members);
     (group_of, members)
 }
 
-/// Numbers keys by first appearance: the number of each item, and the items of each number.
-fn number<K: std::hash::Hash + Eq>(items: impl Iterator<Item = (VertexIndex, K)>) -> (Vec<usize>, Vec<Vec<VertexIndex>>) {
-    let mut numbers: HashMap<K, usize> = HashMap::new();
-    let mut members: Vec<Vec<VertexIndex>> = Vec::new();
-    let mut number_of = Vec::new();
-    for (vertex, key) in items {
-        let group = *numbers.entry(key).or_insert(members.len());
-        if group == members.len() {
-            members.push(Vec::new());
-        }
-        members[group].push(vertex);
-        number_of.push(group);
+/// Numbers keys by first appearance: the number of each item, and how many there are. Neighbours mostly have equal keys.
+fn number<K: std::hash::Hash + Eq + Copy, N: Index>(items: impl Iterator<Item = (VertexIndex, K)>) -> (Vec<N>, usize) {
+    let mut numbers: HashMap<K, N> = HashMap::new();
+    let mut number_of = Vec::with_capacity(items.size_hint().0);
+    let mut last: Option<(K, N)> = None;
+    for (_, key) in items {
+        let number = match last {
+            Some((same, number)) if same == key => number,
+            _ => {
+                let next = N::new(numbers.len());
+                *numbers.entry(key).or_insert(next)
+            }
+        };
+        last = Some((key, number));
+        number_of.push(number);
     }
-    (number_of, members)
+    (number_of, numbers.len())
 }
 
 fn sum(group: &[VertexIndex], resources: &[Option<Resources>]) -> Option<ResourceSpec> {
-    group.iter().try_fold(ResourceSpec::zero(), |sum, vertex| Some(sum.merge(&resources[vertex.get()].as_ref()?.min)))
+    group.iter().try_fold(ResourceSpec::zero(), |sum, vertex| Some(sum.merge(&resources.get(vertex.get())?.as_ref()?.min)))
 }
 
 #[cfg(test)]

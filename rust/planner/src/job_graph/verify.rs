@@ -50,7 +50,7 @@ impl JobGraph {
             broken.push(format!("vertex {} has {} operators, {walked} reachable from its head", vertex.0, operators.len()));
         }
         let group = self.slots.group_of[vertex.get()];
-        if !self.slots.members[group.get()].contains(&vertex) && self.slots.members[group.get()].len() < 64 {
+        if !self.slots.members.of(group).contains(&vertex) && self.slots.members.degree(group) < 64 {
             broken.push(format!("vertex {} is not in its slot sharing group", vertex.0));
         }
     }

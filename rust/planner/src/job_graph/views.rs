@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Chain, ChainedNode, Connection, Distribution, JobGraph, JobOptions, SlotSharing};
+use super::{Chain, ChainedNode, Connection, Distribution, JobGraph, JobOptions, ResultType, SlotSharing};
 use crate::chainable::Verdicts;
 use crate::index::{DataSetIndex, EdgeIndex, Index, JobEdgeIndex, NameId, NodeIndex, OperatorIndex, VertexIndex};
 use crate::operator_id::{OperatorId, OperatorIds, UserHash};
@@ -22,6 +22,8 @@ pub struct Checkpointing {
 }
 
 const SHORTEST_INTERVAL: i64 = 10;
+/// What an unset buffer timeout becomes, in milliseconds.
+const DEFAULT_TIMEOUT: i64 = 100;
 
 impl JobGraph {
     /// The program it was compiled from.
@@ -75,12 +77,12 @@ impl JobGraph {
 
     /// The name of a vertex.
     pub fn name(&self, vertex: VertexIndex) -> &str {
-        &self.names[vertex.get()]
+        self.names.get(&self.graph, vertex, self.chain(vertex))
     }
 
     /// Parallelism of a vertex; −1 when unset, never 0.
     pub fn parallelism(&self, vertex: VertexIndex) -> i32 {
-        let parallelism = self.graph.node(self.chain(vertex).head).parallelism;
+        let parallelism = self.graph.nodes.parallelism.get(self.chain(vertex).head.get());
         if parallelism > 0 { parallelism } else { -1 }
     }
 
@@ -121,12 +123,12 @@ impl JobGraph {
 
     /// Fraction of the slot's managed memory of a row of the operator table.
     pub fn managed_memory_fraction(&self, operator: OperatorIndex) -> f64 {
-        self.fractions[operator.get()]
+        self.fractions.get(operator.get())
     }
 
     /// Resources of a vertex; `None` is UNKNOWN.
     pub fn vertex_resources(&self, vertex: VertexIndex) -> Option<&Resources> {
-        self.resources[vertex.get()].as_ref()
+        self.resources.get(vertex.get())?.as_ref()
     }
 
     /// Slot sharing and co-location groups.
@@ -204,9 +206,13 @@ impl JobGraph {
         Walk { job: self, rows, open: vec![(chain.head, 0)] }
     }
 
-    /// Buffer timeout of an edge of the program after compilation.
+    /// Buffer timeout of an edge of the program after compilation, in milliseconds: where a pipelined edge leaves a vertex,
+    /// unset has become 100.
     pub fn buffer_timeout(&self, edge: EdgeIndex) -> i64 {
-        self.chains.buffer_timeouts[edge.get()]
+        let timeout = self.graph.edges.buffer_timeout.get(edge.get());
+        let leaves_a_vertex = !self.verdicts.chained(edge) && self.ids.get(self.graph.edges.source[edge.get()]).is_some();
+        let reset = timeout == -1 && leaves_a_vertex && ResultType::of_edge(&self.graph, edge).is_pipelined();
+        if reset { DEFAULT_TIMEOUT } else { timeout }
     }
 
     /// Vertices sorted topologically from the sources.

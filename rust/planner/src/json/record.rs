@@ -78,7 +78,7 @@ fn hashes(graph: &StreamGraph, ids: &OperatorIds) -> BTreeMap<i32, String> {
 fn job_graph_record(job: &JobGraph) -> JobGraphRecord<'_> {
     let graph = job.stream_graph();
     let slots = job.slots();
-    let group = |(members, resources): (&Vec<VertexIndex>, &Option<ResourceSpec>)| SlotGroupRecord {
+    let group = |(members, resources): (&[VertexIndex], &Option<ResourceSpec>)| SlotGroupRecord {
         vertices: numbers(members),
         resources: resources.as_ref().map(SpecResources::of),
     };
@@ -88,8 +88,8 @@ fn job_graph_record(job: &JobGraph) -> JobGraphRecord<'_> {
         schedule_mode: graph.settings.schedule_mode.as_str(),
         maximum_parallelism: job.maximum_parallelism(),
         vertices: all(job.vertex_count()).map(|vertex| vertex_record(job, vertex)).collect(),
-        slot_sharing_groups: slots.members.iter().zip(&slots.resources).map(group).collect(),
-        co_location_groups: slots.co_located.iter().map(|members| numbers(members)).collect(),
+        slot_sharing_groups: slots.members.lists().zip(&slots.resources).map(group).collect(),
+        co_location_groups: slots.co_located.lists().map(numbers).collect(),
         checkpointing: CheckpointingRecord {
             interval: checkpointing.interval,
             trigger: numbers(&checkpointing.trigger),
@@ -121,7 +121,7 @@ fn vertex_record(job: &JobGraph, vertex: VertexIndex) -> VertexRecord<'_> {
         operator_ids: job.operator_id_pairs(vertex).map(pair).collect(),
         operator_nodes: job.operators(vertex).iter().map(|operator| graph.node(operator.node).id).collect(),
         slot_sharing_group: job.slots().group_of[vertex.get()].0,
-        co_location_group: job.slots().co_location_of[vertex.get()].map(|group| group.0),
+        co_location_group: job.slots().co_location_of.get(vertex.get()).map(|group| group.0),
         min_resources: resources.map(|both| SpecResources::of(&both.min)),
         preferred_resources: resources.map(|both| SpecResources::of(&both.preferred)),
         inputs: job.inputs(vertex).iter().map(|&edge| input_record(job, edge)).collect(),

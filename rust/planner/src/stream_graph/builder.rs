@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::StreamGraph;
+use super::columns::{EdgeTable, NodeTable};
 use super::ids::NodeIds;
 use super::resources::Resources;
 use super::types::{ChainingStrategy, Iteration, NodeExtras, Partitioner, Role, Settings, ShuffleMode, StreamEdge, StreamNode};
@@ -76,8 +77,8 @@ pub struct NewEdge<'a> {
 pub struct StreamGraphBuilder {
     settings: Settings,
     names: Names,
-    nodes: Vec<StreamNode>,
-    edges: Vec<StreamEdge>,
+    nodes: NodeTable,
+    edges: EdgeTable,
     iterations: Vec<Iteration>,
     extras: Vec<NodeExtras>,
     ids: NodeIds,
@@ -95,8 +96,8 @@ impl StreamGraphBuilder {
         Self {
             settings,
             names: Names::default(),
-            nodes: Vec::with_capacity(nodes),
-            edges: Vec::with_capacity(edges),
+            nodes: NodeTable::with_capacity(nodes),
+            edges: EdgeTable::with_capacity(edges),
             iterations: Vec::new(),
             extras: Vec::new(),
             ids: NodeIds::default(),
@@ -160,12 +161,12 @@ impl StreamGraphBuilder {
 
     /// What a node is.
     pub(super) fn role(&self, node: NodeIndex) -> Role {
-        self.nodes[node.get()].role
+        self.nodes.role[node.get()]
     }
 
     /// The buffer timeout of the edge added last; unset if there is none.
     pub(super) fn last_buffer_timeout(&self) -> i64 {
-        self.edges.last().map_or(-1, |edge| edge.buffer_timeout)
+        self.edges.buffer_timeout.last().unwrap_or(-1)
     }
 
     /// The id of a text, for nodes that are added with their texts interned.
@@ -220,7 +221,8 @@ impl StreamGraphBuilder {
     /// Changes the slot sharing group of a node; a loop knows its own only after its body.
     pub fn set_slot_sharing_group(&mut self, id: i32, group: Option<&str>) -> Result<()> {
         let node = self.known(id, || "set_slot_sharing_group".into())?;
-        self.nodes[node.get()].slot_sharing_group = group.map(|group| self.names.intern(group));
+        let group = group.map(|group| self.names.intern(group));
+        self.nodes.slot_sharing_group.set(node.get(), group);
         Ok(())
     }
 
@@ -242,7 +244,7 @@ impl StreamGraphBuilder {
     /// Adds the edges from what a node stands for. Both ends must exist.
     pub fn add_edge(&mut self, edge: NewEdge<'_>) -> Result<()> {
         let target = self.known(edge.target, || self.edge_label(&edge))?;
-        let role = self.nodes[target.get()].role;
+        let role = self.nodes.role[target.get()];
         if edge.type_number > 2 || (role != Role::TwoInput && edge.type_number != 0 && role.has_operator()) {
             return Err(PlanError::BadTypeNumber { target: self.label(target), input: edge.type_number.into() });
         }
@@ -276,19 +278,19 @@ impl StreamGraphBuilder {
 
     /// Adds one edge between real nodes; everything but ends and tag is as `edge` says.
     fn connect(&mut self, source: NodeIndex, target: NodeIndex, edge: NewEdge<'_>, side_output: Option<NameId>) -> Result<()> {
-        let (up, down) = (&self.nodes[source.get()], &self.nodes[target.get()]);
-        let same = up.parallelism == down.parallelism;
+        let (up, down) = (self.nodes.parallelism.get(source.get()), self.nodes.parallelism.get(target.get()));
+        let same = up == down;
         let partitioner = edge.partitioner.unwrap_or(if same { Partitioner::Forward } else { Partitioner::Rebalance });
         if partitioner == Partitioner::Forward && !same {
             return Err(PlanError::ForwardParallelism {
                 source: self.label(source),
-                source_parallelism: up.parallelism,
+                source_parallelism: up,
                 target: self.label(target),
-                target_parallelism: down.parallelism,
+                target_parallelism: down,
             });
         }
         let NewEdge { shuffle_mode, type_number, partition_node, .. } = edge;
-        let buffer_timeout = up.buffer_timeout;
+        let buffer_timeout = self.nodes.buffer_timeout.get(source.get());
         self.edges.push(StreamEdge { source, target, partitioner, shuffle_mode, type_number, side_output, partition_node, buffer_timeout });
         Ok(())
     }
@@ -337,7 +339,6 @@ impl StreamGraphBuilder {
     }
 
     fn label(&self, node: NodeIndex) -> String {
-        let node = &self.nodes[node.get()];
-        format!("{}-{}", self.names.get(node.name), node.id)
+        format!("{}-{}", self.names.get(self.nodes.name[node.get()]), self.nodes.id[node.get()])
     }
 }

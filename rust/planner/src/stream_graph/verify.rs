@@ -13,7 +13,7 @@ impl StreamGraph {
         for node in all::<NodeIndex>(self.nodes.len()) {
             self.verify_node(node, &mut broken);
         }
-        for (at, edge) in self.edges.iter().enumerate() {
+        for (at, edge) in self.edges.rows().enumerate() {
             let same = self.node(edge.source).parallelism == self.node(edge.target).parallelism;
             if edge.partitioner == Partitioner::Forward && !same {
                 broken.push(format!("edge {at} is FORWARD between different parallelisms"));
@@ -31,7 +31,7 @@ impl StreamGraph {
             broken.push(format!("node {} is not found by its id", self.label(node)));
         }
         let in_order = |edges: &[EdgeIndex]| edges.is_sorted();
-        let ours = |edges: &[EdgeIndex], end: fn(&super::StreamEdge) -> NodeIndex| edges.iter().all(|&edge| end(self.edge(edge)) == node);
+        let ours = |edges: &[EdgeIndex], end: fn(super::StreamEdge) -> NodeIndex| edges.iter().all(|&edge| end(self.edge(edge)) == node);
         let (incoming, outgoing) = (self.in_edges(node), self.out_edges(node));
         if !ours(incoming, |edge| edge.target) || !ours(outgoing, |edge| edge.source) || !in_order(incoming) || !in_order(outgoing) {
             broken.push(format!("the edges of {} are not its own, or out of order", self.label(node)));
@@ -49,8 +49,8 @@ mod tests {
     fn a_damaged_graph_is_noticed() {
         let mut graph = graph(&[node(1, Role::Source), node(2, Role::Sink)], &[(1, 2, None)]);
         assert!(graph.verify().is_empty());
-        graph.nodes[1].parallelism = 5;
-        graph.edges[0].source = NodeIndex(1);
+        graph.nodes.parallelism.set(1, 5);
+        graph.edges.source[0] = NodeIndex(1);
         assert_eq!(graph.verify().len(), 1, "{:?}", graph.verify());
     }
 }

@@ -92,7 +92,7 @@ mod tests {
         builder.add_union(5, &[4, 2]).unwrap();
         builder.add_edge(edge(5, 9, None)).unwrap();
         let graph = builder.build();
-        let edges: Vec<_> = graph.edges.iter().map(|edge| (edge.source.0, edge.partitioner, edge.partition_node)).collect();
+        let edges: Vec<_> = graph.edges.rows().map(|edge| (edge.source.0, edge.partitioner, edge.partition_node)).collect();
         assert_eq!(edges, [(0, Partitioner::Hash, Some(4)), (1, Partitioner::Forward, None)]);
     }
 
