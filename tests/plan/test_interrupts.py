@@ -12,17 +12,14 @@ from pathlib import Path
 import pyarrow
 import pytest
 
-from penstock.plan import ExecutionGraph, StreamGraphBuilder
-from tests.shapes import all_to_all
+from penstock.plan import ExecutionGraph
+from penstock.plan.shapes import all_to_all
 
 ROOT = Path(__file__).resolve().parents[2]
 WIDE = """
-from penstock.plan import StreamGraphBuilder
-from tests.shapes import all_to_all
+from penstock.plan.shapes import all_to_all
 
-builder = StreamGraphBuilder()
-all_to_all(builder, 30_000)
-graph = builder.build().job_graph().execution_graph()
+graph = all_to_all(30_000).job_graph().execution_graph()
 print("ready", flush=True)
 try:
     graph.sha256_of_edges()  # 21 GB to hash: minutes
@@ -32,9 +29,7 @@ except KeyboardInterrupt:
 
 
 def wide(parallelism: int) -> ExecutionGraph:
-    builder = StreamGraphBuilder()
-    all_to_all(builder, parallelism)
-    return builder.build().job_graph().execution_graph()
+    return all_to_all(parallelism).job_graph().execution_graph()
 
 
 def test_ctrl_c_ends_a_long_call_and_harms_nothing() -> None:

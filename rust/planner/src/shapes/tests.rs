@@ -14,7 +14,7 @@ fn vertices(graph: StreamGraph) -> usize {
 }
 
 fn edges(graph: &StreamGraph) -> Vec<(i32, i32, Partitioner, u8)> {
-    let ends = |edge: &crate::stream_graph::StreamEdge| (graph.node(edge.source).id, graph.node(edge.target).id);
+    let ends = |edge: crate::stream_graph::StreamEdge| (graph.node(edge.source).id, graph.node(edge.target).id);
     all::<EdgeIndex>(graph.edge_count())
         .map(|edge| graph.edge(edge))
         .map(|edge| (ends(edge).0, ends(edge).1, edge.partitioner, edge.type_number))
