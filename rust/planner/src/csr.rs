@@ -50,6 +50,11 @@ impl<K: Index, V: Copy> Csr<K, V> {
         (0..self.offsets.len() - 1).map(|key| self.of(K::new(key)))
     }
 
+    /// Whether there is no item.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
     /// The length of a key's list.
     #[inline]
     pub fn degree(&self, key: K) -> usize {

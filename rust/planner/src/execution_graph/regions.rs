@@ -177,7 +177,7 @@ fn runs<'a>(
 
 /// Flink 2.3 checks that the members of a co-location group that share a slot are in one region.
 fn refuse_co_location_across_regions(graph: &ExecutionGraph, regions: &PipelinedRegions) -> Result<()> {
-    for group in &graph.job.slots().co_located {
+    for group in graph.job.slots().co_located.lists() {
         let Some(&widest) = group.iter().max_by_key(|&&vertex| graph.parallelism(vertex)) else { continue };
         for &member in group {
             for subtask in 0..graph.parallelism(member) {
