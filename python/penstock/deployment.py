@@ -28,6 +28,7 @@ from penstock.runtime.config import (
 from penstock.runtime.keygroups import default_max_parallelism
 from penstock.runtime.operators.base import StreamOperator
 from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.partition import POINTWISE
 from penstock.runtime.sinks import TextSink
 from penstock.runtime.usercode import pickle_operator
 
@@ -258,4 +259,4 @@ class _Vertices:
 
     def _input(self, edge: Any) -> InputEdge:
         producer = self._places[self._vertex_of[edge.source]]
-        return InputEdge(edge.index, edge.type_number, 1 if edge.partitioner == "FORWARD" else producer.parallelism)
+        return InputEdge(edge.index, edge.type_number, producer.parallelism, edge.partitioner in POINTWISE)

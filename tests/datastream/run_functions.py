@@ -17,6 +17,7 @@ from penstock.datastream import (
     ReduceFunction,
     SinkFunction,
 )
+from tests.datastream import run_joined_functions, run_time_functions
 from tests.datastream.run_notes import (
     IllegalStateException,
     IOException,
@@ -169,17 +170,6 @@ class Both(ProcessFunction):
         yield r
 
 
-_TIMES = {None: "null", 2**63 - 1: "max"}
-
-
-class StampWithoutWatermark(ProcessFunction):
-    """Writes the timestamp; the scripts' Stamp writes the watermark as well."""
-
-    def process_element(self, r: Any, ctx: Any) -> Any:
-        timestamp = ctx.timestamp()
-        yield f"{text(r)} ts={_TIMES.get(timestamp, timestamp)}"
-
-
 # --- with state
 # -------------------------------------------------------------------------------------------------------
 
@@ -288,18 +278,12 @@ class FailReduce(ReduceFunction):
         raise IllegalStateException("in reduce")
 
 
-class FailKeyed(KeyedProcessFunction):
-    """Fails at an element."""
-
-    def process_element(self, r: Any, ctx: Any) -> Any:
-        raise IllegalStateException("in element")
-        yield r
-
-
 # --- by name
 # ----------------------------------------------------------------------------------------------------------
 
 FUNCTIONS: dict[str, Any] = {
+    **run_time_functions.FUNCTIONS,
+    **run_joined_functions.FUNCTIONS,
     "Add": lambda n: lambda r: rec(r, r[0], r[1] + n, r[2]),
     "Mul": lambda n: lambda r: rec(r, r[0], r[1] * n, r[2]),
     "Key": lambda s: lambda r: rec(r, r[0] + s, r[1], r[2]),
@@ -314,17 +298,20 @@ FUNCTIONS: dict[str, Any] = {
         made.__name__: made
         for made in (
             *(Where, Facts, MutateInput, MutateAfter, Previous, Reused, Split, Both, Defaults, Sum, Join, Avg),
-            *(ModPart, FailSink, FailOn, FailAt, FailReduce, StampWithoutWatermark),
+            *(ModPart, FailSink, FailOn, FailAt, FailReduce),
         )
     },
 }
-"""Makers of functions by name. Missing are those that need watermarks, timers, time windows, other kinds of state, two
-inputs, or restarts."""
+"""Makers of functions by name."""
 
-TRACED: dict[str, Any] = {made.__name__: made for made in (Trace, TraceFlat, TraceFilter, TraceProc, TraceSink)}
+TRACED: dict[str, Any] = {
+    **run_time_functions.TRACED,
+    **run_joined_functions.TRACED,
+    **{made.__name__: made for made in (Trace, TraceFlat, TraceFilter, TraceProc, TraceSink)},
+}
 """Makers that are given the notes first."""
 
-TEXTS = frozenset({"Text", "Facts", "Defaults", "Avg", "StampWithoutWatermark"})
+TEXTS = run_time_functions.TEXTS | run_joined_functions.TEXTS | {"Text", "Facts", "Defaults", "Avg"}
 """Functions that emit text."""
 
 MUTABLE = frozenset({"MutateInput", "MutateAfter", "Previous", "Reused"})
@@ -335,6 +322,4 @@ def function(name: str, arguments: list[Any], notes: Notes) -> Any:
     """A new function of a script; None if there is none of that name."""
     if name in TRACED:
         return TRACED[name](notes, *arguments)
-    if (name, *arguments) == ("FailKeyed", "element"):
-        return FailKeyed()
     return FUNCTIONS[name](*arguments) if name in FUNCTIONS else None

@@ -95,10 +95,16 @@ class Traced:
 
 
 def play(ctx: Any, items: list[Any], kind: type, plain: bool) -> None:
-    """Emit the items of a source. Watermarks and idleness are left out: no function of this module shows them."""
+    """Emit the items of a source."""
     for item in items:
         if isinstance(item, list):
             ctx.collect_with_timestamp(kind(item), None if plain else item[2])
+        elif "wm" in item:
+            ctx.emit_watermark(item["wm"])
+        elif "idle" in item:
+            ctx.mark_as_temporarily_idle()
+        elif "settle" in item:
+            ctx.end_round()
         elif "fail" in item:
             raise IllegalStateException(item["fail"])
 

@@ -10,6 +10,7 @@ A line of input is a script, ``{"name", "calls": [[receiver, method, argument…
 * ``output``: ``{sink: {"texts": [[subtask, text], …]}}``, by subtask, within a subtask in the order of arrival;
 * ``trace``: ``{task: [line, …]}``, if a function traced;
 * ``counts``: ``[[operator name, subtask, numRecordsIn, numRecordsOut], …]``, sorted, if the program succeeded;
+* ``late_dropped``: ``[[subtask, records], …]``, where not 0;
 * ``error``: ``[[class, message], …]`` of the user's exception and its causes, if it failed.
 
 Where records are dealt out from a random start (rebalance, shuffle), subtasks are null and counts are summed.
@@ -31,11 +32,18 @@ if __name__ == "__main__":  # run as a file: the tests' packages are found from 
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from penstock.common import Configuration, OutputTag
-from penstock.datastream import DataStream, StreamExecutionEnvironment, TimeCharacteristic
+from penstock.datastream import (
+    AsyncDataStream,
+    DataStream,
+    StreamExecutionEnvironment,
+    TimeCharacteristic,
+    evictor,
+    window,
+)
 from penstock.datastream.plan_only import PlanOnly
 from penstock.errors import JobExecutionError, PenstockError, UnsupportedError
 from penstock.local import LocalExecutor
-from tests.datastream import api_scripts, run_functions
+from tests.datastream import api_scripts, run_functions, run_time_functions, stand_ins
 from tests.datastream.api_scripts import Unsupported
 from tests.datastream.run_functions import MUTABLE, TEXTS
 from tests.datastream.run_notes import TEXT, Collect, Notes, Play, PlayMany, TracedPlay
@@ -44,8 +52,8 @@ from tests.datastream.stand_ins import REC, Lacking
 NAME_LENGTH = 80
 """Flink's metrics cut operator names."""
 
-_GATES = ("await", "settle")
-"""Items that make a source wait for others: the programs depend on it, and a bounded run cannot."""
+_GATES = ("await",)
+"""Items that make a source wait for what a sink has got: the programs depend on it, and a bounded run cannot."""
 
 
 class Recorder:
@@ -121,7 +129,11 @@ class Interpreter(api_scripts.Interpreter):
             tag_id = argument["tag"]
             return OutputTag(tag_id, TEXT if tag_id.startswith("s") else self.record_type)
         if _is(argument, "watermarks"):
-            raise Lacking(argument["watermarks"])
+            return run_time_functions.watermarks(argument["watermarks"], argument.get("args", []))
+        if _is(argument, "trigger") and argument["trigger"] == "ByValue":
+            return run_time_functions.ByValue()
+        if any(_is(argument, kind) and argument[kind].startswith("D") for kind in ("assigner", "trigger", "evictor")):
+            return _by_value(argument)
         return super().argument(argument)
 
     # --- calls that differ from those of plans --------------------------------------------------------------------
@@ -130,7 +142,7 @@ class Interpreter(api_scripts.Interpreter):
         """Set when the environment was made: it is a setting, not a call."""
 
     def _transform(self, stream: Any, name: str, function: Any = None) -> Any:
-        raise Lacking(name)
+        return stream.transform(name, self.record_type, self.argument(function))
 
     def _iterate(self, stream: Any, *wait: int) -> Any:
         raise Lacking("iterate")
@@ -159,8 +171,7 @@ class Interpreter(api_scripts.Interpreter):
         return sink.name(function["args"][0]) if function["fn"] == "TraceSink" else sink
 
     def _with_type(self, method: str, stream: Any, function: dict[str, Any]) -> Any:
-        typed = TEXT if function["fn"] in TEXTS else self.record_type
-        return getattr(stream, method)(self.argument(function), output_type=typed)
+        return getattr(stream, method)(self.argument(function), output_type=self._type_of(function))
 
     def _map(self, stream: Any, function: dict[str, Any]) -> Any:
         return self._with_type("map", stream, function)
@@ -174,6 +185,47 @@ class Interpreter(api_scripts.Interpreter):
     def _aggregate(self, stream: Any, function: dict[str, Any], *window_function: Any) -> Any:
         functions = [self.argument(f) for f in (function, *window_function)]
         return stream.aggregate(*functions, output_type=TEXT)
+
+    def _reduce(self, stream: Any, function: dict[str, Any], *window_function: Any) -> Any:
+        if not window_function:
+            return stream.reduce(self.argument(function))
+        functions = [self.argument(f) for f in (function, *window_function)]
+        return stream.reduce(*functions, output_type=self._type_of(window_function[0]))
+
+    def _fold(self, stream: Any, function: dict[str, Any]) -> Any:
+        return stream.fold(self.record(["#", 0, 0]), self.argument(function), self.record_type)
+
+    def _orderedWait(self, _: Any, *arguments: Any) -> Any:
+        return self._wait("ordered_wait", *arguments)
+
+    def _unorderedWait(self, _: Any, *arguments: Any) -> Any:
+        return self._wait("unordered_wait", *arguments)
+
+    def _wait(self, call: str, stream: Any, function: dict[str, Any], timeout: int, *capacity: int) -> Any:
+        wait = getattr(AsyncDataStream, call)
+        return wait(self.argument(stream), self.argument(function), timeout, *capacity, output_type=self.record_type)
+
+    def _with(self, joined: Any, function: dict[str, Any]) -> Any:
+        return self._with_type("with_", joined, function)
+
+    def _type_of(self, function: dict[str, Any]) -> Any:
+        return TEXT if function["fn"] in TEXTS else self.record_type
+
+    def _apply(self, stream: Any, *functions: Any) -> Any:
+        if len(functions) == 2:
+            return self._reduce(stream, *functions)
+        return self._with_type("apply", stream, *functions)
+
+
+def _by_value(argument: dict[str, Any]) -> Any:
+    """A dynamic session, delta trigger or delta evictor, whose function looks at the value."""
+    (_, name), *_ = argument.items()
+    arguments = argument.get("args", [])
+    if name.startswith("Dynamic"):
+        return getattr(window, name.removeprefix("Dynamic")).with_dynamic_gap(lambda r: r[1])
+    delta = lambda old, new: new[1] - old[1]  # noqa: E731 - named as a plain lambda in operator names
+    delta.__name__ = stand_ins._delta.__name__
+    return getattr(evictor if "Evictor" in name else window, name).of(arguments[0], delta, *arguments[1:])
 
 
 def _receiver(target: Any) -> str:
@@ -214,8 +266,12 @@ def result_of(script: dict[str, Any], executor: Any = None, chaining: bool = Tru
             if isinstance(failure.__cause__, UnsupportedError):
                 return {"unsupported": str(failure.__cause__).partition(".")[0]}
             return _noted(script, notes, interpreter) | {"error": _causes(failure.__cause__)}
+        except PenstockError as error:
+            return {"refused": {"class": error.flink_class, "message": str(error)}}
         random = _random_start(interpreter.recorder.stream_graph)
-        return _noted(script, notes, interpreter) | {"counts": _counts(executor.reports, random)}
+        noted = _noted(script, notes, interpreter) | {"counts": _counts(executor.reports, random)}
+        late = [] if random else _late(executor.reports)
+        return noted | ({"late_dropped": late} if late else {})
 
 
 def _noted(script: dict[str, Any], notes: Notes, interpreter: Interpreter) -> dict[str, Any]:
@@ -253,12 +309,24 @@ def _counts(reports: Iterable[Any], summed: bool) -> list[list[Any]]:
     return sorted(rows, key=lambda row: (row[0], -1 if row[1] is None else row[1], *row[2:]))
 
 
+def _late(reports: Iterable[Any]) -> list[list[int]]:
+    late: dict[int, int] = defaultdict(int)
+    for report in reports:
+        late[report.subtask] += sum(counter.late_dropped for counter in report.counters)
+    return [[subtask, count] for subtask, count in sorted(late.items()) if count]
+
+
+_JAVA = {TimeoutError: "java.util.concurrent.TimeoutException"}
+
+
 def _causes(error: BaseException | None) -> list[list[str]]:
     """Class and message of the user's exception and its causes, outermost first."""
     causes = []
     while error is not None:
         penstocks_own = error.flink_class if isinstance(error, PenstockError) else None
-        causes.append([penstocks_own or getattr(error, "java", type(error).__name__), str(error)])
+        causes.append(
+            [penstocks_own or getattr(error, "java", _JAVA.get(type(error), type(error).__name__)), str(error)]
+        )
         error = error.__cause__
     return causes
 

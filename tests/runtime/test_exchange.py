@@ -99,7 +99,7 @@ def test_buffers_keep_order_and_timestamps():
     w.flush()
     values, read = [], []
     for row in rows:
-        buffer, stamps = decode(row[5])
+        buffer, stamps, _ = decode(row[5])
         assert len(buffer) <= exchange.MAX_RECORDS
         values += buffer
         read += timestamps(stamps, len(buffer))
@@ -166,10 +166,10 @@ def test_a_gate_gives_a_fair_order_whatever_the_arrival(memory):
     expected = sorted(rows, key=lambda r: (r[2], r[0], r[1]))
     for trial in range(5):
         random.Random(trial).shuffle(rows)
-        gate = InputGate([InputEdge(3, 0, 4), InputEdge(1, 0, 4)], memory)
+        gate = InputGate([InputEdge(3, 0, 4), InputEdge(1, 0, 4)], memory=memory)
         for row in rows:
             gate.add(*row)
-        assert list(gate.drain()) == [(r[0], r[3]) for r in expected]
+        assert [(a.channel, a.data) for a in gate.drain()] == [((r[0], r[1]), r[3]) for r in expected]
     assert not gate.ordered
     assert InputGate([InputEdge(3, 0, 1)]).ordered
 
@@ -183,21 +183,21 @@ def test_records_that_need_protection():
     shared = [1]
     values = [freeze(shared), freeze((shared,)), freeze(Local())]
     shared.append(2)
-    read, _ = decode(encode(values, []))
+    read, _, _ = decode(encode(values, []))
     assert read[:2] == [[1], ([1],)]
     assert type(read[2]).__name__ == "Local"
 
 
 def test_records_never_share_objects_after_an_exchange():
     one = ["x"]
-    read, _ = decode(encode([one, one], []))
+    read, _, _ = decode(encode([one, one], []))
     assert read[0] is not read[1]
 
 
 def test_cyclic_records_cross_too():
     cycle: list = [1]
     cycle.append(cycle)
-    read, _ = decode(encode([cycle], []))
+    read, _, _ = decode(encode([cycle], []))
     assert read[0][1] is read[0]
 
 

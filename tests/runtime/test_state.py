@@ -26,7 +26,7 @@ def test_sections_hold_everything_under_the_key_group_of_its_key(key_type, keys)
     found = {}
     for group, tables in sections.items():
         for (name, namespace), table in tables.items():
-            for key, value in table.items():
+            for key, value in table:
                 assert group == key_group_of_hash(key_hash.hash(key), 128)
                 found[name, namespace, value] = (type(key), key)
     expected = {("last", None, number): (type(key), key) for number, key in enumerate(keys)}

@@ -12,7 +12,9 @@ from penstock.common.job import JobExecutionResult
 from penstock.common.output_tag import OutputTag
 from penstock.common.row import Row, RowKind
 from penstock.common.time import Duration, Time
+from penstock.common.time_domain import TimeDomain
 from penstock.common.typeinfo import TypeInformation, Types
+from penstock.common.watermark_generator import Watermark, WatermarkGenerator
 from penstock.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
 
 __all__ = [
@@ -24,8 +26,11 @@ __all__ = [
     "RowKind",
     "RuntimeExecutionMode",
     "Time",
+    "TimeDomain",
     "TimestampAssigner",
     "TypeInformation",
     "Types",
+    "Watermark",
+    "WatermarkGenerator",
     "WatermarkStrategy",
 ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.common.time import Duration, milliseconds_of
+from penstock.common.watermark_generator import BoundedOutOfOrderness, NoWatermarks, WatermarkGenerator
 from penstock.errors import InvalidProgramError
 
 
@@ -18,7 +19,7 @@ class TimestampAssigner(ABC):
     """Gives records their event time."""
 
     @abstractmethod
-    def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
+    def extract_timestamp(self, value: Any, record_timestamp: int | None) -> int:
         """Event time of ``value`` in milliseconds since the epoch."""
 
 
@@ -27,8 +28,9 @@ class WatermarkStrategy:
     """How watermarks follow from timestamps.
 
     Attributes:
-        kind: ``none``, ``monotonous`` or ``bounded``.
+        kind: ``none``, ``monotonous``, ``bounded`` or ``generator``.
         bound_ms: with ``bounded``, how late a record may be.
+        supplier: with ``generator``, a callable that makes a WatermarkGenerator for each subtask.
         assigner: a TimestampAssigner or a callable (value, record timestamp) → milliseconds; None keeps what records
         have.
         idle_ms: after how long without records a source no longer holds others back; None: never.
@@ -36,8 +38,15 @@ class WatermarkStrategy:
 
     kind: str
     bound_ms: int = 0
-    assigner: TimestampAssigner | Callable[[Any, int], int] | None = None
+    assigner: TimestampAssigner | Callable[[Any, int | None], int] | None = None
     idle_ms: int | None = None
+    supplier: Callable[[], WatermarkGenerator] | None = None
+
+    def generator(self) -> WatermarkGenerator:
+        """A new generator, for one subtask."""
+        if self.supplier is not None:
+            return self.supplier()
+        return NoWatermarks() if self.kind == "none" else BoundedOutOfOrderness(self.bound_ms)
 
     @staticmethod
     def no_watermarks() -> WatermarkStrategy:
@@ -61,8 +70,22 @@ class WatermarkStrategy:
             )
         return WatermarkStrategy("bounded", bound)
 
+    @staticmethod
+    def for_generator(generator_supplier: Callable[[], WatermarkGenerator]) -> WatermarkStrategy:
+        """Watermarks of one's own.
+
+        Args:
+            generator_supplier: makes a WatermarkGenerator for each subtask; its class, say.
+        """
+        if not callable(generator_supplier):
+            raise InvalidProgramError(
+                f"for_generator() was given {generator_supplier!r}; give a callable that makes a WatermarkGenerator, "
+                "such as its class."
+            )
+        return WatermarkStrategy("generator", supplier=generator_supplier)
+
     def with_timestamp_assigner(
-        self, timestamp_assigner: TimestampAssigner | Callable[[Any, int], int]
+        self, timestamp_assigner: TimestampAssigner | Callable[[Any, int | None], int]
     ) -> WatermarkStrategy:
         """The same with timestamps taken from the records."""
         return replace(self, assigner=timestamp_assigner)

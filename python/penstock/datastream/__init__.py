@@ -5,7 +5,7 @@ A program is built here and handed, translated, to an executor; nothing in this 
 
 from __future__ import annotations
 
-from penstock.common import OutputTag, RuntimeExecutionMode
+from penstock.common import OutputTag, RuntimeExecutionMode, TimeDomain
 from penstock.datastream.all_windowed_stream import AllWindowedStream
 from penstock.datastream.async_data_stream import AsyncDataStream
 from penstock.datastream.collecting import CloseableIterator
@@ -56,11 +56,18 @@ from penstock.datastream.keyed_stream import DataStreamUtils, KeyedStream
 from penstock.datastream.resources import ResourceSpec
 from penstock.datastream.settings import CheckpointingMode, TimeCharacteristic
 from penstock.datastream.sink import DataStreamSink
-from penstock.datastream.state import MapStateDescriptor
+from penstock.datastream.state import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    ValueStateDescriptor,
+)
 from penstock.datastream.windowed_stream import WindowedStream
 
 __all__ = [
     "AggregateFunction",
+    "AggregatingStateDescriptor",
     "AllWindowFunction",
     "AllWindowedStream",
     "AsyncDataStream",
@@ -93,6 +100,7 @@ __all__ = [
     "KeyedCoProcessFunction",
     "KeyedProcessFunction",
     "KeyedStream",
+    "ListStateDescriptor",
     "MapFunction",
     "MapStateDescriptor",
     "OutputFormat",
@@ -104,6 +112,7 @@ __all__ = [
     "ProcessJoinFunction",
     "ProcessWindowFunction",
     "ReduceFunction",
+    "ReducingStateDescriptor",
     "ResourceSpec",
     "RuntimeContext",
     "RuntimeExecutionMode",
@@ -114,6 +123,8 @@ __all__ = [
     "StreamExecutionEnvironment",
     "TextInputFormat",
     "TimeCharacteristic",
+    "TimeDomain",
+    "ValueStateDescriptor",
     "WindowFunction",
     "WindowedStream",
 ]

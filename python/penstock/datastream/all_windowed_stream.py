@@ -1,5 +1,4 @@
-"""AllWindowedStream: windows over a whole stream, in one subtask. Windows by count with reducing functions run; the
-rest can be planned.
+"""AllWindowedStream: windows over a whole stream, in one subtask.
 
 Source: Flink 1.11 ``AllWindowedStream``. (In PyFlink the operator has the environment's parallelism; here, as in Java,
 1.)
@@ -11,28 +10,18 @@ import os
 import sys
 from typing import Any
 
-from penstock.common.typeinfo import (
-    BasicType,
-    BasicTypeInfo,
-    ListTypeInfo,
-    MapTypeInfo,
-    RowTypeInfo,
-    TupleTypeInfo,
-    TypeInformation,
-    Types,
-)
+from penstock.common.typeinfo import TypeInformation, Types
 from penstock.datastream.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.functions import KeySelector
 from penstock.datastream.keyed_stream import KeyedStream
 from penstock.datastream.window import GlobalWindows, WindowAssigner, java_object
 from penstock.datastream.windowed_stream import Applied, WindowedStream, by_count
+from penstock.runtime import serializers
 from penstock.runtime.partition import KeyPartition
 
 # The lines of Flink 1.11.4's own source where its one-argument calls pass on to the others; operator names show them.
-_FLINKS_OWN_LINES = {"reduce": 240, "aggregate": 552}
+_FLINKS_OWN_LINES = {"reduce": 240, "aggregate": 552, "fold": 952}
 
-_BASE = "org.apache.flink.api.common.typeutils.base."
-_TYPEUTILS = "org.apache.flink.api.java.typeutils.runtime."
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -53,6 +42,8 @@ class AllWindowedStream(WindowedStream):
 
     __slots__ = ()
 
+    _keyed = False
+
     def __init__(self, stream: DataStream, assigner: WindowAssigner) -> None:
         super().__init__(KeyedStream(stream, KeyPartition(NullByteKey(), Types.BYTE())), assigner)
 
@@ -61,9 +52,9 @@ class AllWindowedStream(WindowedStream):
 
     def _name(self, applied: Applied) -> str:
         if self._evictor is not None or applied.state == "List":
-            kind, serializer = "List", _BASE + "ListSerializer"
+            kind, serializer = "List", serializers.LIST
         else:
-            kind, serializer = applied.state, serializer_class(applied.state_type)
+            kind, serializer = applied.state, serializers.serializer_class(applied.state_type)
         contents = f"name=window-contents, defaultValue=null, serializer={java_object(serializer)}"
         parts = [str(self._assigner), f"{kind}StateDescriptor{{{contents}}}", str(self._trigger)]
         if self._evictor is not None:
@@ -80,26 +71,3 @@ def _call_site(applied: Applied) -> str:
         frame = frame.f_back
     code = frame.f_code
     return f"{code.co_name}({os.path.basename(code.co_filename)}:{frame.f_lineno})"
-
-
-_BASIC_SERIALIZERS = {
-    BasicType.BIG_DEC: "BigDecSerializer",
-    BasicType.BIG_INT: "BigIntSerializer",
-    BasicType.INSTANT: "InstantSerializer",
-}
-
-
-def serializer_class(type_info: TypeInformation | None) -> str:
-    """Flink's serializer class of a type; it stands in the names of windows over a whole stream."""
-    if isinstance(type_info, BasicTypeInfo):
-        kind = type_info.basic_type
-        return _BASE + _BASIC_SERIALIZERS.get(kind, f"{kind.name.capitalize()}Serializer")
-    if isinstance(type_info, TupleTypeInfo):
-        return _TYPEUTILS + "TupleSerializer"
-    if isinstance(type_info, RowTypeInfo):
-        return _TYPEUTILS + "RowSerializer"
-    if isinstance(type_info, ListTypeInfo):
-        return _BASE + "ListSerializer"
-    if isinstance(type_info, MapTypeInfo):
-        return _BASE + "MapSerializer"
-    return _BASE + "array.BytePrimitiveArraySerializer"  # pickled records are bytes to Flink

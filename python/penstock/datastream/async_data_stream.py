@@ -1,4 +1,4 @@
-"""AsyncDataStream: slow calls, many at a time. They can be planned, not yet run.
+"""AsyncDataStream: slow calls, many at a time.
 
 Source: Flink 1.11 ``AsyncDataStream``; spelling: ``pyflink.datastream.AsyncDataStream``.
 """
@@ -11,8 +11,8 @@ from penstock.common.time import milliseconds_of
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream import checks
 from penstock.datastream.data_stream import DataStream, SingleOutputStreamOperator
-from penstock.datastream.plan_only import PlanOnly
 from penstock.datastream.transformations import YieldingTransformation
+from penstock.runtime.operators import AsyncWait
 
 if TYPE_CHECKING:
     from penstock.common.time import Duration, Time
@@ -57,7 +57,7 @@ def _wait(
     call: str, stream: DataStream, func: Any, timeout: Any, capacity: Any, output_type: TypeInformation | None
 ) -> SingleOutputStreamOperator:
     checks.function(func, call, "async_invoke")
-    milliseconds_of(timeout, call, "timeout")
+    timeout_ms = milliseconds_of(timeout, call, "timeout")
     checks.integer(capacity, call, "capacity")
     checks.type_info(output_type, call)
     environment = stream.get_execution_environment()
@@ -65,7 +65,7 @@ def _wait(
         environment.next_id(),
         stream.transformation,
         "async wait operator",
-        PlanOnly(call, func),
+        stream._with_key(AsyncWait(func, call == "ordered_wait", timeout_ms, capacity, output_type)),
         output_type,
         environment.get_parallelism(),
     )

@@ -1,4 +1,4 @@
-"""Two streams side by side: connected streams, broadcast state, connected iterations. They can be planned, not yet run.
+"""Two streams side by side: connected streams, broadcast state, connected iterations.
 
 Source: Flink 1.11 ``ConnectedStreams``, ``BroadcastConnectedStream``, ``IterativeStream.ConnectedIterativeStreams``.
 """
@@ -12,8 +12,8 @@ from penstock.common.typeinfo import TypeInformation
 from penstock.datastream import checks
 from penstock.datastream.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.keyed_stream import KeyedStream
-from penstock.datastream.plan_only import PlanOnly
 from penstock.datastream.transformations import FeedbackTransformation, TwoInputTransformation, leads_back_to
+from penstock.runtime import operators
 
 if TYPE_CHECKING:
     from penstock.datastream.functions import (
@@ -109,7 +109,13 @@ class ConnectedStreams:
         checks.methods(func, call, methods)
         checks.type_info(output_type, call)
         check_same_keys(self._first, self._second, name)
-        return two_inputs(self._first, self._second, name, PlanOnly("connect", func, f"().{call}"), output_type)
+        operator = _OPERATORS[call](func)
+        if isinstance(self._first, KeyedStream) and isinstance(self._second, KeyedStream):
+            operator = operator.keyed_by_both(self._first.key, self._second.key)
+        return two_inputs(self._first, self._second, name, operator, output_type)
+
+
+_OPERATORS = {"map": operators.CoMap, "flat_map": operators.CoFlatMap, "process": operators.CoProcess}
 
 
 def check_same_keys(first: DataStream, second: DataStream, name: str) -> None:
@@ -223,5 +229,8 @@ class BroadcastConnectedStream:
             )
         checks.type_info(output_type, "process")
         name = "Co-Process-Broadcast-Keyed" if keyed else "Co-Process-Broadcast"
-        operator = PlanOnly("connect", func, "(broadcast).process")
+        states = tuple(descriptor.name for descriptor in self._broadcast.descriptors)
+        operator = operators.BroadcastProcess(func, states)
+        if isinstance(self._stream, KeyedStream):
+            operator = operator.keyed_by_both(self._stream.key, None)
         return two_inputs(self._stream, self._broadcast._stream, name, operator, output_type)

@@ -19,9 +19,9 @@ from penstock.runtime import windows
 class Evictor:
     """Base of the evictors."""
 
-    def runtime(self) -> Any:
-        """What the runtime runs, None where it cannot."""
-        return None
+    def runtime(self) -> windows.Evictor:
+        """What the runtime runs."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class CountEvictor(Evictor):
         """The evictor."""
         return CountEvictor(checks.integer(max_count, "CountEvictor.of", "count"), do_evict_after)
 
-    def runtime(self) -> Any:
+    def runtime(self) -> windows.Evictor:
         return windows.CountEvictor(self.count, self.after)
 
     def __str__(self) -> str:
@@ -65,6 +65,9 @@ class TimeEvictor(Evictor):
         """The evictor."""
         return TimeEvictor(milliseconds_of(window_size, "TimeEvictor.of", "size"), do_evict_after)
 
+    def runtime(self) -> windows.Evictor:
+        return windows.TimeEvictor(self.size_ms, self.after)
+
     def __str__(self) -> str:
         return f"TimeEvictor({self.size_ms})"
 
@@ -87,6 +90,9 @@ class DeltaEvictor(Evictor):
     def of(threshold: float, delta: Callable[[Any, Any], float], do_evict_after: bool = False) -> DeltaEvictor:
         """The evictor."""
         return DeltaEvictor(threshold, checks.function(delta, "DeltaEvictor.of", "get_delta"), do_evict_after)
+
+    def runtime(self) -> windows.Evictor:
+        return windows.DeltaEvictor(self.threshold, self.delta, self.after)
 
     def __str__(self) -> str:
         return f"DeltaEvictor({java_object(simple_name(self.delta))}, {self.threshold})"

@@ -1,4 +1,4 @@
-"""Joins of two streams: in windows, as groups, and by intervals of event time. They can be planned, not yet run.
+"""Joins of two streams: in windows, as groups, and by intervals of event time.
 
 Flink makes a window join of parts it has: both inputs are mapped into one tagged type, united, keyed and windowed; so a
 join shows up in plans as two maps and a window. Source: Flink 1.11 ``JoinedStreams``, ``CoGroupedStreams``,
@@ -15,11 +15,12 @@ from penstock.common.typeinfo import TypeInformation
 from penstock.datastream import checks, keys
 from penstock.datastream.connected_streams import check_same_keys, two_inputs
 from penstock.datastream.data_stream import DataStream, SingleOutputStreamOperator
+from penstock.datastream.functions import FlatJoinFunction
 from penstock.datastream.keyed_stream import KeyedStream
-from penstock.datastream.plan_only import PlanOnly
 from penstock.datastream.settings import TimeCharacteristic
 from penstock.datastream.window import Trigger, WindowAssigner
 from penstock.datastream.windowed_stream import Applied, WindowedStream
+from penstock.runtime import operators, windows
 from penstock.runtime.partition import KeyPartition
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ class EqualTo:
         """The windows within which records are joined."""
         if not isinstance(assigner, WindowAssigner):
             checks.refuse(f"window() of a join was given {assigner!r}; give a window assigner.")
-        return WithWindow(self.joined, self.first_key, assigner)
+        both = windows.TaggedKey(self.first_key.key_selector, self.second_key.key_selector)
+        return WithWindow(self.joined, KeyPartition(both, self.first_key.key_type), assigner)
 
 
 @dataclass(frozen=True)
@@ -118,18 +120,20 @@ class WithWindow:
         """
         checks.function(func, "with_", self.joined.method)
         checks.type_info(output_type, "with_")
-        tagged = [_tagged(stream, self.joined.method) for stream in (self.joined.first, self.joined.second)]
+        tagged = [_tagged(self.joined.first, 1), _tagged(self.joined.second, 2)]
         windowed = WindowedStream(KeyedStream(tagged[0].union(tagged[1]), self.key), self.assigner)
         if self.own_trigger is not None:
             windowed.trigger(self.own_trigger)
         if self.own_evictor is not None:
             windowed.evictor(self.own_evictor)
         windowed.allowed_lateness(self.lateness_ms)
-        return windowed._add(Applied(self.joined.method, func, ("CoGroupWindowFunction",)), output_type)
+        method, flat = self.joined.method, isinstance(func, FlatJoinFunction)
+        function = windows.CoGroupWindow(func, method, flat)
+        return windowed._add(Applied(method, function, ("CoGroupWindowFunction",)), output_type)
 
 
-def _tagged(stream: DataStream, method: str) -> SingleOutputStreamOperator:
-    operator = stream._transform("Map", PlanOnly(method, None, " (its input)"), None)
+def _tagged(stream: DataStream, side: int) -> SingleOutputStreamOperator:
+    operator = stream._transform("Map", operators.StreamMap(windows.Tagged(side)), None)
     return operator.set_parallelism(stream.transformation.parallelism)
 
 
@@ -193,4 +197,5 @@ class IntervalJoined:
             )
         left, right = self.left.keyed_again(), self.right.keyed_again()  # Flink keys both once more
         check_same_keys(left, right, "Interval Join")
-        return two_inputs(left, right, "Interval Join", PlanOnly("interval_join", func), output_type)
+        operator = operators.IntervalJoin(func, self.lower_ms, self.upper_ms).keyed_by_both(left.key, right.key)
+        return two_inputs(left, right, "Interval Join", operator, output_type)

@@ -43,6 +43,11 @@ class KeyedStream(DataStream):
         """Declared type of the keys, or None."""
         return self._key.key_type
 
+    @property
+    def key(self) -> KeyPartition:
+        """How records are keyed."""
+        return self._key
+
     def keyed_again(self) -> KeyedStream:
         """The same partitioning once more, as a node of its own."""
         return KeyedStream(self, self._key)
@@ -79,6 +84,20 @@ class KeyedStream(DataStream):
         """
         checks.function(func, "reduce", "reduce")
         return self._rolling("Keyed Reduce", func)
+
+    def fold(
+        self, initial_value: Any, func: Callable, output_type: TypeInformation | None = None
+    ) -> SingleOutputStreamOperator:
+        """Fold each record into the value so far of its key, and emit every value (Flink's Java API only).
+
+        Args:
+            initial_value: the value of no record; each key begins with a copy.
+            func: a callable of (value so far, record), or an object with ``fold``.
+            output_type: type of the values.
+        """
+        checks.function(func, "fold", "fold")
+        operator = operators.GroupedFold(initial_value, func)
+        return self._transform("Keyed Fold", operator, checks.type_info(output_type, "fold"), "HEAD")
 
     def _rolling(self, name: str, reducer: Any) -> SingleOutputStreamOperator:
         return self._transform(name, operators.GroupedReduce(reducer), self.transformation.output_type, "HEAD")
@@ -124,17 +143,17 @@ class KeyedStream(DataStream):
         return count_window(self, size, slide)
 
     def window(self, window_assigner: WindowAssigner) -> WindowedStream:
-        """Windows as an assigner makes them (windows by time can be planned, not yet run)."""
+        """Windows as an assigner makes them."""
         from penstock.datastream.windowed_stream import WindowedStream
 
         return WindowedStream(self, window_assigner)
 
     def time_window(self, size: Time | Duration | int, slide: Time | Duration | int | None = None) -> WindowedStream:
-        """Tumbling or, with ``slide``, sliding windows in the environment's time characteristic (plan only)."""
+        """Tumbling or, with ``slide``, sliding windows in the environment's time characteristic."""
         return self.window(time_assigner(self._environment, size, slide))
 
     def interval_join(self, other_stream: KeyedStream) -> IntervalJoin:
-        """Join with another keyed stream by intervals of event time (plan only); ``between`` says how far apart."""
+        """Join with another keyed stream by intervals of event time; ``between`` says how far apart."""
         from penstock.datastream.joined_streams import IntervalJoin
 
         if not isinstance(other_stream, KeyedStream):

@@ -12,20 +12,11 @@ from typing import Any
 from penstock.errors import UnsupportedError
 
 PLAN_ONLY: dict[str, str] = {
-    "assign_timestamps_and_watermarks": "event time",
-    "co_group": "co-groups in windows",
-    "connect": "operators on connected streams and beside broadcast state",
     "create_input": "input formats",
     "from_source": "sources of connectors",
-    "interval_join": "interval joins",
     "iterate": "iterations",
-    "join": "joins in windows",
-    "ordered_wait": "asynchronous calls",
     "read_file": "files that are watched",
     "socket_text_stream": "sockets",
-    "unordered_wait": "asynchronous calls",
-    "window": "windows by time and sessions, and window functions other than reduce, aggregate, sum, min, max, "
-    "min_by, max_by",
     "write_as_csv": "CSV files",
     "write_to_socket": "sockets",
     "write_using_output_format": "output formats",

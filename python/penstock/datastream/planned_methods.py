@@ -1,4 +1,4 @@
-"""Methods of every stream that can be planned but whose operators (but for windows by count) do not run yet.
+"""Methods of every stream for time, windows, and several streams; of these only iterations do not run yet.
 
 Source: Flink 1.11 ``DataStream``.
 """
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.datastream import checks
-from penstock.datastream.plan_only import PlanOnly
+from penstock.runtime.operators import TimestampsAndWatermarks
 
 if TYPE_CHECKING:
     from penstock.common.time import Duration, Time
@@ -65,7 +65,7 @@ class PlannedMethods:
                 "as WatermarkStrategy.for_monotonous_timestamps()."
             )
         stream = self._itself
-        operator = PlanOnly("assign_timestamps_and_watermarks", watermark_strategy)
+        operator = TimestampsAndWatermarks(watermark_strategy)
         added = stream._transform("Timestamps/Watermarks", operator, stream.transformation.output_type)
         return added.set_parallelism(stream.transformation.parallelism)
 

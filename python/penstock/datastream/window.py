@@ -1,12 +1,12 @@
 """Window assigners, triggers and evictors: what a program says about windows. Plain frozen data.
 
-Names, defaults and refusals are Flink 1.11's; spelling is PyFlink's. Sizes are Time, Duration or milliseconds. Windows
-by count run; the others can be planned.
+Names, defaults and refusals are Flink 1.11's; spelling is PyFlink's. Sizes are Time, Duration or milliseconds. What
+runs are their twins in :mod:`penstock.runtime.windows`, which ``runtime()`` makes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,6 +14,9 @@ from penstock.common.time import Duration, Time, milliseconds_of
 from penstock.datastream import checks
 from penstock.datastream.functions import simple_name
 from penstock.runtime import windows
+from penstock.runtime.windows import TimeWindow, TriggerResult
+
+__all__ = ["TimeWindow", "TriggerResult"]  # PyFlink has them here
 
 Span = Time | Duration | int
 
@@ -32,6 +35,20 @@ class WindowAssigner:
     def default_trigger(self) -> Trigger:
         """The trigger of windows without one of their own."""
         return EventTimeTrigger() if self.event_time else ProcessingTimeTrigger()
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[Any]:
+        """In an assigner of one's own: the windows of an element.
+
+        Args:
+            element: the record.
+            timestamp: its time in milliseconds.
+            context: knows the clock.
+        """
+        raise NotImplementedError(f"{type(self).__name__}.assign_windows")
+
+    def runtime(self) -> windows.WindowAssigner:
+        """What the runtime runs."""
+        return windows.UserWindows(self.event_time, assigner=self)
 
     def arguments(self) -> tuple[int, ...]:
         """What stands in brackets in Flink's text form."""
@@ -58,6 +75,9 @@ class _Tumbling(WindowAssigner):
                 checks.ILLEGAL_ARGUMENT,
             )
         return cls(size_ms, offset_ms)
+
+    def runtime(self) -> windows.WindowAssigner:
+        return windows.TumblingWindows(self.event_time, size=self.size_ms, offset=self.offset_ms)
 
     def arguments(self) -> tuple[int, ...]:
         return (self.size_ms,)
@@ -93,6 +113,9 @@ class _Sliding(WindowAssigner):
             )
         return cls(size_ms, slide_ms, offset_ms)
 
+    def runtime(self) -> windows.WindowAssigner:
+        return windows.SlidingWindows(self.event_time, size=self.size_ms, slide=self.slide_ms, offset=self.offset_ms)
+
     def arguments(self) -> tuple[int, ...]:
         return (self.size_ms, self.slide_ms)
 
@@ -123,6 +146,9 @@ class _Session(WindowAssigner):
             )
         return cls(gap_ms)
 
+    def runtime(self) -> windows.WindowAssigner:
+        return windows.SessionWindows(self.event_time, gap=self.gap_ms)
+
     def arguments(self) -> tuple[int, ...]:
         return (self.gap_ms,)
 
@@ -138,6 +164,9 @@ class DynamicEventTimeSessionWindows(WindowAssigner):
     gap_of: Callable[[Any], int]
     merging = True
 
+    def runtime(self) -> windows.WindowAssigner:
+        return windows.DynamicSessionWindows(True, gap_of=self.gap_of)
+
 
 @dataclass(frozen=True)
 class DynamicProcessingTimeSessionWindows(WindowAssigner):
@@ -150,6 +179,9 @@ class DynamicProcessingTimeSessionWindows(WindowAssigner):
     gap_of: Callable[[Any], int]
     merging = True
     event_time = False
+
+    def runtime(self) -> windows.WindowAssigner:
+        return windows.DynamicSessionWindows(False, gap_of=self.gap_of)
 
 
 class EventTimeSessionWindows(_Session):
@@ -184,27 +216,25 @@ class GlobalWindows(WindowAssigner):
     def default_trigger(self) -> Trigger:
         return NeverTrigger()
 
-    def runtime(self) -> Any:
-        """What the runtime runs."""
+    def runtime(self) -> windows.WindowAssigner:
         return windows.GlobalWindows()
 
 
-class Trigger:
+class Trigger(windows.Trigger):
     """Base of the triggers: when a window fires.
 
-    Attributes:
-        mergeable: whether it works on session windows.
+    A trigger of one's own overrides ``on_element``, ``on_event_time``, ``on_processing_time`` and ``clear`` (and
+    ``can_merge`` and ``on_merge`` for sessions). Their context has PyFlink's methods: timers, watermark, and
+    ``get_partitioned_state``.
     """
-
-    mergeable: ClassVar[bool] = True
 
     def can_merge(self) -> bool:
         """Whether it works on session windows."""
-        return self.mergeable
+        return False
 
-    def runtime(self) -> Any:
-        """What the runtime runs, None where it cannot."""
-        return None
+    def runtime(self) -> windows.Trigger:
+        """What the runtime runs."""
+        return self
 
     def arguments(self) -> tuple[Any, ...]:
         """What stands in brackets in Flink's text form."""
@@ -214,6 +244,13 @@ class Trigger:
         return f"{type(self).__name__}({', '.join(map(str, self.arguments()))})"
 
 
+class _Mergeable(Trigger):
+    """Base of the triggers that work on session windows too."""
+
+    def can_merge(self) -> bool:
+        return True
+
+
 def java_object(class_name: str) -> str:
     """How Java prints an object without a text form of its own. Its address differs in each run, so a star stands for
     it."""
@@ -221,7 +258,7 @@ def java_object(class_name: str) -> str:
 
 
 @dataclass(frozen=True)
-class EventTimeTrigger(Trigger):
+class EventTimeTrigger(_Mergeable):
     """Fires when the watermark passes the end of the window."""
 
     @staticmethod
@@ -229,9 +266,12 @@ class EventTimeTrigger(Trigger):
         """The trigger."""
         return EventTimeTrigger()
 
+    def runtime(self) -> windows.Trigger:
+        return windows.EventTimeTrigger()
+
 
 @dataclass(frozen=True)
-class ProcessingTimeTrigger(Trigger):
+class ProcessingTimeTrigger(_Mergeable):
     """Fires when the clock passes the end of the window."""
 
     @staticmethod
@@ -239,14 +279,15 @@ class ProcessingTimeTrigger(Trigger):
         """The trigger."""
         return ProcessingTimeTrigger()
 
+    def runtime(self) -> windows.Trigger:
+        return windows.ProcessingTimeTrigger()
+
 
 @dataclass(frozen=True)
 class NeverTrigger(Trigger):
     """Never fires."""
 
-    mergeable = False
-
-    def runtime(self) -> Any:
+    def runtime(self) -> windows.Trigger:
         return windows.NeverTrigger()
 
     def __str__(self) -> str:
@@ -254,7 +295,7 @@ class NeverTrigger(Trigger):
 
 
 @dataclass(frozen=True)
-class CountTrigger(Trigger):
+class CountTrigger(_Mergeable):
     """Fires at every ``count``-th record."""
 
     count: int
@@ -264,7 +305,7 @@ class CountTrigger(Trigger):
         """Fires at every ``window_size``-th record."""
         return CountTrigger(checks.integer(window_size, "CountTrigger.of", "count"))
 
-    def runtime(self) -> Any:
+    def runtime(self) -> windows.Trigger:
         return windows.CountTrigger(self.count)
 
     def arguments(self) -> tuple[Any, ...]:
@@ -272,7 +313,7 @@ class CountTrigger(Trigger):
 
 
 @dataclass(frozen=True)
-class _Continuous(Trigger):
+class _Continuous(_Mergeable):
     interval_ms: int
 
     @classmethod
@@ -287,9 +328,15 @@ class _Continuous(Trigger):
 class ContinuousEventTimeTrigger(_Continuous):
     """Fires at intervals of event time."""
 
+    def runtime(self) -> windows.Trigger:
+        return windows.ContinuousEventTimeTrigger(self.interval_ms)
+
 
 class ContinuousProcessingTimeTrigger(_Continuous):
     """Fires at intervals of the clock."""
+
+    def runtime(self) -> windows.Trigger:
+        return windows.ContinuousProcessingTimeTrigger(self.interval_ms)
 
 
 @dataclass(frozen=True)
@@ -303,7 +350,9 @@ class DeltaTrigger(Trigger):
 
     threshold: float
     delta: Callable[[Any, Any], float]
-    mergeable = False
+
+    def runtime(self) -> windows.Trigger:
+        return windows.DeltaTrigger(self.threshold, self.delta)
 
     @staticmethod
     def of(threshold: float, delta: Callable[[Any, Any], float]) -> DeltaTrigger:
@@ -331,6 +380,5 @@ class PurgingTrigger(Trigger):
     def arguments(self) -> tuple[Any, ...]:
         return (self.nested,)
 
-    def runtime(self) -> Any:
-        nested = self.nested.runtime()
-        return None if nested is None else windows.PurgingTrigger(nested)
+    def runtime(self) -> windows.Trigger:
+        return windows.PurgingTrigger(self.nested.runtime())

@@ -1,5 +1,4 @@
-"""WindowedStream: functions over windows of a keyed stream. Windows by count with reduce and aggregate run; the rest
-can be planned.
+"""WindowedStream: functions over windows of a keyed stream.
 
 Source: Flink 1.11 ``WindowedStream`` and ``KeyedStream.countWindow``, ``timeWindow``. (PyFlink's own ``count_window``
 with a slide means something else; this one is Java's.)
@@ -9,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream import checks
-from penstock.datastream.aggregate_window import AggregateWindow
 from penstock.datastream.evictor import CountEvictor, Evictor
 from penstock.datastream.functions import is_rich, simple_name
 from penstock.datastream.keyed_stream import KeyedStream, aggregator
-from penstock.datastream.plan_only import PlanOnly
 from penstock.datastream.window import CountTrigger, GlobalWindows, PurgingTrigger, Trigger, WindowAssigner
 from penstock.runtime import operators, windows
 
@@ -36,15 +33,15 @@ class Applied:
     """What is applied to windows.
 
     Attributes:
-        call: API method, with the window function if there is one.
-        function: the function to run.
+        call: API method.
+        function: what the runtime applies.
         names: class names that stand in the operator's name.
         state: how the window's contents are kept without an evictor: Reducing, Aggregating or List.
         state_type: type of what is kept, for Reducing and Aggregating.
     """
 
     call: str
-    function: Any
+    function: windows.WindowFunction
     names: tuple[str, ...]
     state: str = "List"
     state_type: TypeInformation | None = None
@@ -74,6 +71,9 @@ class WindowedStream:
     """A keyed stream cut into windows; a function makes it a stream again."""
 
     __slots__ = ("_assigner", "_evictor", "_late", "_lateness", "_stream", "_trigger")
+
+    _keyed: ClassVar[bool] = True
+    """Whether window functions are given a key."""
 
     def __init__(self, stream: KeyedStream, assigner: WindowAssigner) -> None:
         if not isinstance(assigner, WindowAssigner):
@@ -156,22 +156,21 @@ class WindowedStream:
             parts.append(type(self._evictor).__name__)
         return f"Window({', '.join([*parts, *applied.names])})"
 
-    def _operator(self, applied: Applied) -> Any:
-        """The runtime's operator, or PlanOnly where the runtime lacks a part."""
-        trigger = self._trigger.runtime()
-        evictor = None if self._evictor is None else self._evictor.runtime()
-        lacks_evictor = self._evictor is not None and evictor is None
-        function = self._runnable(applied)
-        # In a global window nothing is ever late, so lateness and its side output change nothing there.
-        if function is None or not isinstance(self._assigner, GlobalWindows) or trigger is None or lacks_evictor:
-            return PlanOnly("window", applied.function, f"({self._assigner}).{applied.call}")
-        return operators.WindowOperator(self._assigner.runtime(), trigger, evictor, function)
+    def _operator(self, applied: Applied) -> operators.WindowOperator:
+        return operators.WindowOperator(
+            self._assigner.runtime(),
+            self._trigger.runtime(),
+            None if self._evictor is None else self._evictor.runtime(),
+            applied.function,
+            self._lateness,
+            None if self._late is None else self._late.tag_id,
+        )
 
-    @staticmethod
-    def _runnable(applied: Applied) -> Any:
-        if not applied.passes_through:
+    def _after(self, func: Any) -> windows.WindowFunction | None:
+        """A window function as the runtime runs it."""
+        if func is None:
             return None
-        return {"reduce": windows.ReduceWindow, "aggregate": AggregateWindow}[applied.call](applied.function)
+        return (windows.ProcessWindow if hasattr(func, "process") else windows.ApplyWindow)(func, self._keyed)
 
     def reduce(
         self,
@@ -183,7 +182,7 @@ class WindowedStream:
 
         Args:
             reduce_function: a callable of (result so far, record), or a ReduceFunction without ``open`` and ``close``.
-            window_function: sees the result together with key and window (plan only).
+            window_function: sees the result together with key and window.
             output_type: type of what ``window_function`` emits.
         """
         checks.function(reduce_function, "reduce", "reduce")
@@ -191,14 +190,14 @@ class WindowedStream:
         if window_function is None:
             return self._reduced(reduce_function)
         names = (simple_name(reduce_function), _window_function_name(window_function, "reduce"))
-        call = "reduce with a window function"
+        function = windows.ReduceWindow(reduce_function, self._after(window_function))
         kept = self._stream.transformation.output_type
-        return self._add(Applied(call, window_function, names, "Reducing", kept), _typed(output_type, "reduce"))
+        return self._add(Applied("reduce", function, names, "Reducing", kept), _typed(output_type, "reduce"))
 
     def _reduced(self, reducer: Any) -> SingleOutputStreamOperator:
         same_type = self._stream.transformation.output_type
         names = (simple_name(reducer), PASS_THROUGH)
-        return self._add(Applied("reduce", reducer, names, "Reducing", same_type), same_type)
+        return self._add(Applied("reduce", windows.ReduceWindow(reducer), names, "Reducing", same_type), same_type)
 
     def aggregate(
         self,
@@ -211,7 +210,7 @@ class WindowedStream:
 
         Args:
             aggregate_function: an AggregateFunction without ``open`` and ``close``.
-            window_function: sees the result together with key and window (plan only).
+            window_function: sees the result together with key and window.
             accumulator_type: type of the accumulator.
             output_type: type of the results.
         """
@@ -220,22 +219,50 @@ class WindowedStream:
         checks.type_info(accumulator_type, "aggregate", "accumulator_type")
         after = PASS_THROUGH if window_function is None else _window_function_name(window_function, "aggregate")
         names = (simple_name(aggregate_function), after)
-        applied = Applied("aggregate", aggregate_function, names, "Aggregating", accumulator_type)
+        function = windows.AggregateWindow(aggregate_function, self._after(window_function))
+        applied = Applied("aggregate", function, names, "Aggregating", accumulator_type)
         return self._add(applied, _typed(output_type, "aggregate"))
+
+    def fold(
+        self, initial_value: Any, func: Callable, output_type: TypeInformation | None = None
+    ) -> SingleOutputStreamOperator:
+        """Fold the records of a window into a copy of an initial value (Flink's Java API only).
+
+        Args:
+            initial_value: the value of no record.
+            func: a callable of (value so far, record), or an object with ``fold``.
+            output_type: type of the results.
+
+        Raises:
+            InvalidProgramError: session windows, which merge; a function with ``open`` or ``close``.
+        """
+        checks.function(func, "fold", "fold")
+        _refuse_rich(func, "fold")
+        if self._assigner.merging:
+            checks.refuse(
+                f"fold() on {self._assigner}: sessions merge, and two folds cannot be merged. Use aggregate() with a "
+                "merge().",
+                checks.UNSUPPORTED_OPERATION,
+            )
+        names = (simple_name(func), PASS_THROUGH)
+        applied = Applied("fold", windows.FoldWindow(initial_value, func), names, "Folding", output_type)
+        return self._add(applied, _typed(output_type, "fold"))
 
     def apply(
         self, window_function: WindowFunction, output_type: TypeInformation | None = None
     ) -> SingleOutputStreamOperator:
-        """Show whole windows to a WindowFunction (plan only)."""
-        applied = Applied("apply", window_function, (_window_function_name(window_function, "apply"),))
+        """Show whole windows to a WindowFunction."""
+        names = (_window_function_name(window_function, "apply"),)
+        applied = Applied("apply", windows.ApplyWindow(window_function, self._keyed), names)
         return self._add(applied, _typed(output_type, "apply"))
 
     def process(
         self, process_window_function: ProcessWindowFunction, output_type: TypeInformation | None = None
     ) -> SingleOutputStreamOperator:
-        """Show whole windows to a ProcessWindowFunction (plan only)."""
+        """Show whole windows to a ProcessWindowFunction."""
         checks.function(process_window_function, "process", "process")
-        applied = Applied("process", process_window_function, (simple_name(process_window_function),))
+        function = windows.ProcessWindow(process_window_function, self._keyed)
+        applied = Applied("process", function, (simple_name(process_window_function),))
         return self._add(applied, _typed(output_type, "process"))
 
     def _aggregate(self, call: str, field: int | str, first: bool = True) -> SingleOutputStreamOperator:

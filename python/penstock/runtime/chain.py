@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from penstock.runtime.codec import copier, decode
+from penstock.runtime.codec import copier, decode_value
 from penstock.runtime.config import ChainedOutput, OperatorConfig, OperatorCounters, VertexConfig
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.exchange import Emit, RecordWriter
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
 from penstock.runtime.outputs import Collector, Output, copying
+from penstock.runtime.signals import Advance
 
 MakeContext = Callable[[OperatorConfig], OperatorContext]
 
@@ -49,17 +50,20 @@ class OperatorChain:
         context = make_context(config)
         main: list[Collector] = []
         sides: dict[str, list[Collector]] = {}
+        clocks: list[Advance] = []
         try:
-            operator: StreamOperator = decode(config.operator)  # type: ignore[assignment]
+            operator: StreamOperator = decode_value(config.operator)
             for output in config.network:
                 writer = RecordWriter(output, self._vertex.parallelism, self._subtask, self._emit, context.fail)
                 self._writers.append(writer)
                 _targets(output.side_tag, main, sides).append(writer.write)
+                clocks.append(writer.watermark)
             for link, copied in _copied(config, operator.keeps_output, context.job.reuses_objects):
                 target = self._operators[link.position].input(link.input)
                 copy = copier(link.record_type) if copied else None
                 _targets(link.side_tag, main, sides).append(copying(target, copy, context.fail) if copy else target)
-            return operator.build(context, Output(main, sides))
+                clocks.append(self._operators[link.position].watermark(link.input))
+            return operator.build(context, Output(main, sides, clocks))
         except Exception as error:
             raise context.fail(error) from error
 
@@ -67,6 +71,16 @@ class OperatorChain:
         """Open all operators, the tail first."""
         for position in self._order:
             self._operators[position].open()
+
+    def status(self, active: bool) -> None:
+        """The task has fallen idle, or has come back: tell the tasks after it."""
+        for writer in self._writers:
+            writer.status(active)
+
+    def begin_round(self, number: int) -> None:
+        """What leaves the task from here on is of another round."""
+        for writer in self._writers:
+            writer.begin_round(number)
 
     def finish(self) -> None:
         """End of input: end and close all operators, the head first, then send what the writers still hold."""
@@ -83,7 +97,7 @@ class OperatorChain:
             self._operators[position].dispose()
 
     def counters(self, records_read: int) -> tuple[OperatorCounters, ...]:
-        """numRecordsIn and numRecordsOut per operator, after the last record."""
+        """What each operator has counted, after the last record."""
         records_in = {0: records_read}
         result = []
         for position, config in enumerate(self._vertex.operators):
@@ -93,7 +107,9 @@ class OperatorChain:
             for link in config.chained:
                 records_in[link.position] = main if link.side_tag is None else sides.get(link.side_tag, 0)
             written = main + sum(sides.values())
-            result.append(OperatorCounters(config.operator_id, config.name, read, written))
+            shown = written if operator.counts_output else 0
+            late = operator.late_dropped
+            result.append(OperatorCounters(config.operator_id, config.name, read, shown, late))
         return tuple(result)
 
 

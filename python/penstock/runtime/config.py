@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from penstock.common.typeinfo import TypeInformation
+from penstock.runtime.partition import pointwise_producers
 
 
 @dataclass(frozen=True)
@@ -104,11 +105,19 @@ class InputEdge:
         edge: its index.
         input: type number at the head operator: 0 | 1 | 2.
         senders: parallelism of the producer.
+        pointwise: whether each consumer reads from its own share of them only.
     """
 
     edge: int
     input: int
     senders: int
+    pointwise: bool = False
+
+    def senders_of(self, parallelism: int, subtask: int) -> range:
+        """The producer's subtasks that one of the consumer's reads from."""
+        if not self.pointwise:
+            return range(self.senders)
+        return pointwise_producers(self.senders, parallelism, subtask)
 
 
 @dataclass(frozen=True)
@@ -200,12 +209,13 @@ class PendingFile:
 
 @dataclass(frozen=True)
 class OperatorCounters:
-    """numRecordsIn and numRecordsOut of one operator in one subtask."""
+    """numRecordsIn, numRecordsOut and numLateRecordsDropped of one operator in one subtask."""
 
     operator_id: str
     name: str
     records_in: int
     records_out: int
+    late_dropped: int = 0
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock.errors import InvalidProgramError, UnsupportedError
-from penstock.runtime.binding import bind
+from penstock.errors import InvalidProgramError
 from penstock.runtime.config import JobConfig, OperatorConfig, PendingFile, VertexConfig
 from penstock.runtime.failure import OperatorFailure
+from penstock.runtime.handles import KeyedStateStore
 from penstock.runtime.javahash import KeyHash
+from penstock.runtime.operator_state import OperatorState
 from penstock.runtime.partition import KeyPartition
-from penstock.runtime.state import KeyedState, ListState, ReducingState, ValueState
+from penstock.runtime.state import KeyedState
+from penstock.runtime.timers import Clock, OperatorTime
+
+
+def _nothing(_: Any) -> None:
+    """Nobody wants to know."""
 
 
 @dataclass
@@ -26,6 +32,11 @@ class OperatorContext:
         send: (kind, payload) sends a row to the driver.
         files: takes the pending files of sinks.
         state: keyed state, when the operator is keyed.
+        clock: processing time.
+        toggle: takes whether the task is active; idleness is told to the tasks after it.
+        begin_round: takes the number of a round that begins.
+        operator_state: state that belongs to no key.
+        time: watermark and timers of the operator.
     """
 
     job: JobConfig
@@ -36,10 +47,22 @@ class OperatorContext:
     send: Callable[[int, bytes], None]
     files: list[PendingFile] = field(default_factory=list)
     state: KeyedState | None = None
+    clock: Clock = field(default_factory=Clock)
+    toggle: Callable[[bool], None] = _nothing
+    begin_round: Callable[[int], None] = _nothing
+    operator_state: OperatorState = field(default_factory=OperatorState)
+    time: OperatorTime = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.time = OperatorTime(self.clock)
 
     def fail(self, error: BaseException) -> BaseException:
         """The failure to raise for an exception of user code; a failure passes: the innermost operator names it."""
         return error if isinstance(error, OperatorFailure) else OperatorFailure(self.config, error)
+
+    def broadcast_state(self, name: str) -> dict[Any, Any]:
+        """The map of a broadcast state, made on first use."""
+        return self.operator_state.broadcast(name)
 
     def keyed_state(self, keyed: KeyPartition) -> KeyedState:
         """The operator's keyed state, made on first use."""
@@ -48,8 +71,8 @@ class OperatorContext:
         return self.state
 
 
-class RuntimeContext:
-    """What a user function's ``open`` is given (PyFlink: ``RuntimeContext``)."""
+class RuntimeContext(KeyedStateStore):
+    """What a user function's ``open`` is given (PyFlink: ``RuntimeContext``): where it runs, and keyed state."""
 
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
@@ -82,31 +105,7 @@ class RuntimeContext:
         """A setting of the program's configuration, or the default."""
         return self._context.job.settings.get(key, default_value)
 
-    def get_state(self, state_descriptor: Any) -> ValueState:
-        """A value per key."""
-        name, default = _name(state_descriptor), getattr(state_descriptor, "default_value", None)
-        return ValueState(self._keyed(), name, default)
-
-    def get_list_state(self, state_descriptor: Any) -> ListState:
-        """A list per key."""
-        return ListState(self._keyed(), _name(state_descriptor))
-
-    def get_reducing_state(self, state_descriptor: Any) -> ReducingState:
-        """A running reduction per key."""
-        function = getattr(state_descriptor, "reduce_function", None)
-        if function is None:
-            function = state_descriptor.get_reduce_function()
-        return ReducingState(self._keyed(), _name(state_descriptor), bind(function, "reduce"))
-
-    def get_map_state(self, state_descriptor: Any) -> Any:
-        """Not supported yet."""
-        raise UnsupportedError("Map state is not supported yet. Keep a dict in a ValueState instead.")
-
-    def get_aggregating_state(self, state_descriptor: Any) -> Any:
-        """Not supported yet."""
-        raise UnsupportedError("Aggregating state is not supported yet. Keep the accumulator in a ValueState instead.")
-
-    def _keyed(self) -> KeyedState:
+    def _keyed_state(self) -> KeyedState:
         if self._context.state is None:
             raise InvalidProgramError(
                 f"Operator {self._context.config.name!r} asked for keyed state, but its input is not keyed. Call "
@@ -114,10 +113,3 @@ class RuntimeContext:
                 flink_class="java.lang.NullPointerException",
             )
         return self._context.state
-
-
-def _name(descriptor: Any) -> Any:
-    if isinstance(descriptor, str):
-        return descriptor
-    getter = getattr(descriptor, "get_name", None)
-    return getter() if callable(getter) else descriptor.name

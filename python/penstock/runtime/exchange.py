@@ -4,6 +4,10 @@ A row of the exchange is ``(lv, tg, e, snd, seq, p)``: the level and slot that c
 subtask, a running number per (edge, sender, target), and the bytes of up to 2,000 records. A receiver works in the
 order (seq, e, snd): senders are read fairly, and a retried task sees the same input in the same order.
 
+Watermarks and idleness travel in the buffers, in every channel. The end of a channel is MAX_WATERMARK and needs no row.
+The high bits of a sequence number are the *round*: a receiver reads everything of a round, from all its channels,
+before anything of the next one. Programs have one round unless a source begins another.
+
 Rows for the driver have the level :data:`DRIVER`; then ``tg`` is the index of the vertex and ``e`` says what the row
 is.
 """
@@ -11,13 +15,15 @@ is.
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from penstock.errors import PenstockError
-from penstock.runtime.codec import decode, dumps, encode, freezer, text_size
+from penstock.runtime.codec import Stamps, decode_value, dumps, encode, freezer, text_size
 from penstock.runtime.config import InputEdge, NetworkOutput
 from penstock.runtime.partition import POINTWISE, channel_selector, pointwise_consumers, seed_of
+from penstock.runtime.signals import MAX_WATERMARK, STATUS, WATERMARK, Signal
 
 Row = tuple[int, int, int, int, int, bytes]
 Emit = Callable[[Row], None]
@@ -36,6 +42,11 @@ _LOOK = 128
 """Records between two looks at how large they are; each look takes a few of them."""
 MAX_BYTES = 64 << 20
 """A buffer larger than this is cut in halves (one record can still be larger: up to 2 GiB, Arrow's limit)."""
+MAX_SIGNALS = 4_000
+"""Watermarks per buffer."""
+ROUND_BITS = 40
+"""Sequence numbers below a round."""
+_NUMBER = (1 << ROUND_BITS) - 1
 MEMORY = 64 << 20
 """Bytes that a receiver holds in memory; the rest waits in a temporary file."""
 
@@ -46,13 +57,13 @@ class ExchangeError(PenstockError):
 
 def check_sequence(edge: int, sender: int, sequence: int, expected: int) -> int:
     """The number of the next buffer of a sender, if this one is the one expected."""
-    if sequence != expected:
+    if sequence & _NUMBER != expected:
         raise ExchangeError(
-            f"Buffer {sequence} of edge {edge} from subtask {sender} arrived where buffer {expected} was due: rows "
-            "were lost, repeated or swapped between two stages. This is a defect of Penstock or Spark; please report "
-            "it."
+            f"Buffer {sequence & _NUMBER} of edge {edge} from subtask {sender} arrived where buffer {expected} was "
+            "due: rows were lost, repeated or swapped between two stages. This is a defect of Penstock or Spark; "
+            "please report it."
         )
-    return sequence + 1
+    return expected + 1
 
 
 class RecordWriter:
@@ -81,7 +92,11 @@ class RecordWriter:
         self._count = 1 if kind == "BROADCAST" else len(self._targets)
         self._values: list[list[Any]] = [[] for _ in range(self._count)]
         self._stamps: list[list[tuple[int, int]]] = [[] for _ in range(self._count)]
+        self._signals: list[list[Signal]] = [[] for _ in range(self._count)]
         self._last: list[int | None] = [None] * self._count
+        self._round = 0
+        self._sent = [0] * self._count  # the round of the last row
+        self._active = True
         self._sequence = [0] * self._count
         self._limit = FIRST_RECORDS
         self._marks = [1] * self._count  # the number of records at which to look next
@@ -91,7 +106,7 @@ class RecordWriter:
 
     def _selector(self) -> Callable[[Any], int]:
         output = self._output
-        partition = decode(output.partition) if output.partition is not None else None
+        partition = decode_value(output.partition) if output.partition is not None else None
         seed = seed_of(output.seed, self._subtask)
         return channel_selector(output.partitioner, partition, output.max_parallelism, self._count, seed)
 
@@ -158,45 +173,80 @@ class RecordWriter:
             self._looked[channel] = count
             self._marks[channel] = min(2 * count, count + _LOOK, self._limit)
 
+    def watermark(self, watermark: int) -> None:
+        """Write a watermark into every channel, unless this task is idle."""
+        if self._active:
+            self._signal(WATERMARK, watermark)
+
+    def status(self, active: bool) -> None:
+        """Tell every channel that this task has fallen idle, or has come back."""
+        self._active = active
+        self._signal(STATUS, int(active))
+
+    def _signal(self, kind: int, payload: int) -> None:
+        for channel, signals in enumerate(self._signals):
+            signals.append((len(self._values[channel]), kind, payload))
+            if len(signals) >= MAX_SIGNALS:
+                self._flush(channel)
+
+    def begin_round(self, number: int) -> None:
+        """Send everything, and mark what follows as of another round."""
+        for channel in range(self._count):
+            self._flush(channel)
+        self._round = number
+
     def _flush(self, channel: int) -> None:
         self._looked[channel], self._sizes[channel] = 0, 0
-        values, stamps = self._values[channel], self._stamps[channel]
+        values, stamps, signals = self._values[channel], self._stamps[channel], self._signals[channel]
+        if not values and not signals:
+            return
         last = self._last[channel]
         self._values[channel] = []
         self._stamps[channel] = [] if last is None else [(0, last)]
+        self._signals[channel] = []
         try:
-            pieces = [encode(values, stamps)]
+            pieces = [encode(values, stamps, signals)]
         except Exception as error:
             raise self._fail(error) from error
         if len(pieces[0]) > MAX_BYTES and len(values) > 1:
-            pieces = list(_halves(values, stamps))
-        size = sum(map(len, pieces)) // len(values)
-        self._limit = max(1, min(MAX_RECORDS, TARGET_BYTES // max(size, 1), self._limit * 8))
+            pieces = list(_halves(values, stamps, signals))
+        if values:
+            size = sum(map(len, pieces)) // len(values)
+            self._limit = max(1, min(MAX_RECORDS, TARGET_BYTES // max(size, 1), self._limit * 8))
         for piece in pieces:
             self._send(channel, piece)
 
     def _send(self, channel: int, data: bytes) -> None:
-        sequence = self._sequence[channel]
-        self._sequence[channel] = sequence + 1
+        number = self._sequence[channel]
+        self._sequence[channel] = number + 1
+        self._sent[channel] = self._round
+        sequence = self._round << ROUND_BITS | number
         targets = self._targets if self._output.partitioner == "BROADCAST" else (self._targets[channel],)
         for to in self._output.destinations:
             for target in targets:
                 self._emit((to.level, to.offset + target, to.edge, self._subtask, sequence, data))
 
     def flush(self) -> None:
-        """Send what is left, channel by channel."""
-        for channel, values in enumerate(self._values):
-            if values:
-                self._flush(channel)
+        """Send what is left, channel by channel. A last MAX_WATERMARK is left out: the end of the channel says it. A
+        channel that ends in a later round than it has sent anything in says so by an empty row."""
+        for channel, signals in enumerate(self._signals):
+            end = len(self._values[channel]), WATERMARK, MAX_WATERMARK
+            while signals and signals[-1] == end:
+                signals.pop()
+            self._flush(channel)
+            if self._sent[channel] != self._round:
+                self._send(channel, encode([], []))
 
 
-def _halves(values: list[Any], stamps: list[tuple[int, int]]) -> Iterator[bytes]:
+def _halves(values: list[Any], stamps: Stamps, signals: list[Signal]) -> Iterator[bytes]:
     """The records in pieces below MAX_BYTES where that is possible, in order; halves of halves, from a stack."""
     times = list(timestamps(stamps, len(values)))
     stack = [(0, len(values))]
     while stack:
         start, end = stack.pop()
-        data = encode(values[start:end], _runs(times[start:end]))
+        stop = end + (end == len(values))
+        own = [(index - start, kind, payload) for index, kind, payload in signals if start <= index < stop]
+        data = encode(values[start:end], _runs(times[start:end]), own)
         if len(data) <= MAX_BYTES or end - start == 1:
             yield data
             continue
@@ -225,16 +275,42 @@ def timestamps(stamps: list[tuple[int, int]], count: int) -> Iterator[int | None
         yield current
 
 
+Channel = tuple[int, int]
+"""An edge and the subtask that sends over it."""
+
+
+class Arrival(NamedTuple):
+    """A buffer that is due."""
+
+    channel: Channel
+    round: int
+    data: bytes
+    last: bool
+    """Whether the channel ends with it, where that is known."""
+
+
 class InputGate:
     """Collects the rows of a subtask and gives them back in the order (seq, edge, sender).
 
     Args:
         inputs: the edges into the vertex.
+        parallelism: of the vertex.
+        subtask: that receives.
         memory: bytes to hold; more waits in an unlinked temporary file, so a gate takes O(memory + rows) of memory.
+
+    Attributes:
+        channels: by type number of the input.
+        ordered: whether rows come in order by themselves, as there is but one channel.
     """
 
-    def __init__(self, inputs: Iterable[InputEdge], memory: int = MEMORY) -> None:
-        self.ordered = sum(e.senders for e in inputs) <= 1
+    def __init__(
+        self, inputs: Iterable[InputEdge], parallelism: int = 1, subtask: int = 0, memory: int = MEMORY
+    ) -> None:
+        self.channels: dict[int, list[Channel]] = {}
+        for each in inputs:
+            senders = [(each.edge, sender) for sender in each.senders_of(parallelism, subtask)]
+            self.channels.setdefault(each.input, []).extend(senders)
+        self.ordered = sum(map(len, self.channels.values())) <= 1
         self._memory = memory
         self._held = 0
         self._rows: list[tuple[int, int, int, bytes | None, int, int]] = []
@@ -252,26 +328,34 @@ class InputGate:
         self._rows.append((sequence, edge, sender, None, self._file.tell(), len(data)))
         self._file.write(data)
 
-    def drain(self) -> Iterator[tuple[int, bytes]]:
-        """All (edge, buffer) in order; they leave the gate as they are read.
+    def silent(self) -> list[Channel]:
+        """The channels that have sent nothing."""
+        heard = {(edge, sender) for _, edge, sender, *_ in self._rows}
+        return [channel for channels in self.channels.values() for channel in channels if channel not in heard]
+
+    def drain(self) -> Iterator[Arrival]:
+        """All buffers in order; they leave the gate as they are read.
 
         Raises:
             ExchangeError: a buffer is missing, or came twice.
         """
         rows = sorted(self._rows, key=lambda row: row[:3], reverse=True)
         self._rows = []
-        expected: dict[tuple[int, int], int] = {}
+        left = Counter((edge, sender) for _, edge, sender, *_ in rows)
+        expected: dict[Channel, int] = {}
         while rows:
             sequence, edge, sender, data, offset, length = rows.pop()
-            expected[edge, sender] = check_sequence(edge, sender, sequence, expected.get((edge, sender), 0))
+            channel = edge, sender
+            expected[channel] = check_sequence(edge, sender, sequence, expected.get(channel, 0))
             if data is None:
                 assert self._file is not None
                 self._file.seek(offset)
                 data = self._file.read(length)
-            yield edge, data
+            left[channel] -= 1
+            yield Arrival(channel, sequence >> ROUND_BITS, data, not left[channel])
         self.close()
 
-    def pass_on(self, rows: Iterable[Row]) -> Iterator[tuple[int, bytes]]:
+    def pass_on(self, rows: Iterable[Row]) -> Iterator[Arrival]:
         """What :meth:`add` and :meth:`drain` do, at once, for the rows of a single sender, which come in order.
 
         Raises:
@@ -279,7 +363,7 @@ class InputGate:
         """
         for _, _, edge, sender, sequence, data in rows:
             self._next = check_sequence(edge, sender, sequence, self._next)
-            yield edge, data
+            yield Arrival((edge, sender), sequence >> ROUND_BITS, data, False)
 
     def close(self) -> None:
         """Give the temporary file back."""

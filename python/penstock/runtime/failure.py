@@ -9,7 +9,7 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
-from penstock.errors import JobExecutionError
+from penstock.errors import JobExecutionError, PenstockError
 from penstock.runtime.config import OperatorConfig
 
 _RUNTIME = str(Path(__file__).resolve().parent)
@@ -30,6 +30,11 @@ class OperatorFailure(Exception):
         super().__init__(config, error)
         self.config = config
         self.error = error
+
+
+def state_error(function: str, state: str) -> PenstockError:
+    """The error of a function that combines values inside a state; raise it from the function's own exception."""
+    return PenstockError(f"Exception while applying {function} in {state} state", flink_class="java.io.IOException")
 
 
 def user_traceback(error: BaseException) -> str:

@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from penstock.runtime.signals import Advance, advance_all
+
 Collector = Callable[[Any, "int | None"], None]
 
 
@@ -65,16 +67,21 @@ class Output:
     Args:
         main: targets of the main output.
         sides: targets by id of the side output's tag.
+        clocks: what takes watermarks, of main and side outputs, in edge order.
 
     Attributes:
         collect: emits (value, timestamp) to the main output. Not counted: the operator knows what it emits.
+        watermark: emits a watermark to all outputs.
         side_records: records emitted so far by tag id, read by anybody or not.
     """
 
-    __slots__ = ("_sides", "collect", "side_records")
+    __slots__ = ("_sides", "collect", "side_records", "watermark")
 
-    def __init__(self, main: Sequence[Collector], sides: dict[str, list[Collector]]) -> None:
+    def __init__(
+        self, main: Sequence[Collector], sides: dict[str, list[Collector]], clocks: Sequence[Advance] = ()
+    ) -> None:
         self.collect = fan_out(main)
+        self.watermark = advance_all(clocks)
         self._sides = {tag: fan_out(targets) for tag, targets in sides.items()}
         self.side_records: dict[str, int] = {}
 

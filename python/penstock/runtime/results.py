@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from penstock.errors import JobExecutionError
-from penstock.runtime.codec import decode
+from penstock.runtime.codec import decode, decode_value
 from penstock.runtime.config import Deployment, TaskReport
 from penstock.runtime.exchange import COLLECT, PRINT, REPORT, Row
 from penstock.runtime.operators.sink import StreamSink
@@ -58,7 +58,7 @@ class JobOutput:
         return self._collected(row for row in rows if row[2] == COLLECT)
 
     def _publish(self, rows: list[Row]) -> None:
-        self.reports = tuple(decode(row[5]) for row in rows if row[2] == REPORT)  # type: ignore[misc]
+        self.reports = tuple(decode_value(row[5]) for row in rows if row[2] == REPORT)
         self._check_reports()
         for sink in self._files:
             sink.check_target()
@@ -78,14 +78,14 @@ class JobOutput:
             s.function.id: [] for s in self._sinks.values() if isinstance(s.function, CollectSink)
         }
         for row in rows:
-            sink_id, data = decode(row[5])
-            result[sink_id].extend(decode(data)[0])  # type: ignore[arg-type]
+            sink_id, data = decode_value(row[5])
+            result[sink_id].extend(decode(data)[0])
         return result
 
 
 def _show(rows: Iterable[Row]) -> None:
     """Print lines by sink; rows come by subtask and sequence within a vertex, and the stable sort keeps that order."""
-    items: list[Any] = [decode(row[5]) for row in rows]
+    items = [decode_value(row[5]) for row in rows]
     for _, std_err, lines in sorted(items, key=lambda item: item[0]):
         stream = sys.stderr if std_err else sys.stdout
         _write(stream, "\n".join(lines) + "\n")

@@ -1,23 +1,33 @@
-"""Keyed state of one operator in one subtask.
+"""Keyed state of one operator in one subtask: the hash-map backend.
 
 State is held in *tables*: per state name and namespace (a window, or none) a dict from key to value. The key is the
-canonical form of :mod:`.javahash`, so keys are told apart as Java tells them apart. :meth:`KeyedState.sections`
-regroups everything by key group, the unit in which state moves between subtasks. Access is O(1), a regrouping O(keys).
+canonical form of :mod:`.javahash`, so keys are told apart as Java tells them apart. Timers are keyed state too. The key
+group is the unit in which state moves between subtasks: :meth:`KeyedState.snapshot` gives bytes per key group, and
+:meth:`KeyedState.restore` takes those of any groups. Access is O(1), a snapshot O(state).
+
+What functions hold in their hands is in :mod:`.handles`.
+
+Source of the semantics: ``HeapKeyedStateBackend`` (Flink 1.11).
 """
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from penstock.runtime.codec import decode_value, dumps
 from penstock.runtime.javahash import KeyHash
 from penstock.runtime.keygroups import key_group_of_hash, null_key
+from penstock.runtime.timers import TimerQueue
 
 VOID = None
 """The namespace of state that belongs to no window."""
 
+FORMAT = 1
+"""Version of the bytes of a snapshot."""
+
 Table = dict[Any, Any]
+Pairs = list[tuple[Any, Any]]
 
 
 class KeyedState:
@@ -30,6 +40,9 @@ class KeyedState:
     Attributes:
         current_key: the key as the key selector returned it.
         slot: its canonical form, by which tables are addressed.
+        event_timers, processing_timers: the operator's timers.
+        serializers: names of type serializers by state name, recorded in snapshots.
+        handles: those made so far, by state name: handles of one name are one object, as in Flink.
     """
 
     def __init__(self, key_hash: KeyHash, max_parallelism: int) -> None:
@@ -39,6 +52,10 @@ class KeyedState:
         self._keys: Table = {}  # canonical form → key, where they differ
         self.current_key: Any = None
         self.slot: Any = None
+        self.event_timers = TimerQueue()
+        self.processing_timers = TimerQueue()
+        self.serializers: dict[str, tuple[str, ...]] = {}
+        self.handles: dict[str, Any] = {}
 
     def enter(self, key: Any) -> Any:
         """Make a key the current one; returns its canonical form.
@@ -57,101 +74,101 @@ class KeyedState:
             self._keys[slot] = key
         return slot
 
+    def resume(self, key: Any, slot: Any) -> None:
+        """Make a key the current one whose canonical form is known, such as a timer's."""
+        self.current_key, self.slot = key, slot
+
     def table(self, name: str, namespace: Any = VOID) -> Table:
-        """The table of a state name in a namespace; the same dict each time."""
+        """The table of a state name in a namespace, made if need be; the same dict until :meth:`drop` empties it."""
         return self._tables.setdefault(name, {}).setdefault(namespace, {})
 
-    def sections(self) -> dict[int, dict[tuple[str, Any], Table]]:
-        """Everything by key group: group → (name, namespace) → key → value."""
-        result: dict[int, dict[tuple[str, Any], Table]] = {}
+    def find(self, name: str, namespace: Any = VOID) -> Table | None:
+        """The table of a state name in a namespace, if there is one."""
+        namespaces = self._tables.get(name)
+        return None if namespaces is None else namespaces.get(namespace)
+
+    def drop(self, name: str, namespace: Any = VOID) -> Any:
+        """Forget the current key's value in a namespace and return it, or None. A window's table goes with its last
+        value, so windows that are over take no memory."""
+        namespaces = self._tables.get(name)
+        table = None if namespaces is None else namespaces.get(namespace)
+        if namespaces is None or table is None:
+            return None
+        value = table.pop(self.slot, None)
+        if not table and namespace is not VOID:
+            del namespaces[namespace]
+        return value
+
+    def keys(self, name: str) -> list[tuple[Any, Any]]:
+        """(key, canonical form) of every key that has a value of a state without namespace."""
+        return [(self._keys.get(slot, slot), slot) for slot in self.find(name) or ()]
+
+    def sections(self) -> dict[int, dict[tuple[str, Any], Pairs]]:
+        """All tables by key group: group → (name, namespace) → (key, value) pairs. Pairs and not a dict, because to
+        Java 1, 1.0 and True are three keys."""
+        result: dict[int, dict[tuple[str, Any], Pairs]] = {}
         for name, namespaces in self._tables.items():
             for namespace, table in namespaces.items():
                 for slot, value in table.items():
                     key = self._keys.get(slot, slot)
-                    group = key_group_of_hash(self._key_hash.hash(key), self._max_parallelism)
-                    result.setdefault(group, {}).setdefault((name, namespace), {})[key] = value
+                    section = result.setdefault(self._group(key), {})
+                    section.setdefault((name, namespace), []).append((key, value))
         return result
 
+    def snapshot(self) -> dict[int, bytes]:
+        """Everything, timers too, as bytes per key group; groups without state are not there."""
+        parts = {group: _Section(tables) for group, tables in self.sections().items()}
+        for domain, queue in self._queues():
+            for timer in queue:
+                part = parts.setdefault(self._group(timer.key), _Section({}))
+                part.timers.append((domain, timer.time, timer.key, timer.namespace))
+        return {group: part.encode(self.serializers) for group, part in sorted(parts.items())}
 
-class _State:
-    """Base of the handles a user function holds: state of whatever key is current."""
+    def restore(self, sections: Mapping[int, bytes]) -> None:
+        """Take over key groups of snapshots, whichever subtasks wrote them. Values are added to what is there.
 
-    __slots__ = ("_keyed", "_table")
+        Args:
+            sections: bytes by key group.
 
-    def __init__(self, keyed: KeyedState, name: str) -> None:
-        self._keyed = keyed
-        self._table = keyed.table(name)
+        Raises:
+            ValueError: the bytes have another format.
+        """
+        for _, data in sorted(sections.items()):
+            part, serializers = _Section.decode(data)
+            self.serializers = {**serializers, **self.serializers}
+            for (name, namespace), pairs in part.tables.items():
+                table = self.table(name, namespace)
+                for key, value in pairs:
+                    table[self.enter(key)] = value
+            queues = dict(self._queues())
+            for domain, time, key, namespace in part.timers:
+                queues[domain].add(time, self.enter(key), key, namespace)
+        self.resume(None, None)
 
-    def clear(self) -> None:
-        """Forget the state of the current key."""
-        self._table.pop(self._keyed.slot, None)
+    def _queues(self) -> Iterator[tuple[str, TimerQueue]]:
+        yield "event", self.event_timers
+        yield "processing", self.processing_timers
 
-
-class ValueState(_State):
-    """One value per key (PyFlink: ``ValueState``)."""
-
-    __slots__ = ("_default",)
-
-    def __init__(self, keyed: KeyedState, name: str, default: Any = None) -> None:
-        super().__init__(keyed, name)
-        self._default = default
-
-    def value(self) -> Any:
-        """The value of the current key; a copy of the default (None unless set) where there is none."""
-        found = self._table.get(self._keyed.slot, self)
-        return copy.deepcopy(self._default) if found is self else found
-
-    def update(self, value: Any) -> None:
-        """Set the value of the current key; None clears it."""
-        if value is None:
-            self.clear()
-        else:
-            self._table[self._keyed.slot] = value
-
-
-class ListState(_State):
-    """A list per key (PyFlink: ``ListState``)."""
-
-    __slots__ = ()
-
-    def get(self) -> Iterator[Any]:
-        """The elements of the current key, in order of addition."""
-        return iter(list(self._table.get(self._keyed.slot, ())))
-
-    def add(self, value: Any) -> None:
-        """Append one element."""
-        self._table.setdefault(self._keyed.slot, []).append(value)
-
-    def add_all(self, values: list[Any]) -> None:
-        """Append elements."""
-        if values:
-            self._table.setdefault(self._keyed.slot, []).extend(values)
-
-    def update(self, values: list[Any]) -> None:
-        """Replace all elements; an empty list clears."""
-        if values:
-            self._table[self._keyed.slot] = list(values)
-        else:
-            self.clear()
-
-    def __iter__(self) -> Iterator[Any]:
-        return self.get()
+    def _group(self, key: Any) -> int:
+        return key_group_of_hash(self._key_hash.hash(key), self._max_parallelism)
 
 
-class ReducingState(_State):
-    """The running reduction per key (PyFlink: ``ReducingState``)."""
+class _Section:
+    """What a snapshot holds of one key group."""
 
-    __slots__ = ("_reduce",)
+    def __init__(self, tables: dict[tuple[str, Any], Pairs]) -> None:
+        self.tables = tables
+        self.timers: list[tuple[str, int, Any, Any]] = []
 
-    def __init__(self, keyed: KeyedState, name: str, reduce: Callable[[Any, Any], Any]) -> None:
-        super().__init__(keyed, name)
-        self._reduce = reduce
+    def encode(self, serializers: Mapping[str, tuple[str, ...]]) -> bytes:
+        names = {name: serializers[name] for name, _ in self.tables if name in serializers}
+        return dumps((FORMAT, names, self.tables, self.timers))
 
-    def get(self) -> Any:
-        """The reduction of all values added for the current key, None without any."""
-        return self._table.get(self._keyed.slot)
-
-    def add(self, value: Any) -> None:
-        """Reduce one more value into it."""
-        slot = self._keyed.slot
-        self._table[slot] = self._reduce(self._table[slot], value) if slot in self._table else value
+    @classmethod
+    def decode(cls, data: bytes) -> tuple[_Section, dict[str, tuple[str, ...]]]:
+        version, names, tables, timers = decode_value(data)
+        if version != FORMAT:
+            raise ValueError(f"A section of keyed state has the format {version}; this version reads {FORMAT}.")
+        part = cls(tables)
+        part.timers = timers
+        return part, names

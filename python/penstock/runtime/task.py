@@ -11,19 +11,26 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from penstock.runtime.chain import OperatorChain
-from penstock.runtime.codec import Stamps, decode
+from penstock.runtime.codec import decode
 from penstock.runtime.config import JobConfig, OperatorConfig, PendingFile, TaskReport, VertexConfig
 from penstock.runtime.context import OperatorContext
-from penstock.runtime.exchange import DRIVER, REPORT, InputGate, Row, payload, timestamps
+from penstock.runtime.exchange import DRIVER, REPORT, Arrival, Channel, InputGate, Row, payload, timestamps
 from penstock.runtime.failure import OperatorFailure, exit_error, job_error
+from penstock.runtime.operators.base import LiveOperator
 from penstock.runtime.operators.source import SourceOperator
 from penstock.runtime.outputs import Collector
+from penstock.runtime.signals import WATERMARK, Signals
 from penstock.runtime.steps import deep, next_stride
+from penstock.runtime.timers import Clock
+from penstock.runtime.valve import Valve
 
 _WAITING = 32
 """Rows that may wait while a source function or a buffer of input runs on."""
 _WAITING_BYTES = 4 << 20
 """Bytes of them."""
+
+Times = Iterator["int | None"] | None
+"""The timestamps of some records; None when no record has one."""
 
 
 class Task:
@@ -44,9 +51,13 @@ class Task:
         self._files: list[PendingFile] = []
         self._sequence = 0
         self._records_read = 0
-        self._gate = InputGate(vertex.inputs)
+        self._gate = InputGate(vertex.inputs, vertex.parallelism, subtask)
+        self._clock = Clock()
         self._chain: OperatorChain | None = None
         self._collectors: dict[int, Collector] = {}
+        self._valves: dict[int, Valve] = {}
+        self._round = 0
+        self._active = True
 
     @property
     def name(self) -> str:
@@ -86,29 +97,66 @@ class Task:
     def _open(self) -> OperatorChain:
         if self._chain is None:
             self._chain = OperatorChain(self._vertex, self._subtask, self._context, self._out.append)
-            inputs = {n: self._chain.head.input(n) for n in sorted({e.input for e in self._vertex.inputs})}
-            self._collectors = {e.edge: inputs[e.input] for e in self._vertex.inputs}
+            self._connect(self._chain.head)
             self._chain.open()
         return self._chain
 
+    def _connect(self, head: LiveOperator) -> None:
+        """Lead every edge to the head's collector and watermark of its input."""
+        edges, channels = self._vertex.inputs, self._gate.channels
+        inputs = {n: head.input(n) for n in sorted(channels)}
+        valves = {n: Valve(channels[n], head.watermark(n), self._toggle) for n in sorted(channels)}
+        self._collectors = {each.edge: inputs[each.input] for each in edges}
+        self._valves = {each.edge: valves[each.input] for each in edges}
+
+    def _toggle(self, active: bool) -> None:
+        """An input, or the source, has fallen idle or come back; the task is idle when all of them are."""
+        active = active or any(valve.active for valve in self._valves.values())
+        if active is not self._active and self._chain is not None:
+            self._active = active
+            self._chain.status(active)
+
+    def _begin_round(self, number: int) -> None:
+        self._round = number
+        if self._chain is not None:
+            self._chain.begin_round(number)
+
     def _context(self, config: OperatorConfig) -> OperatorContext:
-        return OperatorContext(self._job, self._vertex, config, self._subtask, self._attempt, self._send, self._files)
+        return OperatorContext(
+            self._job,
+            self._vertex,
+            config,
+            self._subtask,
+            self._attempt,
+            self._send,
+            self._files,
+            clock=self._clock,
+            toggle=self._toggle,
+            begin_round=self._begin_round,
+        )
 
     def _send(self, kind: int, data: bytes) -> None:
         self._out.append((DRIVER, self._vertex.index, kind, self._subtask, self._sequence, data))
         self._sequence += 1
 
-    def _process(self, buffers: Iterable[tuple[int, bytes]]) -> Iterator[Row]:
+    def _process(self, arrivals: Iterable[Arrival]) -> Iterator[Row]:
         self._open()
-        for edge, data in buffers:
-            values, stamps = decode(data)
+        for channel, number, data, last in arrivals:
+            if number != self._round:
+                self._begin_round(number)
+            values, stamps, signals = decode(data)
             self._records_read += len(values)
-            yield from self._feed(self._collectors[edge], values, stamps)
+            times = timestamps(stamps, len(values)) if stamps else None
+            if signals:
+                yield from self._feed_mixed(channel, values, times, signals)
+            else:
+                yield from self._feed(self._collectors[channel[0]], values, times)
+            if last:
+                self._valves[channel[0]].end(channel)
 
-    def _feed(self, collect: Collector, values: list[Any], stamps: Stamps) -> Iterator[Row]:
+    def _feed(self, collect: Collector, values: list[Any], times: Times) -> Iterator[Row]:
         """The records of a buffer into the chain, and its rows out: one record may be a split of a file or explode
         into millions, so rows that pile up leave after each."""
-        times = timestamps(stamps, len(values)) if stamps else None
         position, stride = 0, 1
         while position < len(values):
             some = values[position : position + stride]
@@ -122,13 +170,35 @@ class Task:
             stride = next_stride(stride, self._backlog())
             yield from self._drain()
 
+    def _feed_mixed(self, channel: Channel, values: list[Any], times: Times, signals: Signals) -> Iterator[Row]:
+        """The same for a buffer with watermarks in it."""
+        collect, valve = self._collectors[channel[0]], self._valves[channel[0]]
+        position = 0
+        for index, kind, value in signals:
+            if position < index:
+                yield from self._feed(collect, values[position:index], times)
+                position = index
+            if kind == WATERMARK:
+                valve.watermark(channel, value)
+            else:
+                valve.status(channel, bool(value))
+            if self._backlog():
+                yield from self._drain()
+        yield from self._feed(collect, values[position:] if position else values, times)
+
     def _run_to_end(self) -> Iterator[Row]:
         chain = self._open()
         if isinstance(chain.head, SourceOperator):
             for _ in chain.head.run(self._backlog):
                 yield from self._drain()
         else:
+            if not self._gate.ordered:
+                for channel in self._gate.silent():
+                    self._valves[channel[0]].end(channel)
             yield from self._process(self._gate.drain())
+            for valve in dict.fromkeys(self._valves.values()):
+                valve.end_all()
+                yield from self._drain()
         chain.finish()
         yield from self._drain()
         self._dispose()
@@ -136,7 +206,8 @@ class Task:
         yield from self._drain()
 
     def _backlog(self) -> bool:
-        """Whether rows wait that should leave."""
+        """Whether rows wait that should leave; a moment between two records, so timers by the clock fire here."""
+        self._clock.fire()
         out = self._out
         return len(out) > _WAITING or (bool(out) and sum(len(row[5]) for row in out) > _WAITING_BYTES)
 

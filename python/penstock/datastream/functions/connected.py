@@ -1,4 +1,4 @@
-"""Functions on two connected streams, on windows and joins, and asynchronous ones. They can be planned, not yet run.
+"""Functions on two connected streams, on windows and joins, and asynchronous ones.
 
 Source of the names: ``pyflink.datastream.functions``.
 """
@@ -99,7 +99,7 @@ class AsyncFunction(Function):
 
     def timeout(self, value: Any) -> list[Any]:
         """The records to emit when ``async_invoke`` took too long."""
-        raise TimeoutError(f"async call for {value!r} timed out")
+        raise TimeoutError("Async function call has timed out.")
 
 
 class WindowFunction(Function):

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
+from penstock.runtime.operators.async_wait import AsyncWait
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
-from penstock.runtime.operators.elementwise import (
-    KeyedProcessOperator,
-    ProcessOperator,
-    StreamFilter,
-    StreamFlatMap,
-    StreamMap,
-)
-from penstock.runtime.operators.reduce import GroupedReduce
+from penstock.runtime.operators.broadcast import BroadcastProcess
+from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
+from penstock.runtime.operators.interval_join import IntervalJoin
+from penstock.runtime.operators.process import KeyedProcessOperator, ProcessOperator
+from penstock.runtime.operators.reduce import GroupedFold, GroupedReduce
 from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.operators.source import FileReader, StreamSource
+from penstock.runtime.operators.two_inputs import CoFlatMap, CoMap, CoProcess, TwoInputOperator
+from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.operators.window import WindowOperator
 
 __all__ = [
+    "AsyncWait",
+    "BroadcastProcess",
+    "CoFlatMap",
+    "CoMap",
+    "CoProcess",
     "ComparableAggregator",
     "FileReader",
+    "GroupedFold",
     "GroupedReduce",
+    "IntervalJoin",
     "KeyedProcessOperator",
     "LiveOperator",
     "ProcessOperator",
@@ -30,5 +37,7 @@ __all__ = [
     "StreamSink",
     "StreamSource",
     "SumAggregator",
+    "TimestampsAndWatermarks",
+    "TwoInputOperator",
     "WindowOperator",
 ]

@@ -4,9 +4,9 @@ A :class:`StreamOperator` is what a program builds: plain frozen data around a u
 subtask ``build`` makes the :class:`LiveOperator`. The task calls, in this order::
 
     build(context, output)      tail first, so that ``output`` leads to finished operators
-    input(n)                    the collector for the records of input n (0: the only one)
+    input(n), watermark(n)      what takes the records, and the watermarks, of input n (0: the only one)
     open()                      tail first; user functions open here
-    …records…
+    …records and watermarks…    the last watermark is MAX_WATERMARK
     end_input(), close()        head first; what these emit still reaches the operators below
     dispose()                   always, also after a failure: user functions close here if they have not
 
@@ -26,6 +26,7 @@ from penstock.runtime.binding import lifecycle
 from penstock.runtime.context import OperatorContext, RuntimeContext
 from penstock.runtime.outputs import Collector, Output
 from penstock.runtime.partition import KeyPartition
+from penstock.runtime.signals import Advance
 
 S = TypeVar("S", bound="StreamOperator")
 
@@ -78,7 +79,14 @@ class LiveOperator:
         output: where its records go.
         function: the user function, opened and closed here.
         keyed: how the input is keyed; then keyed state exists.
+
+    Attributes:
+        counts_output: False leaves numRecordsOut at 0, as some of Flink's operators do.
+        late_dropped: records dropped because they came too late.
     """
+
+    counts_output: ClassVar[bool] = True
+    late_dropped = 0
 
     def __init__(
         self, context: OperatorContext, output: Output, function: Any = None, keyed: KeyPartition | None = None
@@ -95,6 +103,15 @@ class LiveOperator:
     def input(self, number: int) -> Collector:
         """The collector that takes the records of an input."""
         raise NotImplementedError
+
+    def watermark(self, number: int) -> Advance:
+        """What takes the watermarks of an input."""
+        return self.advance
+
+    def advance(self, watermark: int) -> None:
+        """The operator's watermark has moved: fire timers, then tell the operators below."""
+        self.context.time.advance(watermark)
+        self.output.watermark(watermark)
 
     def main_records(self, records_in: int) -> int:
         """Records emitted to the main output."""
@@ -137,7 +154,11 @@ class LiveOperator:
         """
         if self.keyed is None or not (always or lifecycle(self.function, "open")):
             return process
-        enter, key_of, fail = self.context.keyed_state(self.keyed).enter, self.keyed.selector(), self.context.fail
+        return self.keyed_input(process, self.keyed)
+
+    def keyed_input(self, process: Collector, keyed: KeyPartition) -> Collector:
+        """``process`` with the record's key made current before."""
+        enter, key_of, fail = self.context.keyed_state(keyed).enter, keyed.selector(), self.context.fail
 
         def process_keyed(value: Any, timestamp: int | None) -> None:
             try:

@@ -7,6 +7,7 @@ later one as the reduction so far, each with its own record's timestamp.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -71,3 +72,44 @@ class _GroupedReduce(LiveOperator):
             collect(result, timestamp)
 
         return process
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedFold(StreamOperator):
+    """A running fold per key, which begins with a copy of an initial value (Flink: ``StreamGroupedFold``).
+
+    Attributes:
+        initial: the value of no record.
+        folder: a callable of (value so far, record), or an object with ``fold``.
+    """
+
+    keeps_output: ClassVar[bool] = True
+
+    initial: Any
+    folder: Any
+
+    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+        return _GroupedFold(context, output, self)
+
+
+class _GroupedFold(LiveOperator):
+    def __init__(self, context: OperatorContext, output: Output, spec: GroupedFold) -> None:
+        super().__init__(context, output, spec.folder, key_of(spec))
+        self._initial = spec.initial
+
+    def input(self, number: int) -> Collector:
+        assert self.keyed is not None
+        state = self.context.keyed_state(self.keyed)
+        table = state.table(STATE)
+        fold, collect, fail = bind(self.function, "fold"), self.output.collect, self.context.fail
+
+        def process(value: Any, timestamp: int | None) -> None:
+            try:
+                current = table.get(state.slot, _MISSING)
+                start = copy.deepcopy(self._initial) if current is _MISSING else current
+                result = table[state.slot] = fold(start, value)
+            except Exception as error:
+                raise fail(error) from error
+            collect(result, timestamp)
+
+        return self.keyed_input(process, self.keyed)

@@ -5,16 +5,17 @@ Sources of the semantics: ``StreamSource``, ``ContinuousFileReaderOperator`` (Fl
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from penstock.errors import UnsupportedError
 from penstock.runtime.binding import bind, lifecycle
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.files import FileSplit, read_lines
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
 from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.signals import MAX_WATERMARK
 from penstock.runtime.sources import BatchSource
 from penstock.runtime.steps import Pause, in_steps, next_stride
 
@@ -42,11 +43,15 @@ class StreamSource(StreamOperator):
 class SourceContext:
     """The ``ctx`` of a source function's ``run``."""
 
-    __slots__ = ("_collect", "_pause", "emitted")
+    __slots__ = ("_collect", "_context", "_idle", "_output", "_pause", "_rounds", "emitted")
 
-    def __init__(self, collect: Collector, pause: Pause) -> None:
-        self._collect = collect
+    def __init__(self, output: Output, context: OperatorContext, pause: Pause) -> None:
+        self._output = output
+        self._collect = output.collect
+        self._context = context
         self._pause = pause
+        self._idle = False
+        self._rounds = 0
         self.emitted = 0
 
     def collect(self, value: Any) -> None:
@@ -55,13 +60,42 @@ class SourceContext:
 
     def collect_with_timestamp(self, value: Any, timestamp: int | None) -> None:
         """Emit a record with a timestamp in milliseconds."""
+        if self._idle:
+            self._set_idle(False)
         self.emitted += 1
         self._collect(value, timestamp)
         self._pause()
 
     def emit_watermark(self, watermark: Any) -> None:
-        """Not supported yet."""
-        raise UnsupportedError("Watermarks are not supported yet; leave ctx.emit_watermark() out.")
+        """Promise that no record with this timestamp or a smaller one is to come.
+
+        Args:
+            watermark: a Watermark, or its milliseconds.
+        """
+        if self._idle:
+            self._set_idle(False)
+        self._output.watermark(getattr(watermark, "timestamp", watermark))
+        self._pause()
+
+    def mark_as_temporarily_idle(self) -> None:
+        """Hold nobody's watermark back until the next record or watermark."""
+        if not self._idle:
+            self._set_idle(True)
+
+    def end_round(self) -> None:
+        """Everything that all sources have emitted before their n-th call of this is processed before anything they
+        emit after it. (Penstock's own: what aligned barriers are to Flink, and a micro-batch to Spark.)"""
+        self._rounds += 1
+        self._context.begin_round(self._rounds)
+
+    def _set_idle(self, idle: bool) -> None:
+        self._idle = idle
+        self._context.toggle(not idle)
+
+    def end(self) -> None:
+        """The source has ended, so it is idle no more."""
+        if self._idle:
+            self._set_idle(False)
 
 
 class SourceOperator(LiveOperator):
@@ -103,7 +137,7 @@ class SourceOperator(LiveOperator):
         contexts: list[SourceContext] = []
 
         def body(pause: Pause) -> None:
-            contexts.append(SourceContext(self.output.collect, lambda: pause() if backlog() else None))
+            contexts.append(SourceContext(self.output, self.context, lambda: pause() if backlog() else None))
             self.call(run, contexts[0])
 
         ended = False
@@ -114,7 +148,20 @@ class SourceOperator(LiveOperator):
             cancel = None if ended else lifecycle(self.function, "cancel")
             if cancel is not None:
                 cancel()
+        contexts[0].end()
         self._emitted = contexts[0].emitted
+
+    def close(self) -> None:
+        """Close the source function; then it is the end of time for the chain."""
+        ended = self._opened
+        super().close()
+        if ended:
+            self.output.watermark(MAX_WATERMARK)
+
+    def dispose(self) -> None:
+        """Close the source function without a word to the chain, should that not have happened."""
+        with contextlib.suppress(Exception):
+            super().close()
 
 
 @dataclass(frozen=True, eq=False)

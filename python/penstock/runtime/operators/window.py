@@ -1,29 +1,34 @@
-"""WindowOperator: elements per key and window, a trigger that fires, an evictor, a function.
+"""WindowOperator: elements per key and window, a trigger that fires, an evictor, lateness, a function.
 
-Without an evictor and with a reducing function only the reduction is kept; with an evictor all elements are, as in
-Flink.
+For each window of an element: add it, ask the trigger, fire, purge, register the cleanup. On a timer: ask the trigger,
+fire, purge, then, at the cleanup time, forget contents, trigger state and, by the function's ``clear``, the function's
+state. Firing an empty window calls nothing. Results carry the window's last timestamp.
 
-Sources of the semantics: ``WindowOperator`` and ``EvictingWindowOperator`` (Flink 1.11): for each window of an element
-add it, ask the trigger, fire, purge. Firing an empty window calls nothing. Results carry the window's last timestamp.
+An element is *late* when each of its windows is over (the watermark has reached its last timestamp plus the lateness)
+and its own time is; it goes to the side output for late data, or is counted and dropped.
+
+Sources of the semantics: ``WindowOperator`` and ``EvictingWindowOperator`` (Flink 1.11).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from penstock.runtime.binding import bind
+from penstock.errors import InvalidProgramError
 from penstock.runtime.context import OperatorContext
+from penstock.runtime.handles import KeyedStateStore, merge_tables
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
+from penstock.runtime.operators.process import Yielding
 from penstock.runtime.operators.reduce import key_of
+from penstock.runtime.operators.window_contents import STATE, contents_of
 from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.signals import MAX_WATERMARK
 from penstock.runtime.state import Table
-from penstock.runtime.windows import CountEvictor, GlobalWindows, Trigger, TriggerContext, WindowFunction
-
-STATE = "window-contents"
-"""Flink's name of the state that holds what is in the windows."""
-
-_MISSING = object()
+from penstock.runtime.timers import Timer
+from penstock.runtime.windows import Evictor, Trigger, TriggerContext, TriggerResult, WindowAssigner, WindowFunction
+from penstock.runtime.windows.merging import MergingWindows
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,38 +40,101 @@ class WindowOperator(StreamOperator):
         trigger: when a window fires.
         evictor: which elements stay, or None to keep all.
         function: what a window emits.
+        lateness: milliseconds that a window lives on after its end.
+        late_tag: id of the side output for late elements, None to drop them.
     """
 
     keeps_output: ClassVar[bool] = True
 
-    assigner: GlobalWindows
+    assigner: WindowAssigner
     trigger: Trigger
-    evictor: CountEvictor | None
+    evictor: Evictor | None
     function: WindowFunction
+    lateness: int = 0
+    late_tag: str | None = None
+
+    def prepare(self, parallelism: int) -> WindowOperator:
+        if self.assigner.constant is not None and self.trigger.needs_an_end():
+            raise InvalidProgramError(
+                f"{self.trigger} on {self.assigner} waits for the end of a window, and the global window has none. "
+                "Use a CountTrigger, a DeltaTrigger or a ContinuousEventTimeTrigger, or windows of time.",
+                flink_class="java.lang.ClassCastException",
+            )
+        return self
 
     def build(self, context: OperatorContext, output: Output) -> LiveOperator:
         return _Window(context, output, self)
 
 
-class _Window(LiveOperator):
-    def __init__(self, context: OperatorContext, output: Output, spec: WindowOperator) -> None:
-        super().__init__(context, output, spec.function.reducer, key_of(spec))
-        self._spec = spec
-        self._emitted = 0
+class WindowContext:
+    """The ``context`` of a ProcessWindowFunction (PyFlink: ``ProcessWindowFunction.Context``)."""
 
-    def main_records(self, records_in: int) -> int:
-        return self._emitted
+    def __init__(self, context: OperatorContext, merging: bool) -> None:
+        assert context.state is not None
+        self._state, self._time = context.state, context.time
+        self._merging = merging
+        self._window: Any = None
+
+    def window(self) -> Any:
+        """The window."""
+        return self._window
+
+    def current_watermark(self) -> int:
+        """The operator's watermark."""
+        return self._time.watermark
+
+    def current_processing_time(self) -> int:
+        """Milliseconds since the epoch."""
+        return self._time.clock.now()
+
+    def window_state(self) -> KeyedStateStore:
+        """State of this key and window; the function's ``clear`` should clear it.
+
+        Raises:
+            InvalidProgramError: the windows are sessions, which merge.
+        """
+        if self._merging:
+            raise InvalidProgramError(
+                "Per-window state is not allowed when using merging windows.",
+                flink_class="java.lang.UnsupportedOperationException",
+            )
+        return KeyedStateStore(self._state, self._window)
+
+    def global_state(self) -> KeyedStateStore:
+        """State of this key, over all windows."""
+        return KeyedStateStore(self._state)
+
+
+class _Window(Yielding):
+    def __init__(self, context: OperatorContext, output: Output, spec: WindowOperator) -> None:
+        keyed = key_of(spec)
+        super().__init__(context, output, spec.function.function, keyed)
+        self._spec = spec
+        self._event_time = spec.assigner.event_time
+        self._state = context.keyed_state(keyed)
+        self._contents = contents_of(spec.function, spec.evictor)
+        self._trigger_context = TriggerContext(self._state, context.time)
+        self._window_context = WindowContext(context, spec.assigner.merging)
+        self._merging = MergingWindows(self._state) if spec.assigner.merging else None
+        self._apply = spec.function.bind()
+        self._clearer = spec.function.clearer()
+        asked = spec.trigger.on_event_time, spec.trigger.on_processing_time
+        context.time.use_timers(self._state, self._timer(asked[0], True), self._timer(asked[1], False))
 
     def input(self, number: int) -> Collector:
+        assigner = self._spec.assigner
+        if assigner.constant is not None:
+            return self._in_one_window(next(iter(assigner.constant)))
+        return self._in_windows()
+
+    def _in_one_window(self, window: Any) -> Collector:
+        """Elements of a window that is always the same and never over: counting windows, which should be fast."""
         assert self.keyed is not None
-        spec, state, fail = self._spec, self.context.keyed_state(self.keyed), self.context.fail
+        state, fail, fire = self._state, self.context.fail, self._fire
         enter, select = state.enter, self.keyed.selector()
-        trigger_context = TriggerContext(state)
-        assign, on_element = spec.assigner.assign_windows, spec.trigger.on_element
-        constant = getattr(spec.assigner, "constant", None)
-        table: Table = {}
-        contents = self._reducing() if spec.evictor is None and spec.function.reducer is not None else self._listing()
-        add, fire = contents.add, contents.fire
+        on_element, ask_context = self._spec.trigger.on_element, self._trigger_context
+        add, table = self._contents.add, state.table(STATE, window)
+        ask_context.enter(window)
 
         def process(value: Any, timestamp: int | None) -> None:
             nonlocal table
@@ -76,74 +144,149 @@ class _Window(LiveOperator):
                     slot = state.current_key = state.slot = key
                 else:
                     slot = enter(key)
-                for window in constant or assign(value, timestamp):
-                    if window is not trigger_context.window:
-                        trigger_context.enter(window)
-                        table = state.table(STATE, window)
-                    add(table, slot, value)
-                    result = on_element(value, timestamp, window, trigger_context)
-                    if result.fire:
-                        self._emit(fire(table, slot), window.max_timestamp())
-                    if result.purge:
-                        table.pop(slot, None)
+                if not table:
+                    table = state.table(STATE, window)
+                add(table, slot, value, timestamp)
+                result = on_element(value, timestamp, window, ask_context)
+                if result.fire:
+                    fire(window, window)
+                if result.purge:
+                    table.pop(slot, None)
             except Exception as error:
                 raise fail(error) from error
 
         return process
 
-    def _emit(self, results: list[Any], timestamp: int) -> None:
-        collect = self.output.collect
-        for result in results:
-            self._emitted += 1
-            collect(result, timestamp)
+    def _in_windows(self) -> Collector:
+        assert self.keyed is not None
+        state, time, fail = self._state, self.context.time, self.context.fail
+        enter, select = state.enter, self.keyed.selector()
+        assign = self._spec.assigner.bind(self.context.clock)
+        join, take = self._join, self._take
+        event_time, cleanup_time = self._event_time, self._cleanup_time
+        merging = self._merging
 
-    def _reducing(self) -> _ReducingContents:
-        return _ReducingContents(bind(self._spec.function.reducer, "reduce"))
+        def process(value: Any, timestamp: int | None) -> None:
+            try:
+                slot = enter(select(value))
+                skipped = True
+                for window in assign(value, timestamp):
+                    live = window if merging is None else join(window)
+                    if event_time and cleanup_time(live) <= time.watermark:
+                        if merging is not None:
+                            merging.retire(live)
+                        continue
+                    skipped = False
+                    take(live, slot, value, timestamp)
+                if skipped:
+                    self._skip(value, timestamp)
+            except Exception as error:
+                raise fail(error) from error
 
-    def _listing(self) -> _ListContents:
-        return _ListContents(self._spec.function, self._spec.evictor)
+        return process
 
+    def _take(self, window: Any, slot: Any, value: Any, timestamp: int | None) -> None:
+        """Add an element to a live window."""
+        kept = window if self._merging is None else self._merging.state_window(window)
+        table = self._state.table(STATE, kept)
+        self._contents.add(table, slot, value, timestamp)
+        context = self._trigger_context
+        context.enter(window)
+        self._follow(self._spec.trigger.on_element(value, timestamp, window, context), window, kept)
+        cleanup = self._cleanup_time(window)
+        if cleanup < MAX_WATERMARK:
+            time = self.context.time
+            (time.register_event_time if self._event_time else time.register_processing_time)(cleanup, window)
 
-class _ReducingContents:
-    """A window's contents as one reduction."""
+    def _follow(self, result: TriggerResult, window: Any, kept: Any) -> None:
+        """Do what the trigger says."""
+        if result.fire:
+            self._fire(window, kept)
+        if result.purge:
+            self._state.drop(STATE, kept)
 
-    def __init__(self, reduce: Any) -> None:
-        self._reduce = reduce
+    def _fire(self, window: Any, kept: Any) -> None:
+        state, context = self._state, self._window_context
+        table: Table | None = state.find(STATE, kept)
+        if not table:
+            return
+        context._window = window
+        key, end = state.current_key, window.max_timestamp()
+        self._contents.fire(table, state.slot, lambda shown: self.emit(self._apply(key, window, shown, context), end))
 
-    def add(self, table: Table, slot: Any, value: Any) -> None:
-        current = table.get(slot, _MISSING)
-        table[slot] = value if current is _MISSING else self._reduce(current, value)
+    def _skip(self, value: Any, timestamp: int | None) -> None:
+        """All windows of an element are over, or it has none."""
+        if not self._event_time or timestamp is None:
+            return
+        if timestamp + self._spec.lateness <= self.context.time.watermark:
+            if self._spec.late_tag is not None:
+                self.output.collect_side(self._spec.late_tag, value, timestamp)
+            else:
+                self.late_dropped += 1
 
-    def fire(self, table: Table, slot: Any) -> list[Any]:
-        current = table.get(slot, _MISSING)
-        return [] if current is _MISSING else [current]
+    def _cleanup_time(self, window: Any) -> int:
+        """When a window is over for good; MAX_WATERMARK: never."""
+        end = window.max_timestamp()
+        return min(end + self._spec.lateness, MAX_WATERMARK) if self._event_time else end
 
+    def _timer(self, ask: Callable[[int, Any, TriggerContext], TriggerResult], event: bool) -> Callable[[Timer], None]:
+        """What takes the timers of event time, or those of the clock."""
+        cleans, fail = event is self._event_time, self.context.fail
 
-class _ListContents:
-    """A window's contents as the list of its elements."""
+        def fire(timer: Timer) -> None:
+            window = kept = timer.namespace
+            if self._merging is not None and (kept := self._merging.state_window(window)) is None:
+                return  # it has become another window, and the trigger has left a timer behind
+            try:
+                self._trigger_context.enter(window)
+                self._follow(ask(timer.time, window, self._trigger_context), window, kept)
+                if cleans and timer.time == self._cleanup_time(window):
+                    self._clear(window, kept)
+            except Exception as error:
+                raise fail(error) from error
 
-    def __init__(self, function: WindowFunction, evictor: CountEvictor | None) -> None:
-        self._apply = function.bind()
-        self._evictor = evictor
+        return fire
 
-    def add(self, table: Table, slot: Any, value: Any) -> None:
-        elements = table.get(slot)
-        if elements is None:
-            table[slot] = [value]
-        else:
-            elements.append(value)
+    def _clear(self, window: Any, kept: Any) -> None:
+        """A window is over."""
+        self._state.drop(STATE, kept)
+        self._spec.trigger.clear(window, self._trigger_context)
+        if self._clearer is not None:
+            self._window_context._window = window
+            self._clearer(self._window_context)
+        if self._merging is not None:
+            self._merging.retire(window)
 
-    def fire(self, table: Table, slot: Any) -> list[Any]:
-        elements, evictor = table.get(slot), self._evictor
-        if not elements:
-            return []
-        if evictor is not None and not evictor.after:
-            elements = evictor.evict(elements)
-        results = self._apply(elements)  # may put another first element there
-        if evictor is not None and evictor.after:
-            elements = evictor.evict(elements)
-        if elements:
-            table[slot] = elements
-        else:
-            del table[slot]
-        return results
+    # --- sessions -----------------------------------------------------------------------------------------------------
+
+    def _join(self, window: Any) -> Any:
+        """The live window that a new one has become."""
+        assert self._merging is not None
+        return self._merging.add(window, self._merged)
+
+    def _merged(self, result: Any, parts: list[Any], kept: Any, others: list[Any]) -> None:
+        """Live windows have become another one: so do their contents and what the trigger knows."""
+        time, trigger, context = self.context.time, self._spec.trigger, self._trigger_context
+        self._check_not_over(result)
+        context.enter(result)
+        context.merged = parts
+        trigger.on_merge(result, context)
+        context.merged = ()
+        for part in parts:
+            context.enter(part)
+            trigger.clear(part, context)
+            (time.delete_event_time if self._event_time else time.delete_processing_time)(
+                self._cleanup_time(part), part
+            )
+        merge_tables(self._state, STATE, kept, others, self._contents.merge)
+
+    def _check_not_over(self, result: Any) -> None:
+        now = self.context.time.watermark if self._event_time else self.context.clock.now()
+        if self._cleanup_time(result) <= now:
+            kind = "an event-time" if self._event_time else "a processing-time"
+            clock = "watermark" if self._event_time else "processing time"
+            raise InvalidProgramError(
+                f"The end timestamp of {kind} window cannot become earlier than the current {clock} by merging. "
+                f"Current {clock}: {now} window: {result}",
+                flink_class="java.lang.UnsupportedOperationException",
+            )

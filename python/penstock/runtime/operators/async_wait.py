@@ -1,0 +1,186 @@
+"""AsyncWait: slow calls, many at a time, on an event loop of the task.
+
+*Ordered*: results leave in the order of the input, watermarks included. *Unordered*: they leave as they come, but never
+pass a watermark. When ``capacity`` calls are under way, the operator waits for one to end; at the end of the input for
+all of them.
+
+Source of the semantics: ``AsyncWaitOperator`` (Flink 1.11), whose numRecordsOut stays 0.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.errors import PenstockError
+from penstock.runtime.binding import bind
+from penstock.runtime.context import OperatorContext
+from penstock.runtime.operators.base import LiveOperator, StreamOperator
+from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.text import file_text
+
+
+@dataclass(frozen=True, eq=False)
+class AsyncWait(StreamOperator):
+    """Awaits a function.
+
+    Attributes:
+        f: an object with ``async async_invoke(value)``, and perhaps ``timeout(value)``; both give an iterable of
+            records.
+        ordered: whether results keep the order of the input.
+        timeout: milliseconds that a call may take; 0 for any time.
+        capacity: how many may be under way.
+        output_type: declared type of the results.
+    """
+
+    f: Any
+    ordered: bool
+    timeout: int
+    capacity: int = 100
+    output_type: TypeInformation | None = None
+
+    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+        return _AsyncWait(context, output, self)
+
+
+class _Segment:
+    """Calls between two watermarks.
+
+    Attributes:
+        waiting: how many are under way.
+        done: (results or exception, timestamp, value) of those that have ended, in the order in which they leave.
+        watermark: that follows, once it is known.
+    """
+
+    __slots__ = ("done", "waiting", "watermark")
+
+    def __init__(self) -> None:
+        self.waiting = 0
+        self.done: deque[_Call] = deque()
+        self.watermark: int | None = None
+
+
+class _Call:
+    __slots__ = ("error", "results", "timestamp", "value")
+
+    def __init__(self, value: Any, timestamp: int | None) -> None:
+        self.value, self.timestamp = value, timestamp
+        self.results: Iterable[Any] | None = None
+        self.error: Exception | None = None
+
+
+class _AsyncWait(LiveOperator):
+    counts_output: ClassVar[bool] = False
+
+    def __init__(self, context: OperatorContext, output: Output, spec: AsyncWait) -> None:
+        super().__init__(context, output, spec.f, spec.keyed)
+        self._spec = spec
+        self._loop = asyncio.new_event_loop()
+        self._segments = deque([_Segment()])
+        self._seconds = spec.timeout / 1000 if spec.timeout > 0 else None
+        self._under_way = 0
+        self._emitted = 0
+
+    def main_records(self, records_in: int) -> int:
+        return self._emitted
+
+    def input(self, number: int) -> Collector:
+        invoke, capacity = bind(self.function, "async_invoke"), max(self._spec.capacity, 1)
+
+        def process(value: Any, timestamp: int | None) -> None:
+            while self._under_way >= capacity:
+                self._wait()
+            call, segment = _Call(value, timestamp), self._segments[-1]
+            self._under_way += 1
+            segment.waiting += 1
+            if self._spec.ordered:
+                segment.done.append(call)
+            self._loop.create_task(self._run(call, segment, invoke))
+            self._turn()
+            self._leave()
+
+        return self.with_key(process)
+
+    async def _run(self, call: _Call, segment: _Segment, invoke: Any) -> None:
+        try:
+            results = await asyncio.wait_for(invoke(call.value), self._seconds)
+            call.results = () if results is None else results
+        except asyncio.TimeoutError:
+            self._time_out(call)
+        except Exception as error:
+            call.error = error
+        segment.waiting -= 1
+        self._under_way -= 1
+        if not self._spec.ordered:
+            segment.done.append(call)
+
+    def _time_out(self, call: _Call) -> None:
+        handler = getattr(self.function, "timeout", None)
+        try:
+            if handler is None:
+                raise TimeoutError("Async function call has timed out.")
+            call.results = handler(call.value) or ()
+        except Exception as error:
+            call.error = error
+
+    def _turn(self) -> None:
+        """Let the calls go on that can."""
+        self._loop.run_until_complete(asyncio.sleep(0))
+
+    def _wait(self) -> None:
+        """Wait until a call has ended, and emit what can leave."""
+        tasks = asyncio.all_tasks(self._loop)
+        if tasks:
+            self._loop.run_until_complete(asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED))
+        self._leave()
+
+    def _leave(self) -> None:
+        """Emit what has its turn."""
+        segments = self._segments
+        while True:
+            segment = segments[0]
+            while segment.done and (segment.done[0].results is not None or segment.done[0].error is not None):
+                self._emit(segment.done.popleft())
+            if segment.done or segment.waiting or segment.watermark is None:
+                return
+            segments.popleft()
+            super().advance(segment.watermark)
+
+    def _emit(self, call: _Call) -> None:
+        if call.error is not None:
+            record = file_text(self.context.config.input_type)(call.value)
+            failure = PenstockError(
+                f"Could not complete the stream element: Record @ {call.timestamp} : {record}.",
+                flink_class="java.lang.Exception",
+            )
+            failure.__cause__ = call.error
+            raise self.context.fail(failure) from failure
+        assert call.results is not None
+        for result in call.results:
+            self._emitted += 1
+            self.output.collect(result, call.timestamp)
+
+    def advance(self, watermark: int) -> None:
+        """A watermark waits for the calls before it."""
+        self._segments[-1].watermark = watermark
+        self._segments.append(_Segment())
+        self._turn()
+        self._leave()
+
+    def end_input(self) -> None:
+        """Wait for all calls."""
+        while self._under_way:
+            self._wait()
+        self._leave()
+
+    def dispose(self) -> None:
+        """Give the event loop back."""
+        super().dispose()
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()
+        self._loop.run_until_complete(asyncio.sleep(0))
+        self._loop.close()

@@ -1,0 +1,176 @@
+"""A stream beside a broadcast one: every subtask sees all broadcast records and keeps the same broadcast state.
+
+The elements' side may only read that state, so that it stays the same everywhere. On a keyed stream there are state and
+timers per key as well, and the broadcast side may visit the state of all keys.
+
+Sources of the semantics: ``CoBroadcastWithNonKeyedOperator``, ``CoBroadcastWithKeyedOperator`` (Flink 1.11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.errors import InvalidProgramError
+from penstock.runtime.binding import bind
+from penstock.runtime.context import OperatorContext
+from penstock.runtime.handles import handle_of
+from penstock.runtime.operators.base import LiveOperator
+from penstock.runtime.operators.process import ProcessContext
+from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
+from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.state import KeyedState
+
+
+@dataclass(frozen=True, eq=False)
+class BroadcastProcess(TwoInputOperator):
+    """A process function with broadcast state. Input 2 is the broadcast one.
+
+    Attributes:
+        f: an object with ``process_element`` and ``process_broadcast_element``, and perhaps ``on_timer``.
+        states: names of the broadcast states.
+    """
+
+    f: Any
+    states: tuple[str, ...]
+
+    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+        return _BroadcastProcess(context, output, self)
+
+
+class ReadOnlyBroadcastState:
+    """A broadcast state as the elements' side sees it (PyFlink: ``ReadOnlyBroadcastState``).
+
+    Args:
+        entries: its map.
+    """
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: dict[Any, Any]) -> None:
+        self._entries = entries
+
+    def get(self, key: Any) -> Any:
+        """The value of a key, None where there is none."""
+        return self._entries.get(key)
+
+    def contains(self, key: Any) -> bool:
+        """Whether there is the key."""
+        return key in self._entries
+
+    def is_empty(self) -> bool:
+        """Whether there is no key."""
+        return not self._entries
+
+    def keys(self) -> Iterable[Any]:
+        """The keys, in order of insertion."""
+        return list(self._entries)
+
+    def values(self) -> Iterable[Any]:
+        """The values."""
+        return list(self._entries.values())
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        """(key, value) pairs."""
+        return list(self._entries.items())
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._entries
+
+    def __iter__(self) -> Any:
+        return iter(self.keys())
+
+
+class BroadcastState(ReadOnlyBroadcastState):
+    """A broadcast state as the broadcast side sees it (PyFlink: ``BroadcastState``)."""
+
+    __slots__ = ()
+
+    def put(self, key: Any, value: Any) -> None:
+        """Set the value of a key."""
+        self._entries[key] = value
+
+    def put_all(self, dict_value: dict[Any, Any]) -> None:
+        """Set the values of several keys."""
+        self._entries.update(dict_value)
+
+    def remove(self, key: Any) -> None:
+        """Remove a key, if it is there."""
+        self._entries.pop(key, None)
+
+    def clear(self) -> None:
+        """Remove all keys."""
+        self._entries.clear()
+
+
+class _Context(ProcessContext):
+    """The context of one side.
+
+    Args:
+        context: of the operator.
+        states: the broadcast states, as this side may use them, by name.
+        visit: for the broadcast side of a keyed stream: see :meth:`apply_to_keyed_state`.
+    """
+
+    __slots__ = ("_states", "_visit")
+
+    def __init__(
+        self,
+        context: OperatorContext,
+        states: dict[str, ReadOnlyBroadcastState],
+        visit: Callable[[Any, Callable[[Any, Any], None]], None] | None = None,
+    ) -> None:
+        super().__init__(context)
+        self._states = states
+        self._visit = visit
+
+    def get_broadcast_state(self, state_descriptor: Any) -> Any:
+        """A broadcast state by its descriptor.
+
+        Raises:
+            InvalidProgramError: the stream was not broadcast with such a state.
+        """
+        name = getattr(state_descriptor, "name", state_descriptor)
+        if name not in self._states:
+            raise InvalidProgramError(
+                f"There is no broadcast state {name!r}; there are {sorted(self._states)}. Give its descriptor to "
+                "broadcast().",
+                flink_class="java.lang.IllegalArgumentException",
+            )
+        return self._states[name]
+
+    def apply_to_keyed_state(self, state_descriptor: Any, function: Callable[[Any, Any], None]) -> None:
+        """On the broadcast side of a keyed stream: call ``function(key, state)`` for every key that has the state."""
+        if self._visit is None:
+            raise InvalidProgramError(
+                "apply_to_keyed_state() exists in process_broadcast_element() of a KeyedBroadcastProcessFunction only.",
+                flink_class="java.lang.UnsupportedOperationException",
+            )
+        self._visit(state_descriptor, function)
+
+
+class _BroadcastProcess(LiveTwoInputs):
+    def __init__(self, context: OperatorContext, output: Output, spec: BroadcastProcess) -> None:
+        super().__init__(context, output, spec.f, spec)
+        states = {name: BroadcastState(context.broadcast_state(name)) for name in spec.states}
+        frozen = {name: ReadOnlyBroadcastState(context.broadcast_state(name)) for name in spec.states}
+        keyed = context.state
+        self._element = _Context(context, frozen)
+        self._broadcast = _Context(context, dict(states), None if keyed is None else self._visit)
+        if keyed is not None:
+            self.use_timers(keyed, self._element)
+
+    def input(self, number: int) -> Collector:
+        if number == 1:
+            return self.with_key_of(1, self.processing(bind(self.function, "process_element"), self._element))
+        return self.processing(bind(self.function, "process_broadcast_element"), self._broadcast)
+
+    def _visit(self, descriptor: Any, function: Callable[[Any, Any], None]) -> None:
+        state: KeyedState | None = self.context.state
+        assert state is not None
+        handle = handle_of(state, descriptor)
+        for key, slot in state.keys(handle.name):
+            state.resume(key, slot)
+            function(key, handle)
+        state.resume(None, None)

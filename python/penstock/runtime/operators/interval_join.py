@@ -1,0 +1,137 @@
+"""IntervalJoin: pairs of two keyed streams whose timestamps lie within bounds of each other.
+
+Both sides are buffered per key until the watermark says that no partner can come any more. A record with a timestamp
+below the watermark is dropped. Results carry the larger timestamp of the two.
+
+Source of the semantics: ``IntervalJoinOperator`` (Flink 1.11). Cost: O(buffered times of the key) per record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.errors import InvalidProgramError
+from penstock.runtime.binding import bind
+from penstock.runtime.context import OperatorContext
+from penstock.runtime.operators.base import LiveOperator
+from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
+from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.state import KeyedState
+from penstock.runtime.timers import Timer
+
+LEFT, RIGHT = "left-buffer", "right-buffer"
+"""Flink's names of the states; namespaces of their cleanup timers here."""
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalJoin(TwoInputOperator):
+    """Joins by intervals.
+
+    Attributes:
+        f: an object with ``process_element(left, right, ctx)``, or a callable of that form.
+        lower, upper: how far a right record's time may be from a left one's, both included, in milliseconds.
+    """
+
+    f: Any
+    lower: int
+    upper: int
+
+    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+        return _IntervalJoin(context, output, self)
+
+
+class JoinContext:
+    """The ``ctx`` of a ProcessJoinFunction."""
+
+    __slots__ = ("_left", "_right")
+
+    def get_left_timestamp(self) -> int:
+        """Timestamp of the left record."""
+        return self._left
+
+    def get_right_timestamp(self) -> int:
+        """Timestamp of the right record."""
+        return self._right
+
+    def get_timestamp(self) -> int:
+        """Timestamp of the result: the larger one."""
+        return max(self._left, self._right)
+
+
+class _Buffer:
+    """One side: records by time, given back in the order of a Java HashMap, which never shrinks."""
+
+    __slots__ = ("buckets", "times")
+
+    def __init__(self) -> None:
+        self.times: dict[int, list[Any]] = {}
+        self.buckets = 16
+
+    def add(self, time: int, value: Any) -> None:
+        self.times.setdefault(time, []).append(value)
+        if len(self.times) > self.buckets * 3 // 4:
+            self.buckets *= 2
+
+    def between(self, first: int, last: int) -> list[int]:
+        """The times from ``first`` to ``last``, both included."""
+        return sorted((t for t in self.times if first <= t <= last), key=self._bucket)
+
+    def _bucket(self, time: int) -> int:
+        h = (time ^ (time >> 32)) & 0xFFFFFFFF
+        return (h ^ h >> 16) & self.buckets - 1
+
+
+class _IntervalJoin(LiveTwoInputs):
+    def __init__(self, context: OperatorContext, output: Output, spec: IntervalJoin) -> None:
+        super().__init__(context, output, spec.f, spec)
+        assert context.state is not None
+        self._state: KeyedState = context.state
+        self._lower, self._upper = spec.lower, spec.upper
+        context.time.use_timers(self._state, self._clean, self._clean)
+
+    def input(self, number: int) -> Collector:
+        return self.with_key_of(number, self._side(number == 1))
+
+    def _side(self, left: bool) -> Collector:
+        lower, upper = (self._lower, self._upper) if left else (-self._upper, -self._lower)
+        own, other = (LEFT, RIGHT) if left else (RIGHT, LEFT)
+        state, time, fail, ctx = self._state, self.context.time, self.context.fail, JoinContext()
+        join = bind(self.function, "process_element")
+
+        def process(value: Any, timestamp: int | None) -> None:
+            if timestamp is None:
+                raise fail(_no_timestamp())
+            if timestamp < time.watermark:
+                return
+            state.table(own).setdefault(state.slot, _Buffer()).add(timestamp, value)
+            partners: _Buffer | None = state.table(other).get(state.slot)
+            if partners is not None:
+                for when in partners.between(timestamp + lower, timestamp + upper):
+                    for partner in partners.times[when]:
+                        pair = (value, partner) if left else (partner, value)
+                        ctx._left, ctx._right = (timestamp, when) if left else (when, timestamp)
+                        try:
+                            self.emit(join(*pair, ctx), max(timestamp, when))
+                        except Exception as error:
+                            raise fail(error) from error
+            time.register_event_time(timestamp + max(upper, 0), own)
+
+        return process
+
+    def _clean(self, timer: Timer) -> None:
+        """No partner can come any more for the records of a time."""
+        table = self._state.table(timer.namespace)
+        upper = self._upper if timer.namespace == LEFT else -self._lower
+        buffer: _Buffer | None = table.get(timer.slot)
+        if buffer is not None:
+            buffer.times.pop(timer.time - max(upper, 0), None)
+            if not buffer.times:
+                del table[timer.slot]
+
+
+def _no_timestamp() -> InvalidProgramError:
+    return InvalidProgramError(
+        "A record of an interval join has no timestamp. Call assign_timestamps_and_watermarks before key_by.",
+        flink_class="org.apache.flink.util.FlinkException",
+    )

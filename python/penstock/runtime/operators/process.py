@@ -1,0 +1,205 @@
+"""Process functions: any number of records out, side outputs, and on a keyed stream state and timers.
+
+Sources of the semantics: ``ProcessOperator``, ``KeyedProcessOperator`` (Flink 1.11); what a Python function may return
+is PyFlink's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.common.output_tag import OutputTag
+from penstock.common.time_domain import TimeDomain
+from penstock.common.typeinfo import TypeInformation
+from penstock.errors import InvalidProgramError
+from penstock.runtime.binding import bind, lifecycle
+from penstock.runtime.context import OperatorContext
+from penstock.runtime.operators.base import LiveOperator, StreamOperator
+from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.state import KeyedState
+from penstock.runtime.timers import Timer
+
+
+class TimerService:
+    """The ``timer_service()`` of a context (PyFlink: ``TimerService``).
+
+    Args:
+        context: of the operator.
+    """
+
+    __slots__ = ("_context", "_time")
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self._time = context.time
+
+    def current_watermark(self) -> int:
+        """The operator's watermark in milliseconds, Long.MIN_VALUE at first."""
+        return self._time.watermark
+
+    def current_processing_time(self) -> int:
+        """Milliseconds since the epoch by the machine's clock."""
+        return self._time.clock.now()
+
+    def register_event_time_timer(self, timestamp: int) -> None:
+        """Have ``on_timer`` called for the current key when the watermark reaches a time."""
+        self._keyed("register")
+        self._time.register_event_time(timestamp)
+
+    def register_processing_time_timer(self, timestamp: int) -> None:
+        """Have ``on_timer`` called for the current key when the clock reaches a time."""
+        self._keyed("register")
+        self._time.register_processing_time(timestamp)
+
+    def delete_event_time_timer(self, timestamp: int) -> None:
+        """Forget a timer of the current key, if there is one."""
+        self._keyed("delete")
+        self._time.delete_event_time(timestamp)
+
+    def delete_processing_time_timer(self, timestamp: int) -> None:
+        """Forget a timer of the current key by the clock, if there is one."""
+        self._keyed("delete")
+        self._time.delete_processing_time(timestamp)
+
+    def _keyed(self, what: str) -> None:
+        if self._context.state is None:
+            raise InvalidProgramError(
+                f"Operator {self._context.config.name!r} wants to {what} a timer, but its input is not keyed: timers "
+                "belong to a key. Call key_by before it.",
+                flink_class="java.lang.UnsupportedOperationException",
+            )
+
+
+class ProcessContext:
+    """The ``ctx`` of a process function, for elements and timers."""
+
+    __slots__ = ("_domain", "_state", "_time", "_timers", "_timestamp")
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._timestamp: int | None = None
+        self._domain: TimeDomain | None = None
+        self._state = context.state
+        self._time = context.time
+        self._timers = TimerService(context)
+
+    def timestamp(self) -> int | None:
+        """Timestamp in milliseconds of the current record, None if it has none; in ``on_timer`` the timer's."""
+        return self._timestamp
+
+    def get_current_key(self) -> Any:
+        """The current record's key; None on a stream that is not keyed."""
+        return self._state.current_key if self._state is not None else None
+
+    def timer_service(self) -> TimerService:
+        """Watermark, clock and timers."""
+        return self._timers
+
+    def time_domain(self) -> TimeDomain | None:
+        """In ``on_timer``: whether the timer is one of event time or of the clock; None for elements."""
+        return self._domain
+
+    def current_watermark(self) -> int:
+        """The operator's watermark."""
+        return self._time.watermark
+
+    def current_processing_time(self) -> int:
+        """The clock."""
+        return self._time.clock.now()
+
+
+class Yielding(LiveOperator):
+    """A live operator whose functions yield records, and (tag, record) for side outputs.
+
+    Args:
+        context, output, function: as for every operator.
+        keyed: how the (first) input is keyed.
+    """
+
+    def __init__(self, context: OperatorContext, output: Output, function: Any, keyed: Any = None) -> None:
+        super().__init__(context, output, function, keyed)
+        self.emitted = 0
+
+    def main_records(self, records_in: int) -> int:
+        return self.emitted
+
+    def emit(self, results: Any, timestamp: int | None) -> None:
+        """Emit what a function has returned; None is nothing.
+
+        Args:
+            results: an iterable, such as a generator, which runs meanwhile.
+            timestamp: of all of them.
+        """
+        if results is None:
+            return
+        output = self.output
+        collect = output.collect
+        for result in results:
+            if type(result) is tuple and len(result) == 2 and type(result[0]) is OutputTag:
+                output.collect_side(result[0].tag_id, result[1], timestamp)
+            else:
+                self.emitted += 1
+                collect(result, timestamp)
+
+    def processing(self, f: Callable[[Any, Any], Any], ctx: Any) -> Collector:
+        """The collector that calls ``f(value, ctx)`` and emits the results."""
+        emit, fail = self.emit, self.context.fail
+
+        def process(value: Any, timestamp: int | None) -> None:
+            ctx._timestamp = timestamp
+            ctx._domain = None
+            try:
+                emit(f(value, ctx), timestamp)
+            except Exception as error:
+                raise fail(error) from error
+
+        return process
+
+    def use_timers(self, state: KeyedState, ctx: ProcessContext) -> None:
+        """Lead timers to the function's ``on_timer``, if it has one; what it emits carries the timer's time."""
+        on_timer = lifecycle(self.function, "on_timer")
+
+        def firing(domain: TimeDomain) -> Callable[[Timer], None]:
+            def fire(timer: Timer) -> None:
+                if on_timer is None:
+                    return
+                ctx._timestamp, ctx._domain = timer.time, domain
+                stamp = timer.time if domain is TimeDomain.EVENT_TIME else None
+                try:
+                    self.emit(on_timer(timer.time, ctx), stamp)
+                except Exception as error:
+                    raise self.context.fail(error) from error
+
+            return fire
+
+        self.context.time.use_timers(state, firing(TimeDomain.EVENT_TIME), firing(TimeDomain.PROCESSING_TIME))
+
+
+@dataclass(frozen=True, eq=False)
+class ProcessOperator(StreamOperator):
+    """One record in, any number out, to the main output (``yield value``) and to side outputs (``yield tag, value``).
+
+    Attributes:
+        f: an object with ``process_element(value, ctx)``, or a callable of that form; it may return None for nothing.
+        output_type: declared type of the main results.
+    """
+
+    f: Any
+    output_type: TypeInformation | None = None
+
+    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+        return _Process(context, output, self.f, self.keyed)
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedProcessOperator(ProcessOperator):
+    """A process function on a keyed stream: ``ctx.get_current_key()``, keyed state, timers."""
+
+
+class _Process(Yielding):
+    def input(self, number: int) -> Collector:
+        ctx = ProcessContext(self.context)
+        if self.context.state is not None:
+            self.use_timers(self.context.state, ctx)
+        return self.with_key(self.processing(bind(self.function, "process_element"), ctx), always=True)

@@ -1,0 +1,136 @@
+"""Operators of two inputs: co-map, co-flat-map, co-process.
+
+Each input has its own watermark; the operator's is the smaller one. On two keyed streams both records' keys address one
+keyed state.
+
+Sources of the semantics: ``CoStreamMap``, ``CoStreamFlatMap``, ``CoProcessOperator``, ``KeyedCoProcessOperator`` (Flink
+1.11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from penstock.runtime.binding import bind
+from penstock.runtime.context import OperatorContext
+from penstock.runtime.operators.base import LiveOperator, StreamOperator
+from penstock.runtime.operators.process import ProcessContext, Yielding
+from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.partition import KeyPartition
+from penstock.runtime.signals import MIN_WATERMARK, Advance
+
+S = TypeVar("S", bound="TwoInputOperator")
+
+
+@dataclass(frozen=True, eq=False)
+class TwoInputOperator(StreamOperator):
+    """Base of the operators of two inputs.
+
+    Attributes:
+        second_keyed: how the second input is keyed; ``keyed`` is of the first.
+    """
+
+    second_keyed: KeyPartition | None = field(default=None, kw_only=True)
+
+    def keyed_by_both(self: S, first: KeyPartition | None, second: KeyPartition | None) -> S:
+        """A copy of the operator that runs on streams with these keys."""
+        return replace(self, keyed=first, second_keyed=second)
+
+
+class LiveTwoInputs(Yielding):
+    """An operator of two inputs in one subtask.
+
+    Args:
+        context, output, function: as for every operator.
+        spec: its description.
+    """
+
+    def __init__(self, context: OperatorContext, output: Output, function: Any, spec: TwoInputOperator) -> None:
+        super().__init__(context, output, function, spec.keyed)
+        self._keys = spec.keyed, spec.second_keyed
+        self._watermarks = [MIN_WATERMARK, MIN_WATERMARK]
+
+    def watermark(self, number: int) -> Advance:
+        """The smaller watermark of the two inputs is the operator's."""
+        watermarks = self._watermarks
+
+        def advance(watermark: int) -> None:
+            before = min(watermarks)
+            watermarks[number - 1] = watermark
+            if min(watermarks) > before:
+                self.advance(min(watermarks))
+
+        return advance
+
+    def with_key_of(self, number: int, process: Collector) -> Collector:
+        """``process`` with the key of a record of that input made current before."""
+        keyed = self._keys[number - 1]
+        return process if keyed is None else self.keyed_input(process, keyed)
+
+
+@dataclass(frozen=True, eq=False)
+class CoMap(TwoInputOperator):
+    """One record out for each record of either input.
+
+    Attributes:
+        f: an object with ``map1`` and ``map2``.
+    """
+
+    f: Any
+
+    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+        return _CoMap(context, output, self.f, self)
+
+
+class _CoMap(LiveTwoInputs):
+    def input(self, number: int) -> Collector:
+        f = bind(self.function, f"map{number}")
+        return self.with_key_of(number, self.processing(lambda value, ctx: (f(value),), ProcessContext(self.context)))
+
+
+@dataclass(frozen=True, eq=False)
+class CoFlatMap(TwoInputOperator):
+    """Any number of records out for each record of either input.
+
+    Attributes:
+        f: an object with ``flat_map1`` and ``flat_map2``.
+    """
+
+    f: Any
+
+    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+        return _CoFlatMap(context, output, self.f, self)
+
+
+class _CoFlatMap(LiveTwoInputs):
+    def input(self, number: int) -> Collector:
+        f = bind(self.function, f"flat_map{number}")
+        return self.with_key_of(number, self.processing(lambda value, ctx: f(value), ProcessContext(self.context)))
+
+
+@dataclass(frozen=True, eq=False)
+class CoProcess(TwoInputOperator):
+    """A process function of two inputs; with keys also state and timers.
+
+    Attributes:
+        f: an object with ``process_element1`` and ``process_element2``, and perhaps ``on_timer``.
+    """
+
+    f: Any
+
+    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+        return _CoProcess(context, output, self.f, self)
+
+
+class _CoProcess(LiveTwoInputs):
+    def __init__(self, context: OperatorContext, output: Output, function: Any, spec: TwoInputOperator) -> None:
+        super().__init__(context, output, function, spec)
+        self._ctx = ProcessContext(context)
+        if context.state is not None:
+            self.use_timers(context.state, self._ctx)
+
+    def input(self, number: int) -> Collector:
+        f: Callable[..., Any] = bind(self.function, f"process_element{number}")
+        return self.with_key_of(number, self.processing(f, self._ctx))

@@ -1,0 +1,103 @@
+"""TimestampsAndWatermarks: gives records event times, and the stream watermarks.
+
+A record goes first, then the watermark it leads to. Watermarks from above are swallowed, all but the last one, which
+says that the input has ended; the operator's own never go back.
+
+A *periodic* generator is asked after every PERIOD records and after the last one. Flink asks by the clock, every 200 ms
+unless told otherwise, so that which records are late depends on the machine; here it does not.
+
+Source of the semantics: ``TimestampsAndWatermarksOperator`` (Flink 1.11).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.common.watermark_generator import Watermark
+from penstock.common.watermark_strategy import WatermarkStrategy
+from penstock.runtime.binding import bind
+from penstock.runtime.context import OperatorContext
+from penstock.runtime.operators.base import LiveOperator, StreamOperator
+from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.signals import MAX_WATERMARK, MIN_WATERMARK
+
+PERIOD = 20_000
+"""Records between two questions to a periodic generator: about what a subtask of Flink reads in 200 ms."""
+
+
+@dataclass(frozen=True, eq=False)
+class TimestampsAndWatermarks(StreamOperator):
+    """Applies a strategy.
+
+    Attributes:
+        strategy: where timestamps and watermarks come from.
+    """
+
+    strategy: WatermarkStrategy
+
+    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+        return _TimestampsAndWatermarks(context, output, self.strategy)
+
+
+class _Emitter:
+    """The output of a generator: watermarks that grow, and idleness."""
+
+    def __init__(self, context: OperatorContext, output: Output) -> None:
+        self._context, self._output = context, output
+        self._last = MIN_WATERMARK
+        self._idle = False
+
+    def emit_watermark(self, watermark: Watermark | int) -> None:
+        timestamp: int = getattr(watermark, "timestamp", watermark)  # type: ignore[assignment]
+        if timestamp <= self._last:
+            return
+        if self._idle:
+            self._idle = False
+            self._context.toggle(True)
+        self._last = timestamp
+        self._output.watermark(timestamp)
+
+    def mark_idle(self) -> None:
+        self._idle = True
+        self._context.toggle(False)
+
+
+class _TimestampsAndWatermarks(LiveOperator):
+    def __init__(self, context: OperatorContext, output: Output, strategy: WatermarkStrategy) -> None:
+        super().__init__(context, output)
+        self._assigner = None if strategy.assigner is None else bind(strategy.assigner, "extract_timestamp")
+        self._generator = self.call(strategy.generator)
+        self._emitter = _Emitter(context, output)
+
+    def input(self, number: int) -> Collector:
+        assign, collect, fail = self._assigner, self.output.collect, self.context.fail
+        on_event, ask, emitter = self._generator.on_event, self._generator.on_periodic_emit, self._emitter
+        count = 0
+
+        def process(value: Any, timestamp: int | None) -> None:
+            nonlocal count
+            try:
+                if assign is not None:
+                    timestamp = assign(value, timestamp)
+                collect(value, timestamp)
+                on_event(value, timestamp, emitter)
+                count += 1
+                if count >= PERIOD:
+                    count = 0
+                    ask(emitter)
+            except Exception as error:
+                raise fail(error) from error
+
+        return process
+
+    def advance(self, watermark: int) -> None:
+        """Only the end of the input passes."""
+        if watermark == MAX_WATERMARK:
+            self._emitter.emit_watermark(watermark)
+
+    def close(self) -> None:
+        super().close()
+        if self._opened:
+            self._opened = False
+            self.call(self._generator.on_periodic_emit, self._emitter)

@@ -1,0 +1,38 @@
+"""Names of Flink's type serializers: they stand in snapshots, and in the names of windows over a whole stream."""
+
+from __future__ import annotations
+
+from penstock.common.typeinfo import (
+    BasicType,
+    BasicTypeInfo,
+    ListTypeInfo,
+    MapTypeInfo,
+    RowTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+)
+
+_BASE = "org.apache.flink.api.common.typeutils.base."
+_TYPEUTILS = "org.apache.flink.api.java.typeutils.runtime."
+_BASIC_SERIALIZERS = {
+    BasicType.BIG_DEC: "BigDecSerializer",
+    BasicType.BIG_INT: "BigIntSerializer",
+    BasicType.INSTANT: "InstantSerializer",
+}
+LIST = _BASE + "ListSerializer"
+
+
+def serializer_class(type_info: TypeInformation | None) -> str:
+    """Flink's serializer class of a type."""
+    if isinstance(type_info, BasicTypeInfo):
+        kind = type_info.basic_type
+        return _BASE + _BASIC_SERIALIZERS.get(kind, f"{kind.name.capitalize()}Serializer")
+    if isinstance(type_info, TupleTypeInfo):
+        return _TYPEUTILS + "TupleSerializer"
+    if isinstance(type_info, RowTypeInfo):
+        return _TYPEUTILS + "RowSerializer"
+    if isinstance(type_info, ListTypeInfo):
+        return LIST
+    if isinstance(type_info, MapTypeInfo):
+        return _BASE + "MapSerializer"
+    return _BASE + "array.BytePrimitiveArraySerializer"  # pickled records are bytes to Flink
