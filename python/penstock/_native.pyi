@@ -146,9 +146,11 @@ def scheduler_benchmark(parallelism: int = 4000, *, blocking: bool = False, seed
 
 @final
 class Columns:
-    """A table of named columns; pyarrow, polars, pandas and DuckDB read it through the Arrow PyCapsule interface.
+    """A table of named columns; pyarrow, polars, pandas and DuckDB read it through the Arrow PyCapsule interface, Spark as
+    ``spark.createDataFrame(pyarrow.table(columns))``.
 
-    ``pyarrow.table(columns)`` copies nothing.
+    It is a stream of record batches of bounded size. Those of a large table are made while they are read, each time anew;
+    those of ``execution_edges()`` exist and are handed on without a copy.
     """
 
     @property
@@ -159,7 +161,7 @@ class Columns:
         """Names of the columns, in order."""
     @property
     def nbytes(self) -> int:
-        """Bytes held by the columns."""
+        """Bytes of memory behind the columns; what batches share counts once. Makes all batches, O(rows)."""
     def __len__(self) -> int: ...
     def __arrow_c_schema__(self) -> CapsuleType: ...
     def __arrow_c_array__(self, requested_schema: CapsuleType | None = None) -> tuple[CapsuleType, CapsuleType]: ...
@@ -444,7 +446,18 @@ class StreamGraph:
     def nodes_table(self) -> Columns:
         """The nodes as columns."""
     def edges_table(self) -> Columns:
-        """The edges as columns, with verdicts."""
+        """The edges as columns, with verdicts. O(E)."""
+    def verdicts_table(self) -> Columns:
+        """Per edge, whether it is chained, or the rule that broke and the reason, as columns. O(V + E)."""
+    def operator_ids_table(self, *, binary: bool = False) -> Columns:
+        """The OperatorID of each node in order of addition, as columns; null where no source reaches. O(V + E).
+
+        Args:
+            binary: the IDs as 16 bytes (fixed-size binary) instead of 32 hex digits.
+
+        Raises:
+            OperatorIdError: two operators claim one uid.
+        """
 
 @final
 class StreamNode:
@@ -553,6 +566,8 @@ class JobGraph:
         """Vertices as columns."""
     def edges_table(self) -> Columns:
         """Job edges as columns."""
+    def datasets_table(self) -> Columns:
+        """Data sets as columns: producer vertex, its result, type, number of job edges that consume it."""
 
 @final
 class JobVertex:
@@ -682,23 +697,56 @@ class ExecutionGraph:
     def total_edges(self) -> int:
         """Number of ExecutionEdges."""
     def execution_edges(self, *, limit_bytes: int = 4294967296) -> Columns:
-        """All ExecutionEdges as columns: consumer, subtask, input, producer, result, partition. O(edges).
+        """All ExecutionEdges as columns: consumer, subtask, input, producer, result, partition. O(edges), on all cores.
+
+        They come in record batches of a mebi row each. Columns that repeat in an all-to-all exchange are written once and
+        shared by its batches, so that the table takes 4 bytes per edge of it instead of 24.
+
+        Args:
+            limit_bytes: what a copy of the columns may take, 24 bytes per edge.
 
         Raises:
             ExecutionGraphError: they would take more than ``limit_bytes``; the message says how many.
         """
     def execution_edge_chunks(self, chunk_size: int = 1048576) -> EdgeChunks:
-        """The same columns in tables of up to ``chunk_size`` rows, in bounded memory.
+        """The same columns in tables of up to ``chunk_size`` rows, in bounded memory whatever the number of edges.
 
         Raises:
             ValueError: ``chunk_size`` is 0.
+        """
+    def consumed_partition_groups(self) -> Columns:
+        """What each subtask reads, as columns: subtasks ``first_subtask`` to ``last_subtask`` of a consumer's input read
+        ``first_partition`` to ``last_partition`` of a producer's result (ConsumedPartitionGroup of Flink 1.13 and later).
+
+        Each connection is in exactly one row. One row per all-to-all exchange, one per subtask of the smaller side of a
+        pointwise one: O(P + Q).
+        """
+    def consumer_vertex_groups(self) -> Columns:
+        """Who reads each partition, as columns: the rows of :meth:`consumed_partition_groups`, ordered by producer, result,
+        consumer and partition (ConsumerVertexGroup of Flink 1.13 and later). O(P + Q).
+        """
+    def inputs_of(self, vertex: int, subtask: int) -> list[InputPartitions]:
+        """Per input of one subtask, the partitions it reads. O(inputs), whatever the parallelism.
+
+        Raises:
+            IndexError: there is no such vertex or subtask.
+        """
+    def consumers_of(self, vertex: int, result: int, partition: int) -> list[ConsumerSubtasks]:
+        """Who reads one partition, a range of subtasks per consuming input. O(consuming inputs), whatever the parallelism.
+
+        Raises:
+            IndexError: there is no such vertex, result or partition.
         """
     def verify(self) -> list[str]:
         """Broken invariants, a sentence each; empty when all is well. O(V + E)."""
     def vertices_table(self) -> Columns:
         """Vertices as columns."""
     def subtasks_table(self) -> Columns:
-        """Subtasks as columns, with their key groups. O(subtasks)."""
+        """Subtasks as columns, with their key groups."""
+    def result_partitions_table(self) -> Columns:
+        """Partitions of all results as columns, with the number of ExecutionEdges that read each
+        (IntermediateResultPartition).
+        """
     def pipelined_regions(self) -> PipelinedRegions:
         """Subtasks that exchange records while they run, and so are scheduled and restarted together. O(subtasks), found once.
 
@@ -812,11 +860,24 @@ class InputPartitions:
     last: int
 
 @final
+class ConsumerSubtasks:
+    """The subtasks, ``first`` to ``last``, that read one partition through one input of a consumer."""
+
+    consumer: int
+    input: int
+    first: int
+    last: int
+
+@final
 class EdgeChunks:
-    """Iterator of bounded tables of ExecutionEdges."""
+    """Iterator of bounded tables of ExecutionEdges, made when they are asked for.
+
+    A reader of the Arrow PyCapsule interface gets the same tables as a stream, from the first edge on at each reading.
+    """
 
     def __iter__(self) -> Iterator[Columns]: ...
     def __next__(self) -> Columns: ...
+    def __arrow_c_stream__(self, requested_schema: CapsuleType | None = None) -> CapsuleType: ...
 
 @final
 class Executions:

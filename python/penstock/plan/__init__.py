@@ -14,6 +14,7 @@ from __future__ import annotations
 from penstock._native import (
     ChainedOperator,
     Columns,
+    ConsumerSubtasks,
     EdgeChunks,
     Execution,
     ExecutionGraph,
@@ -71,6 +72,7 @@ __all__ = [
     "PROFILES",
     "ChainedOperator",
     "Columns",
+    "ConsumerSubtasks",
     "EdgeChunks",
     "Execution",
     "ExecutionGraph",

@@ -21,6 +21,8 @@ pub mod json;
 pub mod murmur3;
 pub mod names;
 pub mod operator_id;
+pub mod parallel;
+pub mod ragged;
 pub mod shapes;
 pub mod stream_graph;
 #[cfg(test)]

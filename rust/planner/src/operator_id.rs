@@ -28,6 +28,13 @@ impl OperatorId {
         Self(murmur3_128(uid.as_bytes()))
     }
 
+    /// The ID as 32 hex digits, without an allocation.
+    pub fn hex(&self) -> Hex {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digit = |at: usize| DIGITS[usize::from(if at.is_multiple_of(2) { self.0[at / 2] >> 4 } else { self.0[at / 2] & 15 })];
+        Hex(std::array::from_fn(digit))
+    }
+
     /// Flink compares IDs by their upper, then their lower half, as signed longs; the upper half is stored last.
     pub fn java_order(&self) -> (i64, i64) {
         let half = |range: std::ops::Range<usize>| i64::from_be_bytes(self.0[range].try_into().expect("eight bytes"));
@@ -35,9 +42,26 @@ impl OperatorId {
     }
 }
 
+/// An OperatorID as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hex([u8; 32]);
+
+impl Hex {
+    /// The 32 digits.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).expect("hex digits are ASCII")
+    }
+}
+
+impl AsRef<str> for Hex {
+    fn as_ref(&self) -> &str {
+        self.as_str()
+    }
+}
+
 impl std::fmt::Display for OperatorId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(self.hex().as_str())
     }
 }
 

@@ -1,58 +1,23 @@
-//! `ExecutionGraph` and its views.
+//! `ExecutionGraph`.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, UInt32Array, UInt64Array};
 use penstock_planner::execution_graph::ExecutionGraph as Graph;
-use penstock_planner::execution_graph::edges::{Cursor, EdgeColumns};
-use penstock_planner::index::{ExecutionVertexIndex, Index};
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::columns::Columns;
 use crate::error::check;
+use crate::execution_tables::{self as tables, EdgeChunks};
+use crate::execution_vertex::{ConsumerSubtasks, ExecutionJobVertex, InputPartitions};
 use crate::executions::Executions;
 use crate::interrupt::interruptible;
 use crate::job_graph::JobGraph;
 use crate::regions::{PartitionRelease, PipelinedRegions, RegionScheduling, RestartedRegions};
-use crate::stream_graph::clipped;
 
 /// Every vertex at its parallelism; exchanges are held grouped, edges are made on request (Flink's ExecutionGraph).
 #[pyclass(frozen, module = "penstock.plan")]
 pub struct ExecutionGraph(pub Arc<Graph>);
-
-/// A vertex at its parallelism (Flink's ExecutionJobVertex).
-#[pyclass(frozen, module = "penstock.plan")]
-pub struct ExecutionJobVertex {
-    graph: Arc<Graph>,
-    vertex: ExecutionVertexIndex,
-}
-
-/// One subtask of a vertex (Flink's ExecutionVertex).
-#[pyclass(frozen, module = "penstock.plan")]
-pub struct ExecutionVertex {
-    graph: Arc<Graph>,
-    vertex: ExecutionVertexIndex,
-    subtask: u32,
-}
-
-/// The partitions, ``first`` to ``last``, that one input of a subtask reads.
-#[pyclass(frozen, get_all, module = "penstock.plan")]
-pub struct InputPartitions {
-    input: u32,
-    producer: u32,
-    result: u32,
-    first: u32,
-    last: u32,
-}
-
-/// Iterator of bounded tables of ExecutionEdges.
-#[pyclass(frozen, module = "penstock.plan")]
-pub struct EdgeChunks {
-    graph: Arc<Graph>,
-    cursor: Mutex<Cursor>,
-    rows: usize,
-}
 
 #[pymethods]
 impl ExecutionGraph {
@@ -65,8 +30,7 @@ impl ExecutionGraph {
     /// Vertices in order of creation, which is topological.
     #[getter]
     fn vertices(&self) -> Vec<ExecutionJobVertex> {
-        let size = self.0.vertices().len();
-        (0..size).map(|at| ExecutionJobVertex { graph: self.0.clone(), vertex: ExecutionVertexIndex::new(at) }).collect()
+        ExecutionJobVertex::all(&self.0)
     }
 
     /// Number of subtasks.
@@ -81,25 +45,62 @@ impl ExecutionGraph {
         self.0.total_edges()
     }
 
-    /// All ExecutionEdges as columns: consumer, subtask, input, producer, result, partition. O(edges).
+    /// All ExecutionEdges as columns: consumer, subtask, input, producer, result, partition. O(edges), on all cores.
+    ///
+    /// They come in record batches of a mebi row each. Columns that repeat in an all-to-all exchange are written once and
+    /// shared by its batches, so that the table takes 4 bytes per edge of it instead of 24.
+    ///
+    /// Args:
+    ///     limit_bytes: what a copy of the columns may take, 24 bytes per edge.
     ///
     /// Raises:
     ///     ExecutionGraphError: they would take more than ``limit_bytes``; the message says how many.
     #[pyo3(signature = (*, limit_bytes = 4 << 30))]
     fn execution_edges(&self, py: Python<'_>, limit_bytes: u64) -> PyResult<Columns> {
-        check(py, interruptible(py, || self.0.all_edges(limit_bytes).map(edge_table))?)
+        check(py, interruptible(py, || tables::execution_edges(self.0.clone(), limit_bytes))?)
     }
 
-    /// The same columns in tables of up to ``chunk_size`` rows, in bounded memory.
+    /// The same columns in tables of up to ``chunk_size`` rows, in bounded memory whatever the number of edges.
     ///
     /// Raises:
     ///     ValueError: ``chunk_size`` is 0.
     #[pyo3(signature = (chunk_size = 1 << 20))]
-    fn execution_edge_chunks(&self, chunk_size: usize) -> PyResult<EdgeChunks> {
+    fn execution_edge_chunks(&self, py: Python<'_>, chunk_size: usize) -> PyResult<EdgeChunks> {
         if chunk_size == 0 {
             return Err(PyValueError::new_err("chunk_size is 0, expected a number of rows of 1 or more"));
         }
-        Ok(EdgeChunks { graph: self.0.clone(), cursor: Mutex::default(), rows: chunk_size })
+        interruptible(py, || EdgeChunks::new(self.0.clone(), chunk_size))
+    }
+
+    /// What each subtask reads, as columns: subtasks ``first_subtask`` to ``last_subtask`` of a consumer's input read
+    /// ``first_partition`` to ``last_partition`` of a producer's result (ConsumedPartitionGroup of Flink 1.13 and later).
+    ///
+    /// Each connection is in exactly one row. One row per all-to-all exchange, one per subtask of the smaller side of a
+    /// pointwise one: O(P + Q).
+    fn consumed_partition_groups(&self, py: Python<'_>) -> PyResult<Columns> {
+        interruptible(py, || tables::consumed_partition_groups(self.0.clone()))
+    }
+
+    /// Who reads each partition, as columns: the rows of :meth:`consumed_partition_groups`, ordered by producer, result,
+    /// consumer and partition (ConsumerVertexGroup of Flink 1.13 and later). O(P + Q).
+    fn consumer_vertex_groups(&self, py: Python<'_>) -> PyResult<Columns> {
+        interruptible(py, || tables::consumer_vertex_groups(self.0.clone()))
+    }
+
+    /// Per input of one subtask, the partitions it reads. O(inputs), whatever the parallelism.
+    ///
+    /// Raises:
+    ///     IndexError: there is no such vertex or subtask.
+    fn inputs_of(&self, vertex: usize, subtask: u32) -> PyResult<Vec<InputPartitions>> {
+        ExecutionJobVertex::at(&self.0, vertex)?.inputs_of(subtask)
+    }
+
+    /// Who reads one partition, a range of subtasks per consuming input. O(consuming inputs), whatever the parallelism.
+    ///
+    /// Raises:
+    ///     IndexError: there is no such vertex, result or partition.
+    fn consumers_of(&self, vertex: usize, result: usize, partition: u32) -> PyResult<Vec<ConsumerSubtasks>> {
+        ExecutionJobVertex::at(&self.0, vertex)?.consumers_of(result, partition)
     }
 
     /// Broken invariants, a sentence each; empty when all is well. O(V + E).
@@ -108,13 +109,19 @@ impl ExecutionGraph {
     }
 
     /// Vertices as columns.
-    fn vertices_table(&self, py: Python<'_>) -> PyResult<Columns> {
-        interruptible(py, || vertices_table(&self.0))
+    fn vertices_table(&self) -> Columns {
+        tables::vertices_table(self.0.clone())
     }
 
-    /// Subtasks as columns, with their key groups. O(subtasks).
-    fn subtasks_table(&self, py: Python<'_>) -> PyResult<Columns> {
-        interruptible(py, || subtasks_table(&self.0))
+    /// Subtasks as columns, with their key groups.
+    fn subtasks_table(&self) -> Columns {
+        tables::subtasks_table(self.0.clone())
+    }
+
+    /// Partitions of all results as columns, with the number of ExecutionEdges that read each
+    /// (IntermediateResultPartition).
+    fn result_partitions_table(&self, py: Python<'_>) -> PyResult<Columns> {
+        interruptible(py, || tables::result_partitions_table(self.0.clone()))
     }
 
     /// Subtasks that exchange records while they run, and so are scheduled and restarted together. O(subtasks), found once.
@@ -175,209 +182,4 @@ impl ExecutionGraph {
         let (vertices, subtasks, edges) = (self.0.vertices().len(), self.0.total_vertices(), self.0.total_edges());
         format!("ExecutionGraph({vertices} vertices, {subtasks} subtasks, {edges} edges)")
     }
-}
-
-#[pymethods]
-impl ExecutionJobVertex {
-    /// Position among the vertices of the ExecutionGraph.
-    #[getter]
-    fn index(&self) -> u32 {
-        self.vertex.0
-    }
-
-    /// Index of the vertex in the JobGraph.
-    #[getter]
-    fn job_vertex(&self) -> u32 {
-        self.graph.vertex(self.vertex).vertex.0
-    }
-
-    /// Name of the vertex.
-    #[getter]
-    fn name(&self) -> &str {
-        self.graph.job_graph().name(self.graph.vertex(self.vertex).vertex)
-    }
-
-    /// Number of subtasks.
-    #[getter]
-    fn parallelism(&self) -> u32 {
-        self.graph.vertex(self.vertex).parallelism
-    }
-
-    /// Number of key groups, Flink's default where unset.
-    #[getter]
-    fn max_parallelism(&self) -> u32 {
-        self.graph.vertex(self.vertex).max_parallelism
-    }
-
-    /// Whether the program set it.
-    #[getter]
-    fn max_parallelism_configured(&self) -> bool {
-        self.graph.vertex(self.vertex).max_parallelism_configured
-    }
-
-    /// Its subtasks. O(parallelism) at each access.
-    #[getter]
-    fn subtasks(&self) -> Vec<ExecutionVertex> {
-        (0..self.parallelism()).map(|subtask| self.at(subtask)).collect()
-    }
-
-    /// One subtask, counted from 0.
-    ///
-    /// Raises:
-    ///     IndexError: there is no such subtask.
-    fn subtask(&self, subtask: u32) -> PyResult<ExecutionVertex> {
-        self.checked(subtask).map(|subtask| self.at(subtask))
-    }
-
-    /// ``name (2/7)``, the subtask counted from 0.
-    ///
-    /// Raises:
-    ///     IndexError: there is no such subtask.
-    fn task_name(&self, subtask: u32) -> PyResult<String> {
-        self.checked(subtask).map(|subtask| self.graph.task_name(self.vertex, subtask))
-    }
-
-    /// Who reads a partition: (consumer vertex, input, first subtask, last subtask) of each group.
-    ///
-    /// Raises:
-    ///     IndexError: there is no such result or partition.
-    fn consumers(&self, result: usize, partition: u32) -> PyResult<Vec<(u32, usize, u32, u32)>> {
-        let job = self.graph.job_graph();
-        let results = job.results(self.graph.vertex(self.vertex).vertex);
-        let data_set = *results.get(result).ok_or_else(|| PyIndexError::new_err(format!("result {result} of {}", results.len())))?;
-        let groups = self.graph.partition_consumers(data_set, self.checked(partition)?);
-        Ok(groups
-            .filter(|(_, subtasks)| !subtasks.is_empty())
-            .map(|(edge, subtasks)| {
-                (self.graph.position(job.edge(edge).target).0, job.input_position(edge), subtasks.start, subtasks.end - 1)
-            })
-            .collect())
-    }
-
-    fn __repr__(&self) -> String {
-        format!("ExecutionJobVertex({}: {:?}, parallelism={})", self.vertex.0, clipped(self.name()), self.parallelism())
-    }
-}
-
-impl ExecutionJobVertex {
-    fn at(&self, subtask: u32) -> ExecutionVertex {
-        ExecutionVertex { graph: self.graph.clone(), vertex: self.vertex, subtask }
-    }
-
-    fn checked(&self, subtask: u32) -> PyResult<u32> {
-        let parallelism = self.parallelism();
-        (subtask < parallelism)
-            .then_some(subtask)
-            .ok_or_else(|| PyIndexError::new_err(format!("subtask {subtask} of {}, which has {parallelism}", clipped(self.name()))))
-    }
-}
-
-#[pymethods]
-impl ExecutionVertex {
-    /// Position of its vertex.
-    #[getter]
-    fn vertex(&self) -> u32 {
-        self.vertex.0
-    }
-
-    /// Index from 0.
-    #[getter]
-    fn subtask(&self) -> u32 {
-        self.subtask
-    }
-
-    /// ``name (2/7)``.
-    #[getter]
-    fn task_name(&self) -> String {
-        self.graph.task_name(self.vertex, self.subtask)
-    }
-
-    /// Per input, the partitions it reads.
-    #[getter]
-    fn inputs(&self) -> Vec<InputPartitions> {
-        let spans = self.graph.inputs_of(self.vertex, self.subtask);
-        spans
-            .map(|span| InputPartitions {
-                input: span.input,
-                producer: span.producer,
-                result: span.result,
-                first: span.first,
-                last: span.end.max(1) - 1,
-            })
-            .collect()
-    }
-
-    fn __repr__(&self) -> String {
-        format!("ExecutionVertex({:?})", clipped(&self.task_name()))
-    }
-}
-
-#[pymethods]
-impl InputPartitions {
-    fn __repr__(&self) -> String {
-        let Self { input, producer, result, first, last } = self;
-        format!("InputPartitions(input {input}: {producer}.{result}, partitions {first} to {last})")
-    }
-}
-
-#[pymethods]
-impl EdgeChunks {
-    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        slf
-    }
-
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Columns>> {
-        let columns = interruptible(py, || {
-            let mut cursor = self.cursor.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            let mut next = *cursor; // an interrupted chunk comes again
-            let columns = self.graph.next_edges(&mut next, self.rows);
-            *cursor = next;
-            columns
-        })?;
-        Ok((!columns.is_empty()).then(|| edge_table(columns)))
-    }
-
-    fn __repr__(&self) -> String {
-        format!("EdgeChunks(up to {} rows each)", self.rows)
-    }
-}
-
-fn edge_table(columns: EdgeColumns) -> Columns {
-    let EdgeColumns { consumer, subtask, input, producer, result, partition } = columns;
-    let column = |values: Vec<u32>| -> ArrayRef { Arc::new(UInt32Array::from(values)) };
-    Columns::new(vec![
-        ("consumer", column(consumer)),
-        ("subtask", column(subtask)),
-        ("input", column(input)),
-        ("producer", column(producer)),
-        ("result", column(result)),
-        ("partition", column(partition)),
-    ])
-}
-
-fn vertices_table(graph: &Graph) -> Columns {
-    let vertices = || graph.vertices().iter();
-    let column = |values: Vec<u32>| -> ArrayRef { Arc::new(UInt32Array::from(values)) };
-    Columns::new(vec![
-        ("vertex", column((0..graph.vertices().len() as u32).collect())),
-        ("job_vertex", column(vertices().map(|vertex| vertex.vertex.0).collect())),
-        ("parallelism", column(vertices().map(|vertex| vertex.parallelism).collect())),
-        ("max_parallelism", column(vertices().map(|vertex| vertex.max_parallelism).collect())),
-        ("max_parallelism_configured", Arc::new(BooleanArray::from_iter(vertices().map(|vertex| Some(vertex.max_parallelism_configured))))),
-        ("first_subtask", Arc::new(UInt64Array::from_iter_values(vertices().map(|vertex| vertex.first_subtask)))),
-    ])
-}
-
-fn subtasks_table(graph: &Graph) -> Columns {
-    let mut columns = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
-    for (at, vertex) in graph.vertices().iter().enumerate() {
-        for subtask in 0..vertex.parallelism {
-            let (first, last) = vertex.key_groups(subtask);
-            for (column, value) in columns.iter_mut().zip([at as u32, subtask, first, last]) {
-                column.push(value);
-            }
-        }
-    }
-    let names = ["vertex", "subtask", "first_key_group", "last_key_group"];
-    Columns::new(names.into_iter().zip(columns).map(|(name, column)| (name, Arc::new(UInt32Array::from(column)) as ArrayRef)).collect())
 }

@@ -13,7 +13,7 @@ use crate::columns::Columns;
 use crate::error::check;
 use crate::execution_graph::ExecutionGraph;
 use crate::interrupt::interruptible;
-use crate::job_tables::{edges_table, operators_table, vertices_table};
+use crate::job_tables::{data_sets_table, edges_table, operators_table, vertices_table};
 use crate::job_vertex::JobVertex;
 use crate::stream_graph::{StreamGraph, clipped};
 
@@ -189,18 +189,23 @@ impl JobGraph {
     }
 
     /// Operators as columns: node, OperatorID, vertex, chain index, names.
-    fn operators_table(&self, py: Python<'_>) -> PyResult<Columns> {
-        interruptible(py, || operators_table(&self.0))
+    fn operators_table(&self) -> Columns {
+        operators_table(self.0.clone())
     }
 
     /// Vertices as columns.
-    fn vertices_table(&self, py: Python<'_>) -> PyResult<Columns> {
-        interruptible(py, || vertices_table(&self.0))
+    fn vertices_table(&self) -> Columns {
+        vertices_table(self.0.clone())
     }
 
     /// Job edges as columns.
-    fn edges_table(&self, py: Python<'_>) -> PyResult<Columns> {
-        interruptible(py, || edges_table(&self.0))
+    fn edges_table(&self) -> Columns {
+        edges_table(self.0.clone())
+    }
+
+    /// Data sets as columns: producer vertex, its result, type, number of job edges that consume it.
+    fn datasets_table(&self) -> Columns {
+        data_sets_table(self.0.clone())
     }
 
     fn __repr__(&self) -> String {

@@ -1,73 +1,96 @@
 //! A JobGraph as columns.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, Int32Array, StringArray, UInt32Array};
-use penstock_planner::index::{Index, JobEdgeIndex, OperatorIndex, VertexIndex, all};
-use penstock_planner::job_graph::JobGraph as Job;
+use arrow_array::{Float64Array, Int32Array};
+use penstock_planner::index::{DataSetIndex, Index, JobEdgeIndex, NodeIndex, VertexIndex};
+use penstock_planner::job_graph::{Connection, JobGraph as Job};
 
-use crate::columns::Columns;
+use crate::arrays::{integers, numbers, operator_ids, optional_texts, shared_names, spellings, texts};
+use crate::columns::{Columns, Named};
 
-/// Operators: node, OperatorID, vertex, chain index, names.
-pub fn operators_table(job: &Job) -> Columns {
-    let graph = job.stream_graph();
-    let vertices = all::<VertexIndex>(job.vertex_count());
-    let table: Vec<_> = vertices.flat_map(|vertex| job.operators(vertex).iter().map(move |operator| (vertex, operator))).collect();
-    let rows = || table.iter();
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("node", Arc::new(Int32Array::from_iter_values(rows().map(|(_, operator)| graph.node(operator.node).id)))),
-        ("operator_id", Arc::new(StringArray::from_iter_values(rows().map(|(_, operator)| job.operator_id(operator.node).to_string())))),
-        (
-            "user_defined_id",
-            Arc::new(StringArray::from_iter(rows().map(|(_, operator)| job.user_defined_id(operator.node).map(|id| id.to_string())))),
-        ),
-        ("vertex", Arc::new(UInt32Array::from_iter_values(rows().map(|(vertex, _)| vertex.0)))),
-        ("chain_index", Arc::new(UInt32Array::from_iter_values(rows().map(|(_, operator)| operator.depth)))),
-        ("name", Arc::new(StringArray::from_iter_values(rows().map(|(_, operator)| graph.name(operator.node))))),
-        ("uid", Arc::new(StringArray::from_iter(rows().map(|(_, operator)| graph.node(operator.node).uid.map(|uid| graph.text(uid)))))),
-        (
-            "managed_memory_fraction",
-            Arc::new(Float64Array::from_iter_values((0..table.len()).map(|row| job.managed_memory_fraction(OperatorIndex::new(row))))),
-        ),
-    ];
-    Columns::new(columns)
+/// Operators, vertex by vertex.
+pub fn operators_table(job: Arc<Job>) -> Columns {
+    Columns::on_demand(job.operator_count(), move |rows| operators(&job, rows))
 }
 
-/// Vertices.
-pub fn vertices_table(job: &Job) -> Columns {
+fn operators(job: &Job, rows: Range<usize>) -> Named {
     let graph = job.stream_graph();
-    let vertices = || all::<VertexIndex>(job.vertex_count());
-    let head = |vertex: VertexIndex| job.chain(vertex).head;
-    let groups = |vertex: VertexIndex| job.slots().group_of[vertex.get()].0;
-    let co_located = |vertex: VertexIndex| job.slots().co_location_of.get(vertex.get()).map(|group| group.0);
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("vertex", Arc::new(UInt32Array::from_iter_values(vertices().map(|vertex| vertex.0)))),
-        ("id", Arc::new(StringArray::from_iter_values(vertices().map(|vertex| job.id(vertex).to_string())))),
-        ("name", Arc::new(StringArray::from_iter_values(vertices().map(|vertex| job.name(vertex))))),
-        ("head", Arc::new(Int32Array::from_iter_values(vertices().map(|vertex| graph.node(head(vertex)).id)))),
-        ("parallelism", Arc::new(Int32Array::from_iter_values(vertices().map(|vertex| job.parallelism(vertex))))),
-        ("max_parallelism", Arc::new(Int32Array::from_iter_values(vertices().map(|vertex| graph.node(head(vertex)).max_parallelism)))),
-        ("invokable", Arc::new(StringArray::from_iter_values(vertices().map(|vertex| graph.task(head(vertex)))))),
-        ("slot_sharing_group", Arc::new(UInt32Array::from_iter_values(vertices().map(groups)))),
-        ("co_location_group", Arc::new(UInt32Array::from_iter(vertices().map(co_located)))),
-    ];
-    Columns::new(columns)
+    let operators = || job.operator_rows(rows.clone());
+    let table: Vec<NodeIndex> = operators().map(|(_, _, operator)| operator.node).collect();
+    let nodes = || table.iter().copied();
+    let fractions = operators().map(|(_, row, _)| job.managed_memory_fraction(row));
+    vec![
+        ("node", integers(nodes().map(|node| graph.node(node).id))),
+        ("operator_id", operator_ids(false, nodes().map(|node| Some(job.operator_id(node))))),
+        ("user_defined_id", operator_ids(false, nodes().map(|node| job.user_defined_id(node)))),
+        ("vertex", numbers(operators().map(|(vertex, ..)| vertex.0))),
+        ("chain_index", numbers(operators().map(|(_, _, operator)| operator.depth))),
+        ("name", texts(nodes().map(|node| graph.name(node)))),
+        ("uid", optional_texts(nodes().map(|node| graph.node(node).uid.map(|uid| graph.text(uid))))),
+        ("managed_memory_fraction", Arc::new(Float64Array::from_iter_values(fractions))),
+    ]
 }
 
-/// Job edges.
-pub fn edges_table(job: &Job) -> Columns {
-    let indices = || all::<JobEdgeIndex>(job.edge_count());
+/// Vertices, in order of creation.
+pub fn vertices_table(job: Arc<Job>) -> Columns {
+    Columns::on_demand(job.vertex_count(), move |rows| vertices(&job, rows))
+}
+
+fn vertices(job: &Job, rows: Range<usize>) -> Named {
+    let graph = job.stream_graph();
+    let vertices = || rows.clone().map(VertexIndex::new);
+    let heads = || vertices().map(|vertex| job.chain(vertex).head);
+    let co_located = |vertex: VertexIndex| job.slots().co_location_of[vertex.get()].map(|group| group.0 as i32);
+    vec![
+        ("vertex", numbers(vertices().map(|vertex| vertex.0))),
+        ("id", operator_ids(false, vertices().map(|vertex| Some(job.id(vertex))))),
+        ("name", texts(vertices().map(|vertex| job.name(vertex)))),
+        ("head", integers(heads().map(|head| graph.node(head).id))),
+        ("parallelism", integers(vertices().map(|vertex| job.parallelism(vertex)))),
+        ("max_parallelism", integers(heads().map(|head| graph.node(head).max_parallelism))),
+        ("invokable", shared_names(heads().map(|head| Some(graph.task(head))))),
+        ("slot_sharing_group", numbers(vertices().map(|vertex| job.slots().group_of[vertex.get()].0))),
+        ("co_location_group", Arc::new(vertices().map(co_located).collect::<Int32Array>())),
+    ]
+}
+
+/// Job edges, in the order in which they were connected.
+pub fn edges_table(job: Arc<Job>) -> Columns {
+    Columns::on_demand(job.edge_count(), move |rows| edges(&job, rows))
+}
+
+fn edges(job: &Job, rows: Range<usize>) -> Named {
+    let indices = || rows.clone().map(JobEdgeIndex::new);
     let edges = || indices().map(|edge| job.edge(edge));
-    let partitioner = |edge: JobEdgeIndex| job.stream_graph().edge(job.edge(edge).edge).partitioner.as_str();
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("source", Arc::new(UInt32Array::from_iter_values(edges().map(|edge| edge.source.0)))),
-        ("result", Arc::new(UInt32Array::from_iter_values(indices().map(|edge| job.result_position(job.consumed(edge)) as u32)))),
-        ("target", Arc::new(UInt32Array::from_iter_values(edges().map(|edge| edge.target.0)))),
-        ("input", Arc::new(UInt32Array::from_iter_values(indices().map(|edge| job.input_position(edge) as u32)))),
-        ("distribution", Arc::new(StringArray::from_iter_values(indices().map(|edge| job.distribution(edge).as_str())))),
-        ("result_type", Arc::new(StringArray::from_iter_values(edges().map(|edge| edge.result_type.as_str())))),
-        ("ship_strategy", Arc::new(StringArray::from_iter_values(indices().map(partitioner)))),
-        ("stream_edge", Arc::new(UInt32Array::from_iter_values(edges().map(|edge| edge.edge.0)))),
-    ];
-    Columns::new(columns)
+    let partitioner = |edge: &Connection| Some(job.stream_graph().edge(edge.edge).partitioner.as_str());
+    vec![
+        ("source", numbers(edges().map(|edge| edge.source.0))),
+        ("result", numbers(indices().map(|edge| job.result_position(job.consumed(edge)) as u32))),
+        ("target", numbers(edges().map(|edge| edge.target.0))),
+        ("input", numbers(indices().map(|edge| job.input_position(edge) as u32))),
+        ("data_set", numbers(indices().map(|edge| job.consumed(edge).0))),
+        ("distribution", spellings(indices().map(|edge| Some(job.distribution(edge).as_str())))),
+        ("result_type", spellings(edges().map(|edge| Some(edge.result_type.as_str())))),
+        ("ship_strategy", spellings(edges().map(partitioner))),
+        ("stream_edge", numbers(edges().map(|edge| edge.edge.0))),
+    ]
+}
+
+/// Data sets, in order of creation.
+pub fn data_sets_table(job: Arc<Job>) -> Columns {
+    Columns::on_demand(job.edge_count(), move |rows| data_sets(&job, rows))
+}
+
+fn data_sets(job: &Job, rows: Range<usize>) -> Named {
+    let indices = || rows.clone().map(DataSetIndex::new);
+    let producers = || indices().map(|data_set| job.edge(job.consumers(data_set)[0]));
+    vec![
+        ("data_set", numbers(indices().map(|data_set| data_set.0))),
+        ("producer", numbers(producers().map(|edge| edge.source.0))),
+        ("result", numbers(indices().map(|data_set| job.result_position(data_set) as u32))),
+        ("result_type", spellings(producers().map(|edge| Some(edge.result_type.as_str())))),
+        ("consumers", numbers(indices().map(|data_set| job.consumers(data_set).len() as u32))),
+    ]
 }

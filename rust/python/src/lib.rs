@@ -1,9 +1,12 @@
 //! The Python door of `penstock-planner`: every function converts, works without the interpreter lock, and returns.
 
+mod arrays;
 mod builder;
 mod columns;
 mod error;
 mod execution_graph;
+mod execution_tables;
+mod execution_vertex;
 mod executions;
 mod huge_pages;
 mod interrupt;
@@ -13,6 +16,7 @@ mod job_vertex;
 mod regions;
 mod shapes;
 mod stream_graph;
+mod stream_tables;
 mod tables;
 
 use interrupt::interruptible;
@@ -40,7 +44,11 @@ mod _native {
     #[pymodule_export]
     use super::columns::Columns;
     #[pymodule_export]
-    use super::execution_graph::{EdgeChunks, ExecutionGraph, ExecutionJobVertex, ExecutionVertex, InputPartitions};
+    use super::execution_graph::ExecutionGraph;
+    #[pymodule_export]
+    use super::execution_tables::EdgeChunks;
+    #[pymodule_export]
+    use super::execution_vertex::{ConsumerSubtasks, ExecutionJobVertex, ExecutionVertex, InputPartitions};
     #[pymodule_export]
     use super::executions::{Execution, Executions};
     #[pymodule_export]

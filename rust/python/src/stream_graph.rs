@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, StringArray, UInt8Array};
 use penstock_planner::chainable::Verdicts;
 use penstock_planner::error::PlanError;
 use penstock_planner::index::{EdgeIndex, NameId, NodeIndex, all};
@@ -18,6 +17,7 @@ use crate::columns::Columns;
 use crate::error::{check, to_python};
 use crate::interrupt::interruptible;
 use crate::job_graph::JobGraph;
+use crate::stream_tables;
 use crate::tables::{self, parquet};
 
 /// A program's operators and connections, virtual nodes resolved; immutable (Flink's StreamGraph).
@@ -247,13 +247,31 @@ impl StreamGraph {
     }
 
     /// The nodes as columns.
-    fn nodes_table(&self, py: Python<'_>) -> PyResult<Columns> {
-        interruptible(py, || nodes_table(&self.0))
+    fn nodes_table(&self) -> Columns {
+        stream_tables::nodes_table(self.0.clone())
     }
 
-    /// The edges as columns, with verdicts.
+    /// The edges as columns, with verdicts. O(E).
     fn edges_table(&self, py: Python<'_>) -> PyResult<Columns> {
-        interruptible(py, || edges_table(&self.0))
+        interruptible(py, || stream_tables::edges_table(self.0.clone(), Verdicts::of(&self.0)))
+    }
+
+    /// Per edge, whether it is chained, or the rule that broke and the reason, as columns. O(V + E).
+    fn verdicts_table(&self, py: Python<'_>) -> PyResult<Columns> {
+        interruptible(py, || stream_tables::verdicts_table(self.0.clone(), Verdicts::of(&self.0)))
+    }
+
+    /// The OperatorID of each node in order of addition, as columns; null where no source reaches. O(V + E).
+    ///
+    /// Args:
+    ///     binary: the IDs as 16 bytes (fixed-size binary) instead of 32 hex digits.
+    ///
+    /// Raises:
+    ///     OperatorIdError: two operators claim one uid.
+    #[pyo3(signature = (*, binary = false))]
+    fn operator_ids_table(&self, py: Python<'_>, binary: bool) -> PyResult<Columns> {
+        let ids = check(py, interruptible(py, || OperatorIds::of(&self.0, &Verdicts::of(&self.0)))?)?;
+        Ok(stream_tables::operator_ids_table(self.0.clone(), ids, binary))
     }
 
     fn __repr__(&self) -> String {
@@ -336,43 +354,4 @@ fn stream_edge(graph: &Graph, index: EdgeIndex) -> StreamEdge {
 fn verdict(graph: &Graph, verdicts: &Verdicts, edge: EdgeIndex) -> Verdict {
     let rule = verdicts.get(edge).rule();
     Verdict { edge: edge.0, chained: rule.is_none(), rule, reason: verdicts.reason(graph, edge) }
-}
-
-fn nodes_table(graph: &Graph) -> Columns {
-    let nodes = || all::<NodeIndex>(graph.node_count()).map(|node| graph.node(node));
-    let optional = |name: Option<NameId>| name.map(|name| graph.text(name));
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("id", Arc::new(Int32Array::from_iter_values(nodes().map(|node| node.id)))),
-        ("name", Arc::new(StringArray::from_iter_values(nodes().map(|node| graph.text(node.name))))),
-        ("kind", Arc::new(StringArray::from_iter_values(nodes().map(|node| node.role.as_str())))),
-        ("uid", Arc::new(StringArray::from_iter(nodes().map(|node| optional(node.uid))))),
-        ("user_hash", Arc::new(StringArray::from_iter(nodes().map(|node| optional(node.user_hash))))),
-        ("slot_sharing_group", Arc::new(StringArray::from_iter(nodes().map(|node| optional(node.slot_sharing_group))))),
-        ("co_location_group", Arc::new(StringArray::from_iter(nodes().map(|node| optional(node.co_location_group))))),
-        ("parallelism", Arc::new(Int32Array::from_iter_values(nodes().map(|node| node.parallelism)))),
-        ("max_parallelism", Arc::new(Int32Array::from_iter_values(nodes().map(|node| node.max_parallelism)))),
-        ("chaining_strategy", Arc::new(StringArray::from_iter_values(nodes().map(|node| node.chaining_strategy.as_str())))),
-        ("yielding", Arc::new(BooleanArray::from_iter(nodes().map(|node| Some(node.yielding))))),
-        ("managed_memory_weight", Arc::new(Int32Array::from_iter_values(nodes().map(|node| node.managed_memory_weight)))),
-        ("buffer_timeout", Arc::new(Int64Array::from_iter_values(nodes().map(|node| node.buffer_timeout)))),
-    ];
-    Columns::new(columns)
-}
-
-fn edges_table(graph: &Graph) -> Columns {
-    let verdicts = Verdicts::of(graph);
-    let indices = || all::<EdgeIndex>(graph.edge_count());
-    let edges = || indices().map(|edge| graph.edge(edge));
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("source", Arc::new(Int32Array::from_iter_values(edges().map(|edge| graph.node(edge.source).id)))),
-        ("target", Arc::new(Int32Array::from_iter_values(edges().map(|edge| graph.node(edge.target).id)))),
-        ("partitioner", Arc::new(StringArray::from_iter_values(edges().map(|edge| edge.partitioner.as_str())))),
-        ("shuffle_mode", Arc::new(StringArray::from_iter_values(edges().map(|edge| edge.shuffle_mode.as_str())))),
-        ("input", Arc::new(UInt8Array::from_iter_values(edges().map(|edge| edge.type_number)))),
-        ("side_output", Arc::new(StringArray::from_iter(edges().map(|edge| edge.side_output.map(|tag| graph.text(tag)))))),
-        ("buffer_timeout", Arc::new(Int64Array::from_iter_values(edges().map(|edge| edge.buffer_timeout)))),
-        ("chained", Arc::new(BooleanArray::from_iter(indices().map(|edge| Some(verdicts.chained(edge)))))),
-        ("rule", Arc::new(StringArray::from_iter(indices().map(|edge| verdicts.get(edge).rule())))),
-    ];
-    Columns::new(columns)
 }

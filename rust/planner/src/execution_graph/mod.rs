@@ -1,12 +1,14 @@
 //! The ExecutionGraph: every vertex at its parallelism, every data set per producer subtask.
 //!
 //! Semantics: `ExecutionGraph.attachJobGraph`, `ExecutionJobVertex` of Flink 1.11. Exchanges are held grouped
-//! ([`fan_out::FanOut`]): O(V + E) space whatever the parallelism; edges are materialised on request ([`edges`]).
+//! ([`fan_out::FanOut`]): O(V + E) space whatever the parallelism; edges are materialised on request ([`edge_table`]).
 
+pub mod edge_table;
 pub mod edges;
 pub mod executions;
 pub mod fan_out;
 mod fingerprint;
+pub mod groups;
 pub mod partition_groups;
 mod region_cells;
 mod region_cycles;
@@ -153,6 +155,17 @@ impl ExecutionGraph {
     /// Number of subtasks.
     pub fn total_vertices(&self) -> u64 {
         self.vertices.last().map_or(0, |last| last.first_subtask + u64::from(last.parallelism))
+    }
+
+    /// Subtasks by their number among those of all vertices, each as position of its vertex and index.
+    pub fn subtask_rows(&self, rows: std::ops::Range<usize>) -> impl Iterator<Item = (usize, u32)> + '_ {
+        let mut at = self.vertices.partition_point(|vertex| vertex.first_subtask <= rows.start as u64).saturating_sub(1);
+        rows.map(move |row| {
+            let index = row as u64 - self.vertices[at].first_subtask;
+            let ended = index == u64::from(self.vertices[at].parallelism); // no vertex is empty
+            at += usize::from(ended);
+            (at, if ended { 0 } else { index as u32 })
+        })
     }
 
     /// Number of ExecutionEdges.

@@ -97,6 +97,22 @@ impl JobGraph {
         &self.chains.operators[chain.first_operator as usize..chain.end_operator as usize]
     }
 
+    /// Number of operators of all vertices.
+    pub fn operator_count(&self) -> usize {
+        self.chains.operators.len()
+    }
+
+    /// Rows of the operator table, which has the operators of all vertices in order, each with its vertex.
+    pub fn operator_rows(&self, rows: std::ops::Range<usize>) -> impl Iterator<Item = (VertexIndex, OperatorIndex, &ChainedNode)> {
+        let mut vertex = self.chains.chains.partition_point(|chain| chain.end_operator as usize <= rows.start);
+        rows.map(move |row| {
+            while self.chains.chains[vertex].end_operator as usize <= row {
+                vertex += 1;
+            }
+            (VertexIndex::new(vertex), OperatorIndex::new(row), &self.chains.operators[row])
+        })
+    }
+
     /// The OperatorID of a chained node.
     pub fn operator_id(&self, node: NodeIndex) -> OperatorId {
         self.ids.get(node).expect("chains::build refuses nodes without an ID")

@@ -9,7 +9,7 @@ use super::record_types::*;
 use super::{job_plan, streaming_plan};
 use crate::chainable::Verdicts;
 use crate::error::{PlanError, Result};
-use crate::execution_graph::{ExecutionGraph, ExecutionJobVertex, edges::BYTES_PER_EDGE, expand};
+use crate::execution_graph::{ExecutionGraph, ExecutionJobVertex, edge_table::BYTES_PER_EDGE, expand};
 use crate::index::{DataSetIndex, EdgeIndex, Index, JobEdgeIndex, NodeIndex, VertexIndex, all};
 use crate::job_graph::{ExchangeConfig, JobGraph, JobOptions, StreamConfig, compile};
 use crate::operator_id::{OperatorId, OperatorIds};
