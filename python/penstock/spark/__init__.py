@@ -5,6 +5,7 @@ pyspark is imported when an executor runs its first program, not before.
 
 from __future__ import annotations
 
+from penstock.spark.edges import execution_edges
 from penstock.spark.executor import SparkExecutor
 
-__all__ = ["SparkExecutor"]
+__all__ = ["SparkExecutor", "execution_edges"]
