@@ -5,13 +5,15 @@ from __future__ import annotations
 import struct
 from hashlib import sha256
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
-from penstock.errors import ExecutionGraphError
-from penstock.plan import StreamGraph
+from penstock.errors import ExecutionGraphError, OperatorIdError
+from penstock.plan import StreamGraph, StreamGraphBuilder, shapes
 from penstock.plan.shapes import all_to_all
 from tests.execution_edges import from_inputs, from_results
 from tests.golden.load import plan_record, plan_records
@@ -48,6 +50,43 @@ def test_stream_graph_tables(name: str) -> None:
         assert edges.column(column).to_pylist() == [getattr(edge, column) for edge in graph.edges]
     assert edges.column("chained").to_pylist() == [verdict.chained for verdict in graph.verdicts()]
     assert edges.column("rule").to_pylist() == [verdict.rule for verdict in graph.verdicts()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_identities_and_verdicts_as_tables(name: str) -> None:
+    graph = graph_of(name)
+    ids, raw, verdicts = (
+        pa.table(graph.operator_ids_table()),
+        pa.table(graph.operator_ids_table(binary=True)),
+        pa.table(graph.verdicts_table()),
+    )
+    expected = [graph.operator_ids().get(node.id) for node in graph.nodes]
+    assert ids.column("node").to_pylist() == [node.id for node in graph.nodes]
+    assert ids.column("operator_id").to_pylist() == expected
+    assert raw.column("operator_id").to_pylist() == [
+        None if digits is None else bytes.fromhex(digits) for digits in expected
+    ]
+    for column in ("edge", "chained", "rule", "reason"):
+        assert verdicts.column(column).to_pylist() == [getattr(verdict, column) for verdict in graph.verdicts()]
+
+
+def test_a_uid_used_twice_is_refused_before_there_is_a_table() -> None:
+    builder = StreamGraphBuilder()
+    builder.add_node(1, "Source: a", "source", uid="same")
+    builder.add_node(2, "Source: b", "source", uid="same")
+    with pytest.raises(OperatorIdError, match="same"):
+        builder.build().operator_ids_table()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_data_sets_table(name: str) -> None:
+    job = graph_of(name).job_graph()
+    data_sets, edges = pa.table(job.datasets_table()), pa.table(job.edges_table())
+    expected = [(d.index, d.producer, d.result, d.result_type, len(d.consumers)) for d in job.data_sets]
+    assert [tuple(row.values()) for row in data_sets.to_pylist()] == expected
+    consumed = [(d.index, *consumer) for d in job.data_sets for consumer in d.consumers]
+    columns = ("data_set", "target", "input")
+    assert sorted(zip(*(edges.column(c).to_pylist() for c in columns), strict=True)) == sorted(consumed)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -127,6 +166,60 @@ def test_the_limit_is_the_callers() -> None:
     assert pa.table(execution.execution_edges(limit_bytes=size)).num_rows == execution.total_edges
     with pytest.raises(ExecutionGraphError):
         execution.execution_edges(limit_bytes=size - 1)
+
+
+def test_large_tables_come_in_bounded_batches_that_are_made_while_they_are_read() -> None:
+    graph = shapes.layered_dag(300_000)
+    for columns in (graph.nodes_table(), graph.operator_ids_table(), graph.job_graph().operators_table()):
+        batches = list(pa.RecordBatchReader.from_stream(columns))
+        assert sum(batch.num_rows for batch in batches) == columns.num_rows == 300_000
+        assert len(batches) == 3
+        assert max(batch.num_rows for batch in batches) <= 131_072
+        whole = pa.record_batch(columns)  # readers that want one array
+        assert whole.column(1).to_pylist() == pa.table(columns).column(1).to_pylist()
+    for at, row in enumerate(pa.table(graph.operator_ids_table()).slice(131_070, 4).to_pylist(), start=131_071):
+        assert row["node"] == at
+
+
+def test_batches_of_an_exchange_share_memory() -> None:
+    execution = shapes.all_to_all(2000).job_graph().execution_graph()
+    edges = execution.execution_edges()
+    table = pa.table(edges)
+    assert table.nbytes == 24 * 4_000_000
+    assert edges.nbytes < 10 * 4_000_000
+    batches = table.to_batches()
+    assert [batch.num_rows for batch in batches] == [1 << 20, 1 << 20, 1 << 20, 4_000_000 - 3 * (1 << 20)]
+    subtasks, partitions = (pc.cast(table.column(name), pa.int64()) for name in ("subtask", "partition"))
+    numbers = pc.add(pc.multiply(subtasks, 2000), partitions)
+    assert pc.all(pc.equal(numbers, pa.array(range(4_000_000)))).as_py()
+
+
+def test_an_exchange_of_any_size_is_read_in_bounded_memory() -> None:
+    execution = shapes.all_to_all(8000).job_graph().execution_graph()
+    before, most, rows = resident(), 0, 0
+    for batch in pa.RecordBatchReader.from_stream(execution.execution_edge_chunks()):
+        rows += batch.num_rows
+        most = max(most, resident())
+    assert rows == 64_000_000
+    assert most - before < 200 * 2**20, "of 1.5 GB"
+
+
+def resident() -> int:
+    """Bytes of this process in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+def test_a_lookup_outside_of_the_graph_is_refused() -> None:
+    execution = graph_of("hw_wordcount").job_graph().execution_graph()
+    for call in (
+        lambda: execution.inputs_of(99, 0),
+        lambda: execution.inputs_of(0, 99),
+        lambda: execution.consumers_of(99, 0, 0),
+        lambda: execution.consumers_of(0, 99, 0),
+        lambda: execution.consumers_of(0, 0, 99),
+    ):
+        with pytest.raises(IndexError, match="99"):
+            call()
 
 
 def test_columns_are_readable_in_every_way_the_interface_has() -> None:

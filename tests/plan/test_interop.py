@@ -93,5 +93,8 @@ def test_a_reader_in_sql_joins_tables_of_one_plan() -> None:
     counted = "select consumer, count(*) from {} group by consumer order by consumer"
     whole = duckdb.sql(counted.format("edges")).fetchall()
     assert whole == duckdb.sql(counted.format("chunks")).fetchall()
-    joined = "select max(subtask) + 1 = parallelism from edges join vertices on consumer = vertex group by vertex, parallelism"
+    joined = (
+        "select max(subtask) + 1 = parallelism from edges join vertices on consumer = vertex "
+        "group by vertex, parallelism"
+    )
     assert duckdb.sql(joined).fetchall() == [(True,)] * len(whole)

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use penstock_planner::chainable::Verdicts;
+use penstock_planner::execution_graph::edge_table::EdgeTable;
 use penstock_planner::execution_graph::{ExecutionGraph, expand};
 use penstock_planner::index::{Index, NodeIndex, all};
 use penstock_planner::job_graph::{JobGraph, JobOptions, chains, compile};
@@ -54,8 +55,8 @@ pub fn prepare(phase: &str, shape: &str, size: usize) -> Result<Work, String> {
             work(move || execution_graph(&job))
         }
         "fan_out" => {
-            let execution = execution_graph(&Arc::new(job_graph(&graph)));
-            work(move || execution.all_edges(u64::MAX).expect("no limit"))
+            let execution = Arc::new(execution_graph(&Arc::new(job_graph(&graph))));
+            work(move || EdgeTable::new(execution.clone(), 1 << 20).all(u64::MAX).expect("no limit"))
         }
         "streaming_plan" => work(move || streaming_plan(&graph).expect("not empty")),
         "job_plan" => {

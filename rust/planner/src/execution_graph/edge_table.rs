@@ -110,7 +110,7 @@ impl EdgeTable {
         let consumer = self.edges.list_of(first);
         let own = self.edges.of(consumer);
         let (rows, skipped) = ((end - first) as usize, first - own.start);
-        if end <= own.end && self.repeats(consumer) {
+        if end <= own.end && own.end - own.start > self.chunk && self.repeats(consumer) {
             let period = self.period(consumer);
             let subtasks = subtasks(skipped, skipped + rows as u64, period);
             self.repeated(consumer, period).window((skipped % period) as usize, subtasks)
