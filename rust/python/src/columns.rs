@@ -44,6 +44,12 @@ impl Columns {
         Self { schema, rows, batches: rows.div_ceil(BATCH).max(1), make: Arc::new(Box::new(batch)) }
     }
 
+    /// A table that exists, in one batch.
+    pub fn new(columns: Named) -> Self {
+        let batch = record_batch(columns);
+        Self::of(batch.schema(), vec![batch])
+    }
+
     /// A table of batches that exist, of one schema.
     pub fn of(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
         let (rows, count) = (batches.iter().map(RecordBatch::num_rows).sum(), batches.len());

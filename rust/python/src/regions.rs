@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use arrow_array::{ArrayRef, UInt32Array};
 use penstock_planner::execution_graph::ExecutionGraph as Graph;
 use penstock_planner::execution_graph::region_scheduling::RegionScheduling as Scheduling;
 use penstock_planner::execution_graph::regions::{PipelinedRegions as Regions, SubtaskSpan};
@@ -12,6 +11,7 @@ use penstock_planner::index::{ExecutionVertexIndex, Index, RegionIndex, all};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
+use crate::arrays::numbers;
 use crate::columns::Columns;
 use crate::error::check;
 use crate::interrupt::interruptible;
@@ -320,6 +320,6 @@ fn push<const N: usize>(columns: &mut [Vec<u32>; N], row: [u32; N]) {
     columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
 }
 
-fn table<const N: usize>(names: [&str; N], columns: [Vec<u32>; N]) -> Columns {
-    Columns::new(names.into_iter().zip(columns).map(|(name, column)| (name, Arc::new(UInt32Array::from(column)) as ArrayRef)).collect())
+fn table<const N: usize>(names: [&'static str; N], columns: [Vec<u32>; N]) -> Columns {
+    Columns::new(names.into_iter().zip(columns).map(|(name, column)| (name, numbers(column.into_iter()))).collect())
 }

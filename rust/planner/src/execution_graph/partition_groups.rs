@@ -32,13 +32,6 @@ pub struct PartitionGroup {
 }
 
 impl FanOut {
-    fn group_count(&self) -> u32 {
-        match self.distribution {
-            Distribution::AllToAll => 1,
-            Distribution::Pointwise => self.producers.min(self.consumers),
-        }
-    }
-
     fn by_partition(&self) -> bool {
         self.producers <= self.consumers
     }
@@ -61,22 +54,6 @@ impl FanOut {
         }
     }
 
-    fn partitions_of_group(&self, group: u32) -> Range<u32> {
-        match self.distribution {
-            Distribution::AllToAll => 0..self.producers,
-            Distribution::Pointwise if self.by_partition() => group..group + 1,
-            Distribution::Pointwise => self.partitions_of(group),
-        }
-    }
-
-    fn consumers_of_group(&self, group: u32) -> Range<u32> {
-        match self.distribution {
-            Distribution::AllToAll => 0..self.consumers,
-            Distribution::Pointwise if self.by_partition() => self.consumers_of(group),
-            Distribution::Pointwise => group..group + 1,
-        }
-    }
-
     /// The groups that consecutive subtasks read; a reader always has one, and they only move up.
     fn groups_of_consumers(&self, subtasks: Range<u32>) -> Range<u32> {
         self.group_of_consumer(subtasks.start)..self.group_of_consumer(subtasks.end - 1) + 1
@@ -89,7 +66,7 @@ impl PartitionGroups {
     /// # Errors
     /// [`crate::error::PlanError::TooManyRegions`] beyond 4 billion.
     pub fn new(graph: &ExecutionGraph) -> Result<Self> {
-        let groups = |edge| if graph.is_pipelined(edge) { 0 } else { u64::from(graph.fan_out(edge).group_count()) };
+        let groups = |edge| if graph.is_pipelined(edge) { 0 } else { u64::from(graph.fan_out(edge).groups()) };
         let first = running_sums("groups of partitions", all(graph.job.edge_count()).map(groups))?;
         Ok(Self { first })
     }
@@ -107,7 +84,7 @@ impl PartitionGroups {
     /// A group by its number.
     pub fn group(&self, graph: &ExecutionGraph, number: u32) -> PartitionGroup {
         let edge = JobEdgeIndex::new(self.first.partition_point(|&first| first <= number) - 1);
-        PartitionGroup { edge, partitions: graph.fan_out(edge).partitions_of_group(number - self.first[edge.get()]) }
+        PartitionGroup { edge, partitions: graph.fan_out(edge).group(number - self.first[edge.get()]).0 }
     }
 
     /// The groups that a partition of an exchange is in: one, or none if the exchange is pipelined.
@@ -118,7 +95,7 @@ impl PartitionGroups {
     /// The subtasks that read a group.
     pub fn consumers(&self, graph: &ExecutionGraph, number: u32) -> SubtaskSpan {
         let edge = self.group(graph, number).edge;
-        let subtasks = graph.fan_out(edge).consumers_of_group(number - self.first[edge.get()]);
+        let (_, subtasks) = graph.fan_out(edge).group(number - self.first[edge.get()]);
         SubtaskSpan { vertex: graph.position(graph.job.edge(edge).target), first: subtasks.start, end: subtasks.end }
     }
 
