@@ -42,7 +42,7 @@ fn vertices(job: &Job, rows: Range<usize>) -> Named {
     let graph = job.stream_graph();
     let vertices = || rows.clone().map(VertexIndex::new);
     let heads = || vertices().map(|vertex| job.chain(vertex).head);
-    let co_located = |vertex: VertexIndex| job.slots().co_location_of[vertex.get()].map(|group| group.0 as i32);
+    let co_located = |vertex: VertexIndex| job.slots().co_location_of.get(vertex.get()).map(|group| group.0 as i32);
     vec![
         ("vertex", numbers(vertices().map(|vertex| vertex.0))),
         ("id", operator_ids(false, vertices().map(|vertex| Some(job.id(vertex))))),

@@ -11,7 +11,7 @@ use penstock_planner::index::{ExecutionVertexIndex, Index, RegionIndex, all};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
-use crate::arrays::numbers;
+use crate::arrays;
 use crate::columns::Columns;
 use crate::error::check;
 use crate::interrupt::interruptible;
@@ -321,5 +321,5 @@ fn push<const N: usize>(columns: &mut [Vec<u32>; N], row: [u32; N]) {
 }
 
 fn table<const N: usize>(names: [&'static str; N], columns: [Vec<u32>; N]) -> Columns {
-    Columns::new(names.into_iter().zip(columns).map(|(name, column)| (name, numbers(column.into_iter()))).collect())
+    Columns::new(names.into_iter().zip(columns).map(|(name, column)| (name, arrays::numbers(column.into_iter()))).collect())
 }

@@ -19,7 +19,7 @@ pub fn nodes_table(graph: Arc<Graph>) -> Columns {
 fn nodes(graph: &Graph, rows: Range<usize>) -> Named {
     let nodes = || rows.clone().map(|row| graph.node(NodeIndex::new(row)));
     let text = |name: Option<NameId>| name.map(|name| graph.text(name));
-    let names = |of: fn(&StreamNode) -> Option<NameId>| nodes().map(move |node| text(of(node)));
+    let names = |of: fn(&StreamNode) -> Option<NameId>| nodes().map(move |node| text(of(&node)));
     vec![
         ("id", integers(nodes().map(|node| node.id))),
         ("name", texts(nodes().map(|node| graph.text(node.name)))),
@@ -45,7 +45,7 @@ pub fn edges_table(graph: Arc<Graph>, verdicts: Verdicts) -> Columns {
 fn edges(graph: &Graph, verdicts: &Verdicts, rows: Range<usize>) -> Named {
     let indices = || rows.clone().map(EdgeIndex::new);
     let edges = || indices().map(|edge| graph.edge(edge));
-    let id = |of: fn(&StreamEdge) -> NodeIndex| edges().map(move |edge| graph.node(of(edge)).id);
+    let id = |of: fn(&StreamEdge) -> NodeIndex| edges().map(move |edge| graph.node(of(&edge)).id);
     vec![
         ("source", integers(id(|edge| edge.source))),
         ("target", integers(id(|edge| edge.target))),
