@@ -458,6 +458,8 @@ class StreamGraph:
         Raises:
             OperatorIdError: two operators claim one uid.
         """
+    def iterations_table(self) -> Columns:
+        """The loops as columns; with the other two tables, what :meth:`from_columns` makes the same graph of."""
 
 @final
 class StreamNode:

@@ -19,6 +19,7 @@ import pytest
 
 from penstock.errors import PenstockError, SpecError, StreamGraphError
 from penstock.plan import StreamGraph, StreamGraphBuilder
+from tests.properties.odd_values import odd_spec
 
 NODES: dict[str, Any] = {
     "id": pa.array([1, 2, 3], pa.int32()),
@@ -111,6 +112,23 @@ def test_parquet(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"the edges table: the Parquet file is not readable \(.*magic bytes") as caught:
         StreamGraph.from_parquet(tmp_path / "nodes.parquet", tmp_path / "text.parquet")
     assert isinstance(caught.value.__cause__, pa.ArrowInvalid)
+
+
+def test_tables_of_a_graph_through_parquet(tmp_path: Path) -> None:
+    record = {"name": "p", "nodes": [], "edges": [], "iterations": []}
+    for spec in [record, *(odd_spec(seed) for seed in range(1000, 1020))]:
+        try:
+            graph = StreamGraph.from_dict(spec)
+        except PenstockError:
+            continue
+        paths = [tmp_path / name for name in ("nodes", "edges", "loops")]
+        for path, columns in zip(
+            paths, (graph.nodes_table(), graph.edges_table(), graph.iterations_table()), strict=True
+        ):
+            pq.write_table(pa.table(columns), path)
+        again = StreamGraph.from_parquet(paths[0], paths[1], iterations_path=paths[2])
+        for part in ("nodes", "edges", "iterations"):
+            assert again.to_dict().get(part) == graph.to_dict().get(part)
 
 
 def test_loops() -> None:

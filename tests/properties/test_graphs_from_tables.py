@@ -33,6 +33,10 @@ def compare(spec: Spec, seed: int) -> bool:
     if graph is None:
         return False
     assert not graph.verify()
+    again = StreamGraph.from_columns(
+        graph.nodes_table(), graph.edges_table(), iterations=graph.iterations_table(), **settings(spec)
+    )
+    assert again.to_json() == graph.to_json(), "its own tables do not hold all of a graph"
     assert plan_record(graph.to_json()) == plan_record(json.dumps(spec))
     return True
 

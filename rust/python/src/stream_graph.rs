@@ -274,6 +274,11 @@ impl StreamGraph {
         Ok(stream_tables::operator_ids_table(self.0.clone(), ids, binary))
     }
 
+    /// The loops as columns; with the other two tables, what :meth:`from_columns` makes the same graph of.
+    fn iterations_table(&self) -> Columns {
+        stream_tables::iterations_table(&self.0)
+    }
+
     fn __repr__(&self) -> String {
         format!("StreamGraph({:?}, {} nodes, {} edges)", self.0.settings.job_name, self.0.node_count(), self.0.edge_count())
     }

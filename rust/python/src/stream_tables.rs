@@ -3,12 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, StructArray};
+use arrow_schema::{Field, Fields};
 use penstock_planner::chainable::Verdicts;
 use penstock_planner::index::{EdgeIndex, Index, NameId, NodeIndex};
 use penstock_planner::operator_id::OperatorIds;
-use penstock_planner::stream_graph::{StreamEdge, StreamGraph as Graph, StreamNode};
+use penstock_planner::stream_graph::spec::SpecResources;
+use penstock_planner::stream_graph::{NodeExtras, ResourceSpec, Resources, StreamEdge, StreamGraph as Graph, StreamNode};
 
-use crate::arrays::{flags, integers, longs, numbers, operator_ids, optional_texts, shared_names, spellings, texts};
+use crate::arrays::{flags, integers, longs, numbers, operator_ids, optional_integers, optional_texts, shared_names, spellings, texts};
 use crate::columns::{Columns, Named};
 
 /// Nodes, in order of addition.
@@ -20,7 +23,7 @@ fn nodes(graph: &Graph, rows: Range<usize>) -> Named {
     let nodes = || rows.clone().map(|row| graph.node(NodeIndex::new(row)));
     let text = |name: Option<NameId>| name.map(|name| graph.text(name));
     let names = |of: fn(&StreamNode) -> Option<NameId>| nodes().map(move |node| text(of(&node)));
-    vec![
+    let mut columns = vec![
         ("id", integers(nodes().map(|node| node.id))),
         ("name", texts(nodes().map(|node| graph.text(node.name)))),
         ("kind", spellings(nodes().map(|node| Some(node.role.as_str())))),
@@ -34,7 +37,67 @@ fn nodes(graph: &Graph, rows: Range<usize>) -> Named {
         ("yielding", flags(nodes().map(|node| node.yielding))),
         ("managed_memory_weight", integers(nodes().map(|node| node.managed_memory_weight))),
         ("buffer_timeout", longs(nodes().map(|node| node.buffer_timeout))),
-    ]
+    ];
+    columns.extend(rarities(graph, rows));
+    columns
+}
+
+/// Columns of what few nodes have: those that some node of the graph uses.
+fn rarities(graph: &Graph, rows: Range<usize>) -> Named {
+    let extras = || rows.clone().map(|row| graph.extras(NodeIndex::new(row)));
+    let texts: [(&'static str, ExtraText); 4] = [
+        ("task", |extras| extras.task),
+        ("input_format", |extras| extras.input_format),
+        ("output_format", |extras| extras.output_format),
+        ("coordinator", |extras| extras.coordinator),
+    ];
+    let text = |of: ExtraText| shared_names(extras().map(move |extras| extras.and_then(of).map(|name| graph.text(name))));
+    let used = texts.into_iter().filter(|(_, of)| graph.all_extras().iter().any(|extras| of(extras).is_some()));
+    let mut columns: Named = used.map(|(name, of)| (name, text(of))).collect();
+    if graph.all_extras().iter().any(|extras| extras.resources.is_some()) {
+        columns.extend(resources(extras().map(|extras| extras.and_then(|extras| extras.resources.as_ref())).collect()));
+    }
+    columns
+}
+
+type ExtraText = fn(&NodeExtras) -> Option<NameId>;
+
+/// Minimum and preferred resources, a struct each.
+fn resources(of: Vec<Option<&Resources>>) -> Named {
+    let one = |part: fn(&Resources) -> &ResourceSpec| -> ArrayRef {
+        let specs = || of.iter().map(|both| both.map(|both| SpecResources::of(part(both))));
+        let size = |size: fn(SpecResources) -> i64| -> ArrayRef { Arc::new(specs().map(|spec| spec.map(size)).collect::<Int64Array>()) };
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("cpu", Arc::new(specs().map(|spec| spec.map(|spec| spec.cpu)).collect::<Float64Array>())),
+            ("heap_mb", size(|spec| spec.heap_mb)),
+            ("off_heap_mb", size(|spec| spec.off_heap_mb)),
+            ("managed_mb", size(|spec| spec.managed_mb)),
+        ];
+        let fields: Fields = columns.iter().map(|(name, column)| Field::new(*name, column.data_type().clone(), true)).collect();
+        let given: BooleanArray = of.iter().map(|both| Some(both.is_some())).collect();
+        let arrays = columns.into_iter().map(|(_, column)| column).collect();
+        Arc::new(StructArray::new(fields, arrays, Some(given.values().clone().into())))
+    };
+    vec![("min_resources", one(|both| &both.min)), ("preferred_resources", one(|both| &both.preferred))]
+}
+
+/// Loops, in order of addition.
+pub fn iterations_table(graph: &Graph) -> Columns {
+    let loops = || graph.iterations().iter();
+    let group = |head: NodeIndex| graph.node(head).slot_sharing_group.map(|group| graph.text(group));
+    let mut columns = vec![
+        ("loop_id", integers(loops().map(|one| one.loop_id))),
+        ("source_id", integers(loops().map(|one| graph.node(one.head).id))),
+        ("sink_id", integers(loops().map(|one| graph.node(one.tail).id))),
+        ("parallelism", integers(loops().map(|one| one.parallelism))),
+        ("max_parallelism", integers(loops().map(|one| one.max_parallelism))),
+        ("timeout", longs(loops().map(|one| one.timeout))),
+        ("slot_sharing_group", shared_names(loops().map(|one| group(one.head)))),
+    ];
+    if loops().any(|one| graph.resources(one.head).is_some()) {
+        columns.extend(resources(loops().map(|one| graph.resources(one.head)).collect()));
+    }
+    Columns::new(columns)
 }
 
 /// Edges with their verdicts, in order of addition.
@@ -53,6 +116,7 @@ fn edges(graph: &Graph, verdicts: &Verdicts, rows: Range<usize>) -> Named {
         ("shuffle_mode", spellings(edges().map(|edge| Some(edge.shuffle_mode.as_str())))),
         ("input", integers(edges().map(|edge| edge.type_number.into()))),
         ("side_output", shared_names(edges().map(|edge| edge.side_output.map(|tag| graph.text(tag))))),
+        ("partition_node", optional_integers(edges().map(|edge| edge.partition_node))),
         ("buffer_timeout", longs(edges().map(|edge| edge.buffer_timeout))),
         ("chained", flags(indices().map(|edge| verdicts.chained(edge)))),
         ("rule", spellings(indices().map(|edge| verdicts.get(edge).rule()))),

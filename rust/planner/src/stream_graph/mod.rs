@@ -142,6 +142,11 @@ impl StreamGraph {
         self.node(node).extras.map(|at| &self.extras[at as usize])
     }
 
+    /// What few nodes have, of those that have it.
+    pub fn all_extras(&self) -> &[NodeExtras] {
+        &self.extras
+    }
+
     /// Simple name of the task class that runs a node when it is the head of its chain.
     pub fn task(&self, node: NodeIndex) -> &str {
         match self.extras(node).and_then(|extras| extras.task) {
