@@ -35,6 +35,8 @@ CASES = (
     *((phase, "layered_dag", SIZE) for phase in ("build", "verdicts", "ids", "chains", "job_graph", "execution_graph")),
     ("job_graph", "forward_chain", SIZE),
     ("fan_out", "all_to_all", 1_000),
+    ("regions", "layered_dag", SIZE),
+    ("regions", "scheduler_batch", SIZE),
     *((phase, "layered_dag", 2_000) for phase in ("streaming_plan", "job_plan")),
 )
 LINEAR = (
@@ -55,7 +57,7 @@ def main() -> int:
     if missing:
         print(f"SKIPPED, {' and '.join(missing)} not installed (apt install valgrind): instruction counts")
         return int(arguments.require)
-    counts = count_all(build())
+    counts = count_all(build("counting"))
     if arguments.update:
         BASELINE.write_text(json.dumps({**toolchain(), "instructions": counts}, indent=2) + "\n")
         print(f"Wrote {len(counts)} counts to {BASELINE.relative_to(ROOT)}")
@@ -64,12 +66,11 @@ def main() -> int:
     return int(bool(complaints))
 
 
-def build() -> Path:
-    """The program that runs one phase. Returns its path."""
-    command = ["cargo", "build", "--release", "--locked", "--package", "penstock-planner", "--example", "phases"]
-    messages = subprocess.run(
-        [*command, "--message-format=json-render-diagnostics"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
-    ).stdout
+def build(profile: str) -> Path:
+    """The program that runs one phase, with a profile of Cargo.toml. Returns its path."""
+    command = ["cargo", "build", "--quiet", "--locked", f"--profile={profile}", "--message-format=json"]
+    command += ["--package=penstock-planner", "--example=phases"]
+    messages = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
     artifacts = [json.loads(line) for line in messages.splitlines()]
     return next(Path(artifact["executable"]) for artifact in artifacts if artifact.get("executable"))
 

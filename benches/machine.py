@@ -25,6 +25,7 @@ def describe() -> dict[str, str]:
         "Rust": first_version("rustc", "--version"),
         "Java": first_version("java", "-version"),
     }
+    facts["JVM heap"] = os.environ.get("PENSTOCK_BENCH_HEAP", "8g")
     for library in LIBRARIES:
         facts[library] = importlib.metadata.version(library)
     return facts

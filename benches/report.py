@@ -18,7 +18,8 @@ from results import FOLDER, ROOT, Results
 README = ROOT / "README.md"
 BEGIN = "<!-- measured: written by benches/report.py -->"
 END = "<!-- /measured -->"
-PEERS = ("Penstock", "Flink 1.11.4", "Flink 2.3.0", "Python", "rustworkx", "networkx", "Rust", "NumPy", "memcpy")
+PLANNERS = ("Penstock", *targets.FLINKS, "Python")
+PEERS = (*PLANNERS, targets.PROFILED, "rustworkx", "networkx", "Rust", "NumPy", "memcpy")
 SUMMARY = (  # phase, shape: the rows of the README's second table
     ("hash", "layered_dag"),
     ("hash", "uid_table"),
@@ -113,14 +114,13 @@ def missed(found: Results) -> str:
 
 def summary_table(found: Results) -> str:
     """The main phases: all planners side by side."""
-    peers = PEERS[:4]
-    head = ("step", "operators", *peers)
+    head = ("step", "operators", *PLANNERS)
     rows = []
     for phase, shape in SUMMARY:
         for size in SIZES:
-            cells = [cell(found, phase, shape, size, peer) for peer in peers]
+            cells = [cell(found, phase, shape, size, peer) for peer in PLANNERS]
             rows.append((f"{phase}, {shape.replace('_', ' ')}", f"{size:,}", *cells))
-    return table(head, rows, numbers=1 + len(peers))
+    return table(head, rows, numbers=1 + len(PLANNERS))
 
 
 def cell(found: Results, phase: str, shape: str, size: int, peer: str) -> str:

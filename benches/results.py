@@ -42,10 +42,9 @@ class Results:
         return self.find(phase, shape, size, peer).get("median")
 
     def sizes(self, phase: str, shape: str, peer: str, fact: str = "median") -> list[tuple[int, float]]:
-        """Size and a fact, ascending, where it was measured."""
-        found = [(key[2], row[fact]) for key, row in self.rows.items() if key[:2] == (phase, shape) and key[3] == peer
-                 and row.get(fact) is not None]  # fmt: skip
-        return sorted(found)
+        """Size and a fact, ascending, where it was measured and is not too small to be seen."""
+        rows = [(key[2], row.get(fact)) for key, row in self.rows.items() if (*key[:2], key[3]) == (phase, shape, peer)]
+        return sorted((size, value) for size, value in rows if value)
 
 
 def gather(lines: Iterable[Mapping[str, Any]]) -> dict[Key, dict[str, Any]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from results import Results
 
 FLINKS = ("Flink 1.11.4", "Flink 2.3.0")
+PROFILED = "Penstock (2.3)"  # planning as Flink 2.3 does
 GIB = 2**30
 
 Ours = tuple[str, str, int]  # phase, shape, size
@@ -46,11 +47,17 @@ def faster(results: Results, target: str, factor: float, ours: Ours, peer: str, 
     """Penstock against a peer on the same graph; ``theirs`` is the peer's phase if it has another name."""
     phase, shape, size = ours
     other = results.find(theirs or phase, shape, size, peer)
-    mine, equal = results.seconds(*ours), other.get("checksum_equal")
+    mine, equal = own(results, ours, peer), other.get("checksum_equal")
     if mine is None or other.get("median") is None:
         return Row(target, died(other), None, equal)
     ratio = other["median"] / mine
     return Row(target, f"{ratio:,.0f}× ({time(other['median'])} : {time(mine)})", ratio >= factor, equal)
+
+
+def own(results: Results, ours: Ours, peer: str) -> float | None:
+    """Penstock's time, with the profile of the Flink it is compared with where that was measured by itself."""
+    profiled = results.seconds(*ours, PROFILED) if peer == FLINKS[1] else None
+    return profiled or results.seconds(*ours)
 
 
 def died(row: object) -> str:
@@ -107,7 +114,7 @@ def job_graph(results: Results) -> list[Row]:
 
 def without_serialisation(results: Results, target: str, ours: Ours, peer: str) -> Row:
     whole, spent = (results.seconds(phase, *ours[1:], peer) for phase in ("job graph", "config serialisation"))
-    mine = results.seconds(*ours)
+    mine = own(results, ours, peer)
     if whole is None or spent is None or mine is None:
         return Row(target, died(results.find(*ours, peer)), None)
     rest = whole - spent

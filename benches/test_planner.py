@@ -6,16 +6,19 @@ Every bench checks what it measured, so a wrong answer is never fast.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.shapes import SHAPES, Shape, vertex_count
 
 from conftest import Measure
-from penstock.plan import StreamGraph, StreamGraphBuilder, operator_id, plan_record
+from penstock.plan import PROFILES, StreamGraph, StreamGraphBuilder, operator_id, plan_record
 from penstock.plan.shapes import layered_dag, uid_table
 
+EDGE_COLUMNS = ["source", "target", "partitioner", "shuffle_mode", "input"]
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 
 
@@ -25,9 +28,8 @@ def job_of(graph: Any) -> Any:
 
 def refill(graph: StreamGraph) -> Callable[[], StreamGraph]:
     """The calls that build a graph node by node, as a program makes them."""
-    nodes, edges = graph.to_dict()["nodes"], graph.to_dict()["edges"]
-    for edge in edges:
-        edge["shuffle_mode"] = edge.get("shuffle_mode", "UNDEFINED")
+    description = graph.to_dict()
+    nodes, edges = description["nodes"], description["edges"]
 
     def build() -> StreamGraph:
         builder = StreamGraphBuilder()
@@ -44,6 +46,43 @@ def test_builder_calls(measure: Measure, size: int) -> None:
     """A Python call per node and per edge, which is how small programs arrive."""
     facts = {"phase": "builder calls", "shape": "layered_dag", "size": size}
     graph = measure(lambda build: build(), lambda: refill(layered_dag(size)), **facts)
+    assert len(graph.nodes_table()) == size
+
+
+def tables(size: int) -> tuple[pa.Table, pa.Table]:
+    """A layered DAG as two Arrow tables."""
+    graph = layered_dag(size)
+    return pa.table(graph.nodes_table()), pa.table(graph.edges_table()).select(EDGE_COLUMNS)
+
+
+def test_from_columns(measure: Measure, size: int) -> None:
+    """A graph out of Arrow tables: every column that a node has, five of an edge."""
+    facts = {"phase": "bulk input, Arrow", "shape": "layered_dag", "size": size}
+    graph = measure(lambda made: StreamGraph.from_columns(*made), lambda: tables(size), **facts)
+    assert len(graph.nodes_table()) == size
+
+
+def test_from_numpy(measure: Measure, size: int) -> None:
+    """The least a graph can be told in: NumPy arrays of numbers, and texts as a dictionary."""
+    facts = {"phase": "bulk input, NumPy", "shape": "layered_dag", "size": size}
+
+    def arrays() -> tuple[Any, Any]:
+        nodes, edges = tables(size)
+        texts = {name: nodes[name].combine_chunks().dictionary_encode() for name in ("name", "kind")}
+        numbers = {name: nodes[name].to_numpy() for name in ("id", "parallelism")}
+        return {**numbers, **texts}, {name: edges[name].to_numpy() for name in ("source", "target", "input")}
+
+    graph = measure(lambda made: StreamGraph.from_columns(*made), arrays, **facts)
+    assert len(graph.nodes_table()) == size
+
+
+def test_from_parquet(measure: Measure, size: int, tmp_path: Path) -> None:
+    """The same tables out of two files that the system has in memory."""
+    paths = [tmp_path / "nodes.parquet", tmp_path / "edges.parquet"]
+    for path, table in zip(paths, tables(size), strict=True):
+        pq.write_table(table, path)
+    facts = {"phase": "bulk input, Parquet", "shape": "layered_dag", "size": size}
+    graph = measure(lambda paths: StreamGraph.from_parquet(*paths), lambda: paths, **facts)
     assert len(graph.nodes_table()) == size
 
 
@@ -86,6 +125,14 @@ def test_job_graph(measure: Measure, shape: Shape, size: int) -> None:
     """StreamGraph -> JobGraph: verdicts, IDs, chains, vertices, data sets, slot sharing, order."""
     job = measure(job_of, lambda: shape(size), phase="job graph", shape=shape.__name__, size=size)
     assert len(job.vertices_table()) == vertex_count(shape, size)
+
+
+@pytest.mark.parametrize("flink", PROFILES[1:])
+def test_job_graph_of_another_version(measure: Measure, size: int, flink: str) -> None:
+    """The same as a later Flink makes it."""
+    facts = {"phase": "job graph", "shape": "layered_dag", "size": size, "peer": f"Penstock ({flink})"}
+    job = measure(lambda graph: graph.job_graph(flink=flink), lambda: layered_dag(size), **facts)
+    assert len(job.vertices_table()) == size
 
 
 @every_shape

@@ -10,53 +10,59 @@ from typing import Any
 import pytest
 
 from conftest import Measure
-from penstock.plan import ExecutionGraph, shapes
+from penstock.plan import PROFILES, shapes
 
-pytestmark = pytest.mark.skipif(not hasattr(ExecutionGraph, "pipelined_regions"), reason="not there yet")
 KINDS = pytest.mark.parametrize("kind", ["streaming", "batch"])
+VERSIONS = pytest.mark.parametrize("flink", PROFILES)
 
 
-def expanded(kind: str, parallelism: int) -> Any:
+def expanded(kind: str, parallelism: int, flink: str) -> Any:
     """Source and sink, all-to-all; pipelined for streaming, blocking for batch."""
     graph = shapes.scheduler_benchmark(parallelism, blocking=kind == "batch")
-    return graph.job_graph().execution_graph()
+    return graph.job_graph(**({} if flink == "1.11" else {"flink": flink})).execution_graph()
 
 
-def with_regions(kind: str, parallelism: int) -> Any:
-    execution = expanded(kind, parallelism)
+def with_regions(kind: str, parallelism: int, flink: str) -> Any:
+    execution = expanded(kind, parallelism, flink)
     execution.pipelined_regions()
     return execution
 
 
-def facts(phase: str, kind: str, parallelism: int) -> dict[str, Any]:
-    return {"phase": phase, "shape": f"scheduler_{kind}", "size": parallelism}
+def facts(phase: str, kind: str, parallelism: int, flink: str) -> dict[str, Any]:
+    peer = "Penstock" if flink == "1.11" else f"Penstock ({flink})"
+    return {"phase": phase, "shape": f"scheduler_{kind}", "size": parallelism, "peer": peer}
 
 
 @KINDS
-def test_regions(measure: Measure, kind: str, parallelism: int) -> None:
+@VERSIONS
+def test_regions(measure: Measure, kind: str, flink: str, parallelism: int) -> None:
     """All subtasks of the streaming job are one region, those of the batch job one each."""
-    run = facts("regions", kind, parallelism)
-    regions = measure(lambda execution: execution.pipelined_regions(), lambda: expanded(kind, parallelism), **run)
+    run = facts("regions", kind, parallelism, flink)
+    regions = measure(
+        lambda execution: execution.pipelined_regions(), lambda: expanded(kind, parallelism, flink), **run
+    )
     assert len(regions) == (1 if kind == "streaming" else 2 * parallelism)
 
 
 @KINDS
-def test_regions_to_restart(measure: Measure, kind: str, parallelism: int) -> None:
+@VERSIONS
+def test_regions_to_restart(measure: Measure, kind: str, flink: str, parallelism: int) -> None:
     """The first subtask of the source fails: it and all that read what it writes run again."""
-    run = facts("regions to restart", kind, parallelism)
+    run = facts("regions to restart", kind, parallelism, flink)
     fail = lambda execution: execution.regions_to_restart(0, 0)  # noqa: E731 - one expression
-    restarted = measure(fail, lambda: with_regions(kind, parallelism), **run)
+    restarted = measure(fail, lambda: with_regions(kind, parallelism, flink), **run)
     assert restarted.total_vertices == (2 * parallelism if kind == "streaming" else parallelism + 1)
 
 
 @KINDS
-def test_partition_release(measure: Measure, kind: str, parallelism: int) -> None:
+@VERSIONS
+def test_partition_release(measure: Measure, kind: str, flink: str, parallelism: int) -> None:
     """Every subtask finishes, one after the other: which partitions has everybody read?"""
-    run = facts("partition release", kind, parallelism)
+    run = facts("partition release", kind, parallelism, flink)
 
     def finish(release: Any) -> int:
         found = [release.vertex_finished(vertex, subtask) for vertex in (0, 1) for subtask in range(parallelism)]
         return sum(map(len, found))
 
-    released = measure(finish, lambda: with_regions(kind, parallelism).partition_release(), **run)
+    released = measure(finish, lambda: with_regions(kind, parallelism, flink).partition_release(), **run)
     assert released == (0 if kind == "streaming" else 1), "pipelined results are released by who wrote them"

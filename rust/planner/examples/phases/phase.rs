@@ -21,7 +21,7 @@ pub type Outcome = Box<dyn Any>;
 pub type Work = Box<dyn FnMut() -> Outcome>;
 
 /// Every phase, in the order of planning; the last two are what hashing is compared with.
-pub const NAMES: [&str; 12] = [
+pub const NAMES: [&str; 13] = [
     "build",
     "verdicts",
     "ids",
@@ -30,6 +30,7 @@ pub const NAMES: [&str; 12] = [
     "job_graph",
     "execution_graph",
     "fan_out",
+    "regions",
     "streaming_plan",
     "job_plan",
     "traversal",
@@ -57,6 +58,10 @@ pub fn prepare(phase: &str, shape: &str, size: usize) -> Result<Work, String> {
         "fan_out" => {
             let execution = Arc::new(execution_graph(&Arc::new(job_graph(&graph))));
             work(move || EdgeTable::new(execution.clone(), 1 << 20).all(u64::MAX).expect("no limit"))
+        }
+        "regions" => {
+            let job = Arc::new(job_graph(&graph));
+            work(move || execution_graph(&job).pipelined_regions().expect("regions")) // it remembers them: a new one
         }
         "streaming_plan" => work(move || streaming_plan(&graph).expect("not empty")),
         "job_plan" => {
@@ -96,12 +101,11 @@ fn traversal(graph: &StreamGraph) -> u64 {
     let (mut at, mut sum) = (0, 0u64);
     while let Some(&node) = queue.get(at) {
         at += 1;
-        sum += graph.node(node).id as u64;
         for &edge in graph.in_edges(node) {
-            sum += u64::from(graph.edge(edge).source.0);
+            sum += u64::from(graph.source(edge).0);
         }
         for &edge in graph.out_edges(node) {
-            let child = graph.edge(edge).target;
+            let child = graph.target(edge);
             missing[child.get()] -= 1;
             if missing[child.get()] == 0 {
                 queue.push(child);

@@ -95,6 +95,18 @@ impl StreamGraph {
         self.edges.row(edge.get())
     }
 
+    /// The node an edge leaves.
+    #[inline]
+    pub fn source(&self, edge: EdgeIndex) -> NodeIndex {
+        self.edges.source[edge.get()]
+    }
+
+    /// The node an edge reaches.
+    #[inline]
+    pub fn target(&self, edge: EdgeIndex) -> NodeIndex {
+        self.edges.target[edge.get()]
+    }
+
     /// Out-edges of a node, in order of addition.
     #[inline]
     pub fn out_edges(&self, node: NodeIndex) -> &[EdgeIndex] {
