@@ -198,8 +198,11 @@ class KeyedProcessOperator(ProcessOperator):
 
 
 class _Process(Yielding):
+    def __init__(self, context: OperatorContext, output: Output, function: Any, keyed: Any) -> None:
+        super().__init__(context, output, function, keyed)
+        self._ctx = ProcessContext(context)
+        if context.state is not None:
+            self.use_timers(context.state, self._ctx)
+
     def input(self, number: int) -> Collector:
-        ctx = ProcessContext(self.context)
-        if self.context.state is not None:
-            self.use_timers(self.context.state, ctx)
-        return self.with_key(self.processing(bind(self.function, "process_element"), ctx), always=True)
+        return self.with_key(self.processing(bind(self.function, "process_element"), self._ctx), always=True)
