@@ -94,7 +94,11 @@ class Traced:
 # ------------------------------------------------------------------------------------------------
 
 
-def play(ctx: Any, items: list[Any], kind: type, plain: bool) -> None:
+ROUNDS = 1_000
+"""How long a source waits for a sink: a program that needs more would never end."""
+
+
+def play(notes: Notes, ctx: Any, items: list[Any], kind: type, plain: bool) -> None:
     """Emit the items of a source."""
     for item in items:
         if isinstance(item, list):
@@ -105,18 +109,30 @@ def play(ctx: Any, items: list[Any], kind: type, plain: bool) -> None:
             ctx.mark_as_temporarily_idle()
         elif "settle" in item:
             ctx.end_round()
+        elif "await" in item:
+            wait(notes, ctx, *item["await"])
         elif "fail" in item:
             raise IllegalStateException(item["fail"])
+
+
+def wait(notes: Notes, ctx: Any, sink: str, texts: int) -> None:
+    """End rounds until a sink has so many texts. On Spark, where no round begins before all have been made, it never
+    has."""
+    for _ in range(ROUNDS):
+        if sum(map(len, (lines for (name, _), lines in notes.read("sink").items() if name == sink))) >= texts:
+            return
+        ctx.end_round()
+    raise TimeoutError(f"{sink} has not got {texts} texts")
 
 
 class Play(SourceFunction):
     """Plays one list of items."""
 
-    def __init__(self, items: list[Any], kind: type, plain: bool) -> None:
-        self.items, self.kind, self.plain = items, kind, plain
+    def __init__(self, notes: Notes, items: list[Any], kind: type, plain: bool) -> None:
+        self.notes, self.items, self.kind, self.plain = notes, items, kind, plain
 
     def run(self, ctx: Any) -> None:
-        play(ctx, self.items, self.kind, self.plain)
+        play(self.notes, ctx, self.items, self.kind, self.plain)
 
 
 class TracedPlay(Traced, Play):
@@ -124,7 +140,7 @@ class TracedPlay(Traced, Play):
 
     def __init__(self, notes: Notes, name: str, *play: Any) -> None:
         Traced.__init__(self, notes, name)
-        Play.__init__(self, *play)
+        Play.__init__(self, notes, *play)
 
     def run(self, ctx: Any) -> None:
         self.trace(f"run {self.name}")
@@ -135,14 +151,14 @@ class TracedPlay(Traced, Play):
 class PlayMany(ParallelSourceFunction):
     """Plays a list of items in each subtask."""
 
-    def __init__(self, lists: list[list[Any]], kind: type) -> None:
-        self.lists, self.kind = lists, kind
+    def __init__(self, notes: Notes, lists: list[list[Any]], kind: type) -> None:
+        self.notes, self.lists, self.kind = notes, lists, kind
 
     def open(self, runtime_context: Any) -> None:
         self.items = self.lists[runtime_context.get_index_of_this_subtask()]
 
     def run(self, ctx: Any) -> None:
-        play(ctx, self.items, self.kind, plain=False)
+        play(self.notes, ctx, self.items, self.kind, plain=False)
 
 
 class Collect(SinkFunction):

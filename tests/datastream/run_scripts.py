@@ -53,7 +53,7 @@ NAME_LENGTH = 80
 """Flink's metrics cut operator names."""
 
 _GATES = ("await",)
-"""Items that make a source wait for what a sink has got: the programs depend on it, and a bounded run cannot."""
+"""Items that make a source wait for what a sink has got; a Spark job makes all rounds of its sources before."""
 
 
 class Recorder:
@@ -152,14 +152,14 @@ class Interpreter(api_scripts.Interpreter):
 
     def _play(self, items: list[Any], plain: bool = False, trace: str | None = None) -> Play:
         playing = items, self.record, plain
-        return Play(*playing) if trace is None else TracedPlay(self.notes, trace, *playing)
+        return Play(self.notes, *playing) if trace is None else TracedPlay(self.notes, trace, *playing)
 
     def _parallelSource(self, env: Any, lists: list[list[Any]]) -> Any:
-        return self._playing(PlayMany(lists, self.record), lists).set_parallelism(len(lists))
+        return self._playing(PlayMany(self.notes, lists, self.record), lists).set_parallelism(len(lists))
 
     def _playing(self, source: Any, lists: list[list[Any]]) -> Any:
         gates = {key for items in lists for item in items if isinstance(item, dict) for key in item if key in _GATES}
-        if gates:
+        if gates and not isinstance(self.recorder.executor, LocalExecutor):
             raise Lacking(min(gates))
         return self.environment.add_source(source, type_info=self.record_type)
 

@@ -96,7 +96,7 @@ def test_buffers_keep_order_and_timestamps():
     times = [None] * 100 + [5] * 3000 + list(range(50)) + [None]
     for i, t in enumerate(times):
         w.write(i, t)
-    w.flush()
+    w.finish()
     values, read = [], []
     for row in rows:
         buffer, stamps, _ = decode(row[5])
@@ -114,7 +114,7 @@ def test_large_records_make_small_buffers(monkeypatch):
     w = writer(rows)
     for _ in range(200):
         w.write("x" * 100_000, None)
-    w.flush()
+    w.finish()
     assert max(len(row[5]) for row in rows[1:]) < 3 * exchange.TARGET_BYTES
     monkeypatch.setattr(exchange, "MAX_BYTES", 1000)
     rows.clear()
@@ -135,7 +135,7 @@ def test_records_that_become_large_do_not_fill_a_buffer_for_two_thousand(kind, n
         w.write(i, None)
     for _ in range(300):
         w.write(large, None)
-    w.flush()
+    w.finish()
     assert max(len(row[5]) for row in rows) < 160 * 100_000
     assert sum(len(decode(row[5])[0]) for row in rows) == 30_300
 
@@ -150,7 +150,7 @@ def test_destinations_share_the_bytes():
     rows = []
     w = writer(rows, "BROADCAST", 3, [Destination(4, 2, 10), Destination(5, 3, 0)])
     w.write("a", None)
-    w.flush()
+    w.finish()
     assert [(r[0], r[1], r[2]) for r in rows] == [(2, 10, 4), (2, 11, 4), (2, 12, 4), (3, 0, 5), (3, 1, 5), (3, 2, 5)]
     assert len({id(r[5]) for r in rows}) == 1
 

@@ -19,6 +19,14 @@ from tests.datastream.test_run_scripts import records
         "trace_two_tasks_p2",
         "r146",  # side outputs, broadcast, global, flat map, keys
         "fail_at_map",
+        "window_session_bridge",
+        "late_sliding_allowed",
+        "timers_p1",
+        "watermarks_idle_source_comes_back",  # rounds of two sources
+        "state_all_kinds_p2",
+        "co_process_timers_settled",
+        "interval_join_both_exclusive",
+        "async_unordered_watermarks_are_fences",
     ],
 )
 def test_spark_gives_what_flink_gave(executor, name):

@@ -244,7 +244,7 @@ class DataStream(PlannedMethods, SinkMethods):
         """Send every record to every subtask.
 
         Args:
-            broadcast_state_descriptors: with states, the result is a BroadcastStream to connect to (plan only).
+            broadcast_state_descriptors: with states, the result is a BroadcastStream to connect to.
         """
         stream = self._partition("BROADCAST")
         if not broadcast_state_descriptors:

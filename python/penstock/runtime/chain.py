@@ -77,6 +77,11 @@ class OperatorChain:
         for writer in self._writers:
             writer.status(active)
 
+    def send(self) -> None:
+        """Send what the writers hold; more may follow."""
+        for writer in self._writers:
+            writer.send()
+
     def begin_round(self, number: int) -> None:
         """What leaves the task from here on is of another round."""
         for writer in self._writers:
@@ -89,7 +94,7 @@ class OperatorChain:
             operator.end_input()
             operator.close()
         for writer in self._writers:
-            writer.flush()
+            writer.finish()
 
     def dispose(self) -> None:
         """Release everything, after success or failure, in the order of opening."""

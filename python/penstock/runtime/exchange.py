@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
 from penstock.errors import PenstockError
@@ -189,10 +189,14 @@ class RecordWriter:
             if len(signals) >= MAX_SIGNALS:
                 self._flush(channel)
 
-    def begin_round(self, number: int) -> None:
-        """Send everything, and mark what follows as of another round."""
+    def send(self) -> None:
+        """Send everything so far; more may follow."""
         for channel in range(self._count):
             self._flush(channel)
+
+    def begin_round(self, number: int) -> None:
+        """Send everything, and mark what follows as of another round."""
+        self.send()
         self._round = number
 
     def _flush(self, channel: int) -> None:
@@ -214,9 +218,9 @@ class RecordWriter:
             size = sum(map(len, pieces)) // len(values)
             self._limit = max(1, min(MAX_RECORDS, TARGET_BYTES // max(size, 1), self._limit * 8))
         for piece in pieces:
-            self._send(channel, piece)
+            self._emit_row(channel, piece)
 
-    def _send(self, channel: int, data: bytes) -> None:
+    def _emit_row(self, channel: int, data: bytes) -> None:
         number = self._sequence[channel]
         self._sequence[channel] = number + 1
         self._sent[channel] = self._round
@@ -226,7 +230,7 @@ class RecordWriter:
             for target in targets:
                 self._emit((to.level, to.offset + target, to.edge, self._subtask, sequence, data))
 
-    def flush(self) -> None:
+    def finish(self) -> None:
         """Send what is left, channel by channel. A last MAX_WATERMARK is left out: the end of the channel says it. A
         channel that ends in a later round than it has sent anything in says so by an empty row."""
         for channel, signals in enumerate(self._signals):
@@ -235,7 +239,7 @@ class RecordWriter:
                 signals.pop()
             self._flush(channel)
             if self._sent[channel] != self._round:
-                self._send(channel, encode([], []))
+                self._emit_row(channel, encode([], []))
 
 
 def _halves(values: list[Any], stamps: Stamps, signals: list[Signal]) -> Iterator[bytes]:
@@ -280,11 +284,11 @@ Channel = tuple[int, int]
 
 
 class Arrival(NamedTuple):
-    """A buffer that is due."""
+    """A buffer that is due, or without data the end of a channel."""
 
     channel: Channel
-    round: int
-    data: bytes
+    round: int | None
+    data: bytes | None
     last: bool
     """Whether the channel ends with it, where that is known."""
 
@@ -315,7 +319,8 @@ class InputGate:
         self._held = 0
         self._rows: list[tuple[int, int, int, bytes | None, int, int]] = []
         self._file: IO[bytes] | None = None
-        self._next = 0
+        self._expected: dict[Channel, int] = {}
+        self._ended: set[Channel] = set()
 
     def add(self, edge: int, sender: int, sequence: int, data: bytes) -> None:
         """Take one buffer."""
@@ -328,32 +333,35 @@ class InputGate:
         self._rows.append((sequence, edge, sender, None, self._file.tell(), len(data)))
         self._file.write(data)
 
-    def silent(self) -> list[Channel]:
-        """The channels that have sent nothing."""
-        heard = {(edge, sender) for _, edge, sender, *_ in self._rows}
-        return [channel for channels in self.channels.values() for channel in channels if channel not in heard]
+    def drain(self, ended: Container[Channel] | None = None) -> Iterator[Arrival]:
+        """All buffers in order; they leave the gate as they are read. A channel that has ended says so once, with its
+        last buffer, or without data before all others if none is left.
 
-    def drain(self) -> Iterator[Arrival]:
-        """All buffers in order; they leave the gate as they are read.
+        Args:
+            ended: channels that have sent everything; None: all have.
 
         Raises:
             ExchangeError: a buffer is missing, or came twice.
         """
         rows = sorted(self._rows, key=lambda row: row[:3], reverse=True)
-        self._rows = []
+        self._rows, self._held = [], 0
         left = Counter((edge, sender) for _, edge, sender, *_ in rows)
-        expected: dict[Channel, int] = {}
+        ending = {c for each in self.channels.values() for c in each if ended is None or c in ended} - self._ended
+        self._ended |= ending
+        for channel in sorted(ending - left.keys()):
+            yield Arrival(channel, None, None, True)
         while rows:
             sequence, edge, sender, data, offset, length = rows.pop()
             channel = edge, sender
-            expected[channel] = check_sequence(edge, sender, sequence, expected.get(channel, 0))
+            expected = self._expected.get(channel, 0)
+            self._expected[channel] = check_sequence(edge, sender, sequence, expected)
             if data is None:
                 assert self._file is not None
                 self._file.seek(offset)
                 data = self._file.read(length)
             left[channel] -= 1
-            yield Arrival(channel, sequence >> ROUND_BITS, data, not left[channel])
-        self.close()
+            yield Arrival(channel, sequence >> ROUND_BITS, data, channel in ending and not left[channel])
+        self._give_back()
 
     def pass_on(self, rows: Iterable[Row]) -> Iterator[Arrival]:
         """What :meth:`add` and :meth:`drain` do, at once, for the rows of a single sender, which come in order.
@@ -362,14 +370,19 @@ class InputGate:
             ExchangeError: they do not.
         """
         for _, _, edge, sender, sequence, data in rows:
-            self._next = check_sequence(edge, sender, sequence, self._next)
+            expected = self._expected.get((edge, sender), 0)
+            self._expected[edge, sender] = check_sequence(edge, sender, sequence, expected)
             yield Arrival((edge, sender), sequence >> ROUND_BITS, data, False)
 
-    def close(self) -> None:
-        """Give the temporary file back."""
+    def _give_back(self) -> None:
+        """The temporary file is read."""
         if self._file is not None:
             self._file.close()
             self._file = None
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._give_back()
         self._rows, self._held = [], 0
 
 

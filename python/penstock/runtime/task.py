@@ -7,8 +7,8 @@ exactly the attempt whose output was consumed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Container, Iterable, Iterator
+from typing import Any, TypeVar
 
 from penstock.runtime.chain import OperatorChain
 from penstock.runtime.codec import decode
@@ -28,6 +28,8 @@ _WAITING = 32
 """Rows that may wait while a source function or a buffer of input runs on."""
 _WAITING_BYTES = 4 << 20
 """Bytes of them."""
+
+R = TypeVar("R")
 
 Times = Iterator["int | None"] | None
 """The timestamps of some records; None when no record has one."""
@@ -75,11 +77,33 @@ class Task:
             return iter(())
         return self._guarded(self._process(self._gate.pass_on(rows)))
 
+    def work_off(self, ended: Container[Channel]) -> Iterator[Row]:
+        """Process what has come so far, and send all results of it; more may come.
+
+        Args:
+            ended: channels that have sent everything.
+        """
+        return self._guarded(self._work_off(ended))
+
+    def _work_off(self, ended: Container[Channel]) -> Iterator[Row]:
+        yield from self._process(self._gate.drain(ended))
+        self._open().send()
+        yield from self._drain()
+
+    @property
+    def channels(self) -> list[Channel]:
+        """The channels that lead to this subtask."""
+        return [channel for each in self._gate.channels.values() for channel in each]
+
     def finish(self) -> Iterator[Row]:
         """The input has ended: run to the end; the last row is the report."""
+        return filter(None, self.rounds())
+
+    def rounds(self) -> Iterator[Row | None]:
+        """The same; None stands where a source ends a round."""
         return self._guarded(self._run_to_end())
 
-    def _guarded(self, rows: Iterator[Row]) -> Iterator[Row]:
+    def _guarded(self, rows: Iterator[R]) -> Iterator[R]:
         """Rows of the chain, made in a place deep enough for it, with failures in the user's terms."""
         try:
             yield from deep(len(self._vertex.operators), rows)
@@ -142,17 +166,21 @@ class Task:
     def _process(self, arrivals: Iterable[Arrival]) -> Iterator[Row]:
         self._open()
         for channel, number, data, last in arrivals:
-            if number != self._round:
+            if number is not None and number != self._round:
                 self._begin_round(number)
-            values, stamps, signals = decode(data)
-            self._records_read += len(values)
-            times = timestamps(stamps, len(values)) if stamps else None
-            if signals:
-                yield from self._feed_mixed(channel, values, times, signals)
-            else:
-                yield from self._feed(self._collectors[channel[0]], values, times)
+            if data is not None:
+                yield from self._read(channel, data)
             if last:
                 self._valves[channel[0]].end(channel)
+                yield from self._drain()
+
+    def _read(self, channel: Channel, data: bytes) -> Iterator[Row]:
+        values, stamps, signals = decode(data)
+        self._records_read += len(values)
+        times = timestamps(stamps, len(values)) if stamps else None
+        if signals:
+            return self._feed_mixed(channel, values, times, signals)
+        return self._feed(self._collectors[channel[0]], values, times)
 
     def _feed(self, collect: Collector, values: list[Any], times: Times) -> Iterator[Row]:
         """The records of a buffer into the chain, and its rows out: one record may be a split of a file or explode
@@ -186,15 +214,16 @@ class Task:
                 yield from self._drain()
         yield from self._feed(collect, values[position:] if position else values, times)
 
-    def _run_to_end(self) -> Iterator[Row]:
+    def _run_to_end(self) -> Iterator[Row | None]:
         chain = self._open()
         if isinstance(chain.head, SourceOperator):
+            number = self._round
             for _ in chain.head.run(self._backlog):
                 yield from self._drain()
+                if number != self._round:
+                    number = self._round
+                    yield None
         else:
-            if not self._gate.ordered:
-                for channel in self._gate.silent():
-                    self._valves[channel[0]].end(channel)
             yield from self._process(self._gate.drain())
             for valve in dict.fromkeys(self._valves.values()):
                 valve.end_all()

@@ -43,13 +43,14 @@ class StreamSource(StreamOperator):
 class SourceContext:
     """The ``ctx`` of a source function's ``run``."""
 
-    __slots__ = ("_collect", "_context", "_idle", "_output", "_pause", "_rounds", "emitted")
+    __slots__ = ("_breathe", "_collect", "_context", "_idle", "_output", "_pause", "_rounds", "emitted")
 
-    def __init__(self, output: Output, context: OperatorContext, pause: Pause) -> None:
+    def __init__(self, output: Output, context: OperatorContext, backlog: Callable[[], bool], breathe: Pause) -> None:
         self._output = output
+        self._breathe = breathe
         self._collect = output.collect
         self._context = context
-        self._pause = pause
+        self._pause = lambda: breathe() if backlog() else None
         self._idle = False
         self._rounds = 0
         self.emitted = 0
@@ -87,6 +88,7 @@ class SourceContext:
         emit after it. (Penstock's own: what aligned barriers are to Flink, and a micro-batch to Spark.)"""
         self._rounds += 1
         self._context.begin_round(self._rounds)
+        self._breathe()
 
     def _set_idle(self, idle: bool) -> None:
         self._idle = idle
@@ -137,7 +139,7 @@ class SourceOperator(LiveOperator):
         contexts: list[SourceContext] = []
 
         def body(pause: Pause) -> None:
-            contexts.append(SourceContext(self.output, self.context, lambda: pause() if backlog() else None))
+            contexts.append(SourceContext(self.output, self.context, backlog, pause))
             self.call(run, contexts[0])
 
         ended = False
