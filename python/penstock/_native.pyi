@@ -14,8 +14,20 @@ class _ArrowArray(Protocol):
 
 _Table = _ArrowStream | _ArrowArray | Mapping[str, Any]
 
-def plan_record(spec: str) -> str:
-    """Everything the planner decides about one described graph, as one line of JSON; errors stand at their stage."""
+def plan_record(spec: str, flink: str = "1.11") -> str:
+    """Plan one described graph and report everything that was decided. O(nodes + edges + execution edges).
+
+    Args:
+        spec: a graph as JSON (the format of ``StreamGraph.from_json``).
+        flink: the Flink version to equal; one of ``PROFILES``.
+
+    Returns:
+        One line of JSON with the stages ``stream_graph``, ``hashes``, ``streaming_plan``, ``job_graph`` and
+        ``execution_graph``; a stage that fails is ``{"error": {"class": Flink's exception class, "message": ours}}``.
+
+    Raises:
+        UnsupportedError: another Flink version.
+    """
 
 def operator_id(uid: str) -> str:
     """The OperatorID of an operator with this uid: 32 hex digits of murmur3_128 over its UTF-8 bytes."""
@@ -226,7 +238,7 @@ class StreamGraphBuilder:
             max_parallelism: number of key groups; -1 is unset.
             chaining_strategy: ``ALWAYS``, ``NEVER`` or ``HEAD``.
             yielding: whether its factory yields to the mailbox (async operators, file readers).
-            managed_memory_weight: share of managed memory; ``None`` is 1.
+            managed_memory_weight: share of managed memory; ``None`` is 1 in Flink 1.11, and none in 2.3.
             buffer_timeout: milliseconds; -1 is unset.
             min_resources: (CPU shares, heap MiB, off-heap MiB, managed MiB), with ``preferred_resources`` or not at all.
             preferred_resources: likewise.
@@ -424,6 +436,7 @@ class StreamGraph:
     def job_graph(
         self,
         *,
+        flink: str = "1.11",
         additional_hashes: Sequence[Mapping[int, str]] = ...,
         savepoint_path: str | None = None,
         allow_non_restored_state: bool = False,
@@ -432,12 +445,14 @@ class StreamGraph:
         """Compile to a JobGraph (StreamingJobGraphGenerator). O(V + E), no recursion.
 
         Args:
+            flink: the Flink version to equal, ``"1.11"`` or ``"2.3"``.
             additional_hashes: tables of alternative OperatorIDs by node id, carried to the vertices.
             savepoint_path: where to restore from.
             allow_non_restored_state: whether state of operators that are gone may be dropped.
             artifacts: files shipped with the job, path by name.
 
         Raises:
+            UnsupportedError: another Flink version.
             OperatorIdError: a uid used twice, a uid hash that is none.
             JobGraphError: a cycle, an unreached input, slot sharing or co-location conflicts, blocking timeouts.
         """
@@ -476,7 +491,7 @@ class StreamNode:
     max_parallelism: int
     chaining_strategy: str
     yielding: bool
-    managed_memory_weight: int
+    managed_memory_weight: int | None
     buffer_timeout: int
     in_edges: list[int]
     out_edges: list[int]
@@ -515,8 +530,11 @@ class JobGraph:
     def name(self) -> str:
         """Name of the job."""
     @property
+    def flink(self) -> str:
+        """The Flink version it equals."""
+    @property
     def schedule_mode(self) -> str:
-        """When vertices are scheduled."""
+        """When vertices are scheduled; Flink 2.3 has no such choice."""
     @property
     def maximum_parallelism(self) -> int:
         """The largest parallelism of any vertex; -1 when there is none."""
@@ -553,7 +571,11 @@ class JobGraph:
     def buffer_timeouts(self) -> list[int]:
         """Buffer timeout of each stream edge after compilation, milliseconds."""
     def json_plan(self) -> str:
-        """What Flink's JsonPlanGenerator writes, byte for byte, with a JobID of zeros."""
+        """What Flink's JsonPlanGenerator writes, byte for byte, with a JobID of zeros.
+
+        Raises:
+            JobGraphError: Flink 2.3's description of a chain, which indents each operator, would take over 1 GiB.
+        """
     def verify(self) -> list[str]:
         """Broken invariants, a sentence each; empty when all is well. O(V + E)."""
     def execution_graph(self) -> ExecutionGraph:
@@ -654,7 +676,7 @@ class ChainedOperator:
     chain_index: int
     chain_start: bool
     chain_end: bool
-    managed_memory_fraction: float
+    managed_memory_fraction: float | None
     chained_outputs: list[int]
     non_chained_outputs: list[int]
     number_of_outputs: int
@@ -674,9 +696,10 @@ class JobEdge:
 
 @final
 class IntermediateDataSet:
-    """What a vertex produces; consumers are pairs of vertex and input."""
+    """What a vertex produces; consumers are pairs of vertex and input. It has an ``id`` where Flink derives one (2.3)."""
 
     index: int
+    id: str | None
     producer: int
     result: int
     result_type: str

@@ -48,8 +48,7 @@ def deploy(pipeline: Any) -> Deployment:
         PenstockError: what an operator's own check refuses, such as a missing input file.
         PlanError: what the planner refuses.
     """
-    graph = pipeline.stream_graph
-    job_graph = graph.job_graph()
+    job_graph = pipeline.job_graph()
     _refuse_iterations(job_graph)
     parallelism = {v.job_vertex: (v.parallelism, v.max_parallelism) for v in job_graph.execution_graph().vertices}
     levels, level_of = _levels(job_graph)
@@ -169,6 +168,7 @@ class _Vertices:
         self._nodes = {node.id: node for node in graph.nodes}
         self._edges = list(graph.edges)
         self._ids = graph.operator_ids()
+        self._exact_shares = job_graph.flink != "1.11"
         self._places = places
         self._vertex_of = {link.node: v.index for v in job_graph.vertices for link in v.chain}
 
@@ -244,6 +244,7 @@ class _Vertices:
             seed=f"{self._ids[edge.source]}/{ordinal}/{self._ids[edge.target]}",
             destinations=tuple(Destination(e.index, t.level, t.offset) for e, t in zip(edges, targets, strict=True)),
             record_type=self._record_type(edge),
+            exact_shares=self._exact_shares,
         )
 
     def _partition(self, edge: Any, name: str) -> bytes | None:

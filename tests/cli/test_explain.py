@@ -209,3 +209,49 @@ def test_a_locale_without_arrows_is_no_reason_to_fail():
     run = subprocess.run(command, env=western, capture_output=True, encoding="latin-1", check=False)
     assert run.returncode == 0, run.stderr
     assert "1 ? 2" in run.stdout
+
+
+BLOCKING = """
+    s = env.from_collection([1, 2, 3]).set_parallelism(1)
+    for name in ("a", "b"):
+        s.rebalance().map(lambda n: n).set_parallelism(2).name(name).print()
+    env.execute()
+"""
+
+
+def test_a_program_is_explained_as_the_flink_asked_for(explained, program):
+    path = program(BLOCKING)
+    assert "as Flink" not in explained(path)
+    assert "as Flink 2.3" in explained("--flink", "2.3", path)
+    documents = [json.loads(explained("--json", *flags, path)) for flags in ((), ("--flink", "2.3"))]
+    assert [document["result"]["flink"] for document in documents] == ["1.11.4", "2.3.0"]
+    indices = [document["result"]["job_graph"]["vertices"][-1]["chain"][0]["chain_index"] for document in documents]
+    assert indices == [0, 1]
+
+
+def test_the_programs_own_setting_counts_unless_an_option_says_otherwise(explained, program):
+    path = program(
+        """
+        from penstock.common import Configuration
+        settings = Configuration().set_string("penstock.flink", "2.3")
+        env = StreamExecutionEnvironment.get_execution_environment(settings)
+        env.from_collection([1]).print()
+        env.execute()
+        """
+    )
+    assert "as Flink 2.3" in explained(path)
+    assert "as Flink" not in explained("--flink", "1.11", path)
+
+
+def test_an_unknown_flink_in_a_program_is_refused_with_those_there_are(penstock, program):
+    path = program(
+        """
+        from penstock.common import Configuration
+        settings = Configuration().set_string("penstock.flink", "1.12")
+        StreamExecutionEnvironment.get_execution_environment(settings)
+        """
+    )
+    result = penstock("explain", path)
+    assert result.exit_code == 1
+    assert "'1.12'" in result.stderr
+    assert "1.11 or 2.3" in result.stderr

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from penstock.plan import plan_record
+from penstock.plan import PROFILES, plan_record
 
 
 def spec(name: str, parallelism: int = 2, **more) -> dict:
@@ -48,7 +48,8 @@ def test_a_result_is_the_planners_own(planned):
 
 
 def test_the_profile_is_an_option(planned):
-    assert planned(json.dumps(spec("g")), flags=["--flink", "1.11"])[0]["flink"].startswith("1.11")
+    for flink in PROFILES:
+        assert planned(json.dumps(spec("g")), flags=["--flink", flink])[0]["flink"].startswith(flink)
 
 
 def test_an_unknown_profile_is_a_usage_error(penstock, tmp_path):

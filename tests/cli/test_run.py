@@ -138,3 +138,20 @@ def test_options_that_make_no_sense_are_usage_errors(penstock, program, flags, t
 
 def test_a_missing_file_is_a_usage_error(penstock):
     assert penstock("run", "absent.py").exit_code == 2
+
+
+def test_a_program_runs_as_either_flink(penstock, program):
+    """Pointwise shares of 14 and 16 subtasks differ between the two; what arrives does not."""
+    path = program(
+        """
+        s = env.from_collection(list(range(100)), Types.INT()).rebalance()
+        s = s.map(lambda n: n, Types.INT()).set_parallelism(14).rescale()
+        s.map(lambda n: n, Types.INT()).set_parallelism(16).print().set_parallelism(16)
+        env.execute()
+        """
+    )
+    outputs = [penstock("run", "--local", "--flink", flink, path) for flink in ("1.11", "2.3")]
+    assert [result.exit_code for result in outputs] == [0, 0], outputs[1].output
+    numbers = [sorted(int(line.split("> ")[-1]) for line in result.stdout.splitlines()) for result in outputs]
+    assert numbers == [list(range(100))] * 2
+    assert sorted(outputs[0].stdout.splitlines()) != sorted(outputs[1].stdout.splitlines())

@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
-PLAN_RECORDS = 507
-"""How many records ``public.jsonl.gz`` has: a test that finds another number has read the wrong file."""
+PLAN_FILES = {"1.11": "public.jsonl.gz", "2.3": "public23.jsonl.gz"}
+"""The records of each version of Flink."""
+
+PLAN_RECORDS = {"1.11": 507, "2.3": 474}
+"""How many records each file has: a test that finds another number has read the wrong file."""
 
 
 def read_lines(name: str) -> list[str]:
@@ -24,9 +27,9 @@ def read_lines(name: str) -> list[str]:
 
 
 @cache
-def plan_records() -> tuple[dict[str, Any], ...]:
-    """All ``{"spec": SPEC, "result": RESULT}`` records of Flink 1.11.4; shared, so do not change them."""
-    return tuple(json.loads(line) for line in read_lines("public.jsonl.gz"))
+def plan_records(flink: str = "1.11") -> tuple[dict[str, Any], ...]:
+    """All ``{"spec": SPEC, "result": RESULT}`` records of a version of Flink; shared, so do not change them."""
+    return tuple(json.loads(line) for line in read_lines(PLAN_FILES[flink]))
 
 
 def plan_record(name: str) -> dict[str, Any]:

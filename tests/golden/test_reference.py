@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.golden.load import PLAN_RECORDS, differences, plan_records, read_lines
+import pytest
+
+from tests.golden.load import PLAN_FILES, PLAN_RECORDS, differences, plan_records, read_lines
 from tests.reference import plan, plan_deep
 from tests.reference.java import hash_order
 
 
-def test_reference_equals_flink_on_every_record() -> None:
+@pytest.mark.parametrize("flink", PLAN_FILES)
+def test_reference_equals_flink_on_every_record(flink: str) -> None:
     compared, found = 0, []
-    for record in plan_records():
-        leaves, sentences = differences(plan(record["spec"]), record["result"])
+    for record in plan_records(flink):
+        leaves, sentences = differences(plan(record["spec"], flink), record["result"])
         compared += leaves
         found += [f"{record['spec']['name']}: {sentence}" for sentence in sentences]
     assert not found, "\n".join(found[:20])
-    assert len(plan_records()) == PLAN_RECORDS
+    assert len(plan_records(flink)) == PLAN_RECORDS[flink]
     assert compared > 100_000
 
 

@@ -15,9 +15,9 @@ UNSUPPORTED_OPERATION = "java.lang.UnsupportedOperationException"
 
 
 class FlinkError(Exception):
-    """A refusal, by the class of the Java exception; the message is ours."""
+    """A refusal, by the class of the Java exception, where Flink has one; the message is ours."""
 
-    def __init__(self, java_class: str, message: str, cause_class: str | None = None) -> None:
+    def __init__(self, java_class: str | None, message: str, cause_class: str | None = None) -> None:
         super().__init__(f"{java_class}: {message}")
         self.java_class = java_class
         self.message = message

@@ -11,6 +11,7 @@ from tests.reference import errors
 from tests.reference.errors import FlinkError
 from tests.reference.job_graph import topological_order
 from tests.reference.job_types import JobGraph, JobVertex
+from tests.reference.profile import Profile
 
 UPPER_BOUND = 32768
 AUTO_MAX = 2**31 - 1
@@ -30,7 +31,7 @@ class ExecutionVertex:
     results: list[list[list[tuple[int, int, int]]]] = field(default_factory=list)
 
 
-def build(job: JobGraph) -> list[ExecutionVertex]:
+def build(job: JobGraph, profile: Profile) -> list[ExecutionVertex]:
     """Vertices in topological order.
 
     Raises:
@@ -43,7 +44,7 @@ def build(job: JobGraph) -> list[ExecutionVertex]:
         for number, edge in enumerate(job_vertex.inputs):
             producer = made[edge.data_set.producer]
             data_set = edge.data_set.producer.results.index(edge.data_set)
-            partitions = _partitions(edge.distribution, producer.parallelism, vertex.parallelism)
+            partitions = _partitions(edge.distribution, producer.parallelism, vertex.parallelism, profile)
             vertex.inputs.append(partitions)
             for subtask, sources in enumerate(partitions):
                 for partition in sources:
@@ -80,11 +81,12 @@ def max_parallelism(configured: int, parallelism: int) -> int:
     return configured
 
 
-def _partitions(distribution: str, producers: int, consumers: int) -> list[list[int]]:
+def _partitions(distribution: str, producers: int, consumers: int, profile: Profile) -> list[list[int]]:
     """Per consumer subtask the partitions it reads, in order."""
     if distribution == "ALL_TO_ALL":
         return [list(range(producers))] * consumers
-    return [pointwise(producers, consumers, subtask) for subtask in range(consumers)]
+    share = pointwise if profile.counts_in_floats else exact_pointwise
+    return [share(producers, consumers, subtask) for subtask in range(consumers)]
 
 
 def pointwise(producers: int, consumers: int, subtask: int) -> list[int]:
@@ -104,9 +106,28 @@ def pointwise(producers: int, consumers: int, subtask: int) -> list[int]:
     return list(range(first, last))
 
 
+def exact_pointwise(producers: int, consumers: int, subtask: int) -> list[int]:
+    """The same in whole numbers."""
+    if producers < consumers:
+        first = [-(-partition * consumers // producers) for partition in range(producers + 1)]
+        return [partition for partition in range(producers) if first[partition] <= subtask < first[partition + 1]]
+    return list(range(subtask * producers // consumers, (subtask + 1) * producers // consumers))
+
+
 def float32(value: float) -> float:
     """The nearest 32-bit float. One operation in doubles, rounded once more, is the 32-bit operation."""
     return struct.unpack("<f", struct.pack("<f", value))[0]
+
+
+def groups(partitions: list[list[int]]) -> list[tuple[list[int], list[int]]]:
+    """Of one input: partitions that are read together, with the subtasks that read them, by first subtask."""
+    found: list[tuple[list[int], list[int]]] = []
+    for subtask, sources in enumerate(partitions):
+        if found and found[-1][0] == sources:
+            found[-1][1].append(subtask)
+        else:
+            found.append((sources, [subtask]))
+    return found
 
 
 def edges_by_input(graph: list[ExecutionVertex]) -> Iterator[tuple[int, int, int, int, int, int]]:

@@ -15,6 +15,15 @@ def to_int32(value: int) -> int:
     return (value + 2**31) % 2**32 - 2**31
 
 
+def string_hash(text: str) -> int:
+    """``String.hashCode``: over UTF-16 units, in base 31."""
+    units = text.encode("utf-16-le")
+    value = 0
+    for low, high in zip(units[::2], units[1::2], strict=True):
+        value = to_int32(31 * value + low + 256 * high)
+    return value
+
+
 def spread_hash(key: int) -> int:
     """``HashMap.hash`` of an Integer: the high half is mixed into the low half. Signed."""
     unsigned = key % 2**32

@@ -9,6 +9,7 @@ from tests.reference.hasher import operator_ids, user_hashes
 from tests.reference.job_types import Config, DataSet, JobEdge, JobGraph, JobVertex, merge_resources
 from tests.reference.stream_graph import Edge, Node, StreamGraph
 
+SELECTING_PARTITIONERS = {"HASH", "CUSTOM"}
 POINTWISE_PARTITIONERS = {"FORWARD", "RESCALE"}
 PIPELINED_UNDER = {  # partitioners whose edges are pipelined under each global exchange mode; None: all
     "ALL_EDGES_PIPELINED": None,
@@ -17,7 +18,6 @@ PIPELINED_UNDER = {  # partitioners whose edges are pipelined under each global 
     "POINTWISE_EDGES_PIPELINED": {"FORWARD", "RESCALE"},
 }
 UNDEFINED_BUFFER_TIMEOUT = -1
-DEFAULT_BUFFER_TIMEOUT = 100
 
 
 def build(graph: StreamGraph, chainable: Chainability) -> JobGraph:
@@ -26,17 +26,21 @@ def build(graph: StreamGraph, chainable: Chainability) -> JobGraph:
     Raises:
         FlinkError: the first refusal.
     """
+    if graph.iterative and not graph.profile.allows_iterations:
+        raise FlinkError(None, "there are no iterations")
     _pre_validate(graph)
     hashes = operator_ids(graph, chainable)
     user = user_hashes(graph)
     chains = _Chains(graph, chainable, hashes, user)
-    for source in graph.source_ids():
-        chains.create(source, source, 0)
+    sources = graph.source_ids()
+    for source in sources if graph.profile.hash_ordered else sorted(sources):
+        chains.create(source, source, graph.profile.head_index)
+    chains.connect_late()
     job = chains.job
     topological_order(job)  # refuses a cyclic graph
     slots.assign_slot_sharing(graph, job)
-    slots.assign_co_location(job)
-    slots.assign_memory_fractions(job, chains.latest)
+    slots.assign_co_location(job, graph.profile)
+    slots.assign_memory_fractions(job, chains.latest, graph.profile)
     return job
 
 
@@ -77,7 +81,7 @@ class _Chains:
             leaving += self.create(head, edge.target.id, index + 1)
         for edge in others:
             leaving.append(edge)
-            self.create(edge.target.id, edge.target.id, 0)
+            self.create(edge.target.id, edge.target.id, self._graph.profile.head_index)
         self._finish(head, node, index, chained, others, leaving)
         self._open.discard((head, current))
         return leaving
@@ -85,7 +89,9 @@ class _Chains:
     def _finish(
         self, head: int, node: Node, index: int, chained: list[Edge], others: list[Edge], leaving: list[Edge]
     ) -> None:
-        operator_id = _require_16_bytes(self._hashes.get(node.id))
+        if node.id not in self._hashes:
+            raise FlinkError(self._graph.profile.unhashed, f"{node.name} has no ID")
+        operator_id = self._hashes[node.id]
         self._operators.setdefault(head, []).append((node.id, operator_id, self._user.get(node.id)))
         self._names[node.id] = _chained_name(node.name, [self._names[edge.target.id] for edge in chained])
         self._min[node.id], self._preferred[node.id] = node.min_resources, node.preferred_resources
@@ -95,18 +101,37 @@ class _Chains:
         config = Config(node, operator_id, index, node.id == head, chained, others)
         self.latest[node.id] = config
         if node.id != head:
+            self._refuse_fed_source(node)
             self._chained.setdefault(head, {})[node.id] = config
             return
         vertex = self._vertex(config)
-        for edge in leaving:
-            _connect(vertex, self.job.vertices[edge.target.id], edge, self._graph.settings["exchange_mode"])
+        self._refuse_fed_source(node)
         vertex.out_edges = leaving
+        if self._graph.profile.connects_at_once:
+            self._connect_all(vertex)
+
+    def _refuse_fed_source(self, node: Node) -> None:
+        if node.is_source and node.in_edges and not self._graph.profile.allows_fed_sources:
+            raise FlinkError(errors.ILLEGAL_STATE, f"source {node.name} has an input")
+
+    def connect_late(self) -> None:
+        """Connect what has not been connected while it was made."""
+        for vertex in self.job.vertices.values():
+            if not self._graph.profile.connects_at_once:
+                self._connect_all(vertex)
+
+    def _connect_all(self, vertex: JobVertex) -> None:
+        for edge in vertex.out_edges:
+            _connect(vertex, self.job.vertices[edge.target.id], edge, self._graph)
 
     def _vertex(self, config: Config) -> JobVertex:
         head = config.node
-        for _, _, user in self._operators[head.id]:
-            if user is not None:
-                _require_16_bytes(user)
+        for node_id, _, user in self._operators[head.id]:
+            if user is not None and len(user) != 16:
+                raise FlinkError(errors.ILLEGAL_ARGUMENT, "an operator ID has 16 bytes")
+            node = self._graph.nodes[node_id]
+            if not self._graph.profile.allows_empty_texts and "" in (node.name, node.uid):
+                raise FlinkError(errors.ILLEGAL_ARGUMENT, "neither name nor uid may be empty")
         vertex = JobVertex(
             id=config.operator_id,
             name=self._names[head.id],
@@ -122,31 +147,41 @@ class _Chains:
         return vertex
 
 
-def _require_16_bytes(operator_id: bytes | None) -> bytes:
-    if operator_id is None or len(operator_id) != 16:
-        raise FlinkError(errors.ILLEGAL_ARGUMENT, "an operator ID has 16 bytes")
-    return operator_id
-
-
 def _chained_name(name: str, chained: list[str]) -> str:
     if not chained:
         return name
     return f"{name} -> {chained[0]}" if len(chained) == 1 else f"{name} -> ({', '.join(chained)})"
 
 
-def _connect(producer: JobVertex, consumer: JobVertex, edge: Edge, exchange_mode: str) -> None:
-    result_type = _result_type(edge, exchange_mode)
+def _connect(producer: JobVertex, consumer: JobVertex, edge: Edge, graph: StreamGraph) -> None:
+    result_type = _result_type(edge, graph.settings["exchange_mode"])
+    default = graph.profile.default_buffer_timeout
     if result_type == "BLOCKING" and edge.buffer_timeout != UNDEFINED_BUFFER_TIMEOUT:
         raise FlinkError(errors.UNSUPPORTED_OPERATION, f"blocking edge with buffer timeout {edge.buffer_timeout}")
-    if result_type != "BLOCKING" and edge.buffer_timeout == UNDEFINED_BUFFER_TIMEOUT:
-        edge.buffer_timeout = DEFAULT_BUFFER_TIMEOUT
+    if result_type != "BLOCKING" and edge.buffer_timeout == UNDEFINED_BUFFER_TIMEOUT and default is not None:
+        edge.buffer_timeout = default
     distribution = "POINTWISE" if edge.partitioner in POINTWISE_PARTITIONERS else "ALL_TO_ALL"
-    data_set = DataSet(producer, result_type)
-    job_edge = JobEdge(data_set, consumer, distribution, edge.partitioner)
+    data_set = _shared_data_set(producer, result_type, edge, graph) or DataSet(producer, result_type, edge)
+    job_edge = JobEdge(data_set, consumer, distribution, edge)
     data_set.consumers.append(job_edge)
-    producer.results.append(data_set)
+    if data_set not in producer.results:
+        producer.results.append(data_set)
     consumer.inputs.append(job_edge)
     consumer.in_edges.append(edge)
+
+
+def _shared_data_set(producer: JobVertex, result_type: str, edge: Edge, graph: StreamGraph) -> DataSet | None:
+    """A blocking data set of the same operator that meets the same demand. No two key selectors are equal."""
+    if not graph.profile.shares_data_sets or result_type != "BLOCKING" or edge.partitioner in SELECTING_PARTITIONERS:
+        return None
+    return next(
+        (known for known in producer.results if not known.pipelined and _demand(known.edge) == _demand(edge)), None
+    )
+
+
+def _demand(edge: Edge) -> tuple:
+    target = edge.target
+    return edge.source.id, edge.partitioner, target.parallelism, target.max_parallelism, edge.side_output
 
 
 def _result_type(edge: Edge, exchange_mode: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from tests.reference.stream_graph import Edge, Node
+from tests.reference.java import string_hash
+from tests.reference.stream_graph import DEFAULT_SLOT_SHARING_GROUP, Edge, Node
 
 Resources = dict | None  # {"cpu", "heap_mb", "off_heap_mb", "managed_mb"}; None: unknown
 
@@ -21,20 +23,28 @@ class Config:
     chain_start: bool
     chained_outputs: list[Edge]
     non_chained_outputs: list[Edge]
-    managed_memory_fraction: float = 0.0
+    managed_memory_fraction: float | None = 0.0
 
 
 @dataclass(eq=False)
 class DataSet:
-    """What one vertex produces for one edge."""
+    """What one vertex produces for one edge, or for several that share it; ``edge`` is the first of them."""
 
     producer: JobVertex
     result_type: str
+    edge: Edge
     consumers: list[JobEdge] = field(default_factory=list)
 
     @property
     def pipelined(self) -> bool:
         return self.result_type == "PIPELINED_BOUNDED"
+
+    @property
+    def id(self) -> bytes:
+        """The producer's halves, swapped, each moved on by the hash of the first edge."""
+        lower, upper = struct.unpack(">QQ", self.producer.id)
+        step = string_hash(self.edge.text())
+        return struct.pack(">QQ", (upper + step) % 2**64, (lower + step) % 2**64)
 
 
 @dataclass(eq=False)
@@ -44,13 +54,18 @@ class JobEdge:
     data_set: DataSet
     target: JobVertex
     distribution: str
-    ship_strategy: str
+    edge: Edge
+
+    @property
+    def ship_strategy(self) -> str:
+        return self.edge.partitioner
 
 
 @dataclass(eq=False)
 class SlotSharingGroup:
     """Vertices that may share a slot."""
 
+    name: str = DEFAULT_SLOT_SHARING_GROUP
     members: list[JobVertex] = field(default_factory=list)
     resources: Resources = None
 
@@ -78,7 +93,7 @@ class JobVertex:
     in_edges: list[Edge] = field(default_factory=list)
     slot_sharing_group: SlotSharingGroup | None = None
     co_location_group: list[JobVertex] | None = None
-    fractions: dict[int, float] = field(default_factory=dict)
+    fractions: dict[int, float | None] = field(default_factory=dict)
 
     def node_ids(self) -> list[int]:
         """The stream nodes of the chain, head first."""

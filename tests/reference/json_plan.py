@@ -4,30 +4,63 @@ from __future__ import annotations
 
 from tests.reference.java import html4, json_string
 from tests.reference.job_types import JobEdge, JobGraph, JobVertex
+from tests.reference.profile import PROFILES, Profile
+
+OLD = PROFILES["1.11"]
+OLD_NODE = ("id", "parallelism", "operator", "operator_strategy", "description", "inputs", "optimizer_properties")
+NEW_NODE = ("id", "operator", "parallelism", "operator_strategy", "description", "optimizer_properties", "inputs")
+OLD_INPUT = ("num", "id", "ship_strategy", "exchange")
+NEW_INPUT = ("id", "num", "exchange", "ship_strategy")
 
 
-def render(job: JobGraph, name: str) -> str:
+def render(job: JobGraph, name: str, profile: Profile) -> str:
     """Vertices in order of creation, one line."""
-    nodes = ",".join(map(_vertex, job.vertices.values()))
-    return f'{{"jid":"{"0" * 32}","name":{json_string(name)},"nodes":[{nodes}]}}'
+    nodes = ",".join(_vertex(vertex, profile) for vertex in job.vertices.values())
+    kind = "" if profile is OLD else '"type":"STREAMING",'
+    return f'{{"jid":"{"0" * 32}","name":{json_string(name)},{kind}"nodes":[{nodes}]}}'
 
 
-def _vertex(vertex: JobVertex) -> str:
-    description = html4(vertex.name).replace("\n", "<br/>").replace("\\", "&#92;")
-    fields = [
-        f'"id":"{vertex.id.hex()}"',
-        f'"parallelism":{vertex.parallelism}',
-        '"operator":""',
-        '"operator_strategy":""',
-        f'"description":{json_string(description)}',
-    ]
+def tree(vertex: JobVertex) -> str:
+    """The operators of a chain, a line each, drawn as a tree."""
+    lines: list[str] = []
+
+    def draw(node_id: int, first: str, others: str) -> None:
+        config = vertex.head if node_id == vertex.head.node.id else vertex.chained[node_id]
+        lines.append(f"{first}{config.node.name}\n")
+        targets = [edge.target.id for edge in config.chained_outputs]
+        for number, target in enumerate(targets, start=1):
+            last = number == len(targets)
+            draw(target, others + ("+- " if last else ":- "), others + ("   " if last else ":  "))
+
+    draw(vertex.head.node.id, "", "")
+    return "".join(lines)
+
+
+def _vertex(vertex: JobVertex, profile: Profile) -> str:
+    text = vertex.name if profile is OLD else tree(vertex)
+    description = html4(text).replace("\n", "<br/>").replace("\\", "&#92;")
+    fields = {
+        "id": f'"{vertex.id.hex()}"',
+        "parallelism": str(vertex.parallelism),
+        "operator": '""',
+        "operator_strategy": '""',
+        "description": json_string(description),
+        "optimizer_properties": "{}",
+    }
     if vertex.inputs:
-        inputs = ",".join(_input(number, edge) for number, edge in enumerate(vertex.inputs))
-        fields.append(f'"inputs":[{inputs}]')
-    return "{" + ",".join([*fields, '"optimizer_properties":{}']) + "}"
+        fields["inputs"] = f"[{','.join(_input(number, edge, profile) for number, edge in enumerate(vertex.inputs))}]"
+    return _object(fields, OLD_NODE if profile is OLD else NEW_NODE)
 
 
-def _input(number: int, edge: JobEdge) -> str:
-    exchange = edge.data_set.result_type.lower()
-    source = edge.data_set.producer.id.hex()
-    return f'{{"num":{number},"id":"{source}","ship_strategy":"{edge.ship_strategy}","exchange":"{exchange}"}}'
+def _input(number: int, edge: JobEdge, profile: Profile) -> str:
+    fields = {
+        "num": str(number),
+        "id": f'"{edge.data_set.producer.id.hex()}"',
+        "ship_strategy": f'"{edge.ship_strategy}"',
+        "exchange": f'"{edge.data_set.result_type.lower()}"',
+    }
+    return _object(fields, OLD_INPUT if profile is OLD else NEW_INPUT)
+
+
+def _object(fields: dict[str, str], order: tuple[str, ...]) -> str:
+    return "{" + ",".join(f'"{key}":{fields[key]}' for key in order if key in fields) + "}"

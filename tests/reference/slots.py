@@ -6,6 +6,7 @@ from tests.reference import errors
 from tests.reference.errors import FlinkError
 from tests.reference.java import hash_order, id_order, to_int32
 from tests.reference.job_types import Config, JobGraph, JobVertex, Resources, SlotSharingGroup, merge_resources
+from tests.reference.profile import Profile
 from tests.reference.stream_graph import DEFAULT_SLOT_SHARING_GROUP, StreamGraph
 
 NO_RESOURCES: Resources = {"cpu": 0.0, "heap_mb": 0, "off_heap_mb": 0, "managed_mb": 0}
@@ -20,7 +21,7 @@ def assign_slot_sharing(graph: StreamGraph, job: JobGraph) -> None:
         if name == DEFAULT_SLOT_SHARING_GROUP:
             vertex.slot_sharing_group = regions[vertex]
         elif name is not None:
-            vertex.slot_sharing_group = named.setdefault(name, SlotSharingGroup())
+            vertex.slot_sharing_group = named.setdefault(name, SlotSharingGroup(name))
     for vertex in job.vertices.values():
         group = vertex.slot_sharing_group
         if group is not None:
@@ -58,14 +59,16 @@ def _pipelined_neighbours(vertex: JobVertex) -> list[JobVertex]:
     return producers + consumers
 
 
-def assign_co_location(job: JobGraph) -> None:
+def assign_co_location(job: JobGraph, profile: Profile) -> None:
     """Vertices with one co-location name, in the order of a HashMap of their heads.
 
     Raises:
         FlinkError: a member has no slot sharing group, or another one than the first member.
     """
+    if profile.checks_groups_first:
+        _require_groups(job, profile)
     groups: dict[str, list[JobVertex]] = {}
-    for head in hash_order(job.vertices):
+    for head in hash_order(job.vertices) if profile.hash_ordered else job.vertices:
         vertex = job.vertices[head]
         name = vertex.head.node.co_location_group
         if name is None:
@@ -83,7 +86,12 @@ def assign_co_location(job: JobGraph) -> None:
             job.co_location_groups.append(group)
 
 
-def assign_memory_fractions(job: JobGraph, latest: dict[int, Config]) -> None:
+def _require_groups(job: JobGraph, profile: Profile) -> None:
+    if any(vertex.slot_sharing_group is None for vertex in job.vertices.values()):
+        raise FlinkError(profile.groupless, "a vertex has no slot sharing group")
+
+
+def assign_memory_fractions(job: JobGraph, latest: dict[int, Config], profile: Profile) -> None:
     """Each operator's part of its slot sharing group's managed memory.
 
     A node that is in two chains has one weight in each, but only its latest configuration gets the fraction; and a
@@ -93,20 +101,21 @@ def assign_memory_fractions(job: JobGraph, latest: dict[int, Config]) -> None:
     Raises:
         FlinkError: a vertex has no slot sharing group.
     """
-    if any(vertex.slot_sharing_group is None for vertex in job.vertices.values()):
-        raise FlinkError(errors.ILLEGAL_STATE, "a vertex has no slot sharing group")
+    _require_groups(job, profile)
     for group in job.slot_sharing_groups:
         nodes = [latest[node].node for vertex in group.members for node in vertex.node_ids()]
         weight = to_int32(sum(node.managed_memory_weight for node in nodes))
         for vertex in group.members:
             for node_id in vertex.node_ids():
-                latest[node_id].managed_memory_fraction = _fraction(latest[node_id], group.resources, weight)
+                latest[node_id].managed_memory_fraction = _fraction(latest[node_id], group.resources, weight, profile)
             if latest[vertex.head.node.id] is vertex.head:
                 vertex.fractions = {node: config.managed_memory_fraction for node, config in vertex.chained.items()}
 
 
-def _fraction(config: Config, group: Resources, group_weight: int) -> float:
-    if group is None:
+def _fraction(config: Config, group: Resources, group_weight: int, profile: Profile) -> float | None:
+    if not profile.memory_by_resources and group_weight == 0:
+        return None
+    if group is None or not profile.memory_by_resources:
         return _rounded_down(config.node.managed_memory_weight, group_weight)
     assert config.node.min_resources is not None  # a group with resources has none without
     return _rounded_down(config.node.min_resources["managed_mb"], group["managed_mb"])

@@ -8,6 +8,7 @@ from typing import Any
 from tests.reference import errors
 from tests.reference.errors import FlinkError
 from tests.reference.java import hash_order
+from tests.reference.profile import Profile
 
 DEFAULT_SLOT_SHARING_GROUP = "default"
 
@@ -61,6 +62,13 @@ class Edge:
     shuffle_mode: str
     type_number: int
     buffer_timeout: int
+    side_output: str | None
+    unique: int  # how many edges its source had to its target before
+
+    def text(self) -> str:
+        """The edge's id."""
+        ends = f"{self.source.name}-{self.source.id}_{self.target.name}-{self.target.id}"
+        return f"{ends}_{self.type_number}_{self.partitioner}_{self.unique}"
 
 
 @dataclass(eq=False)
@@ -72,6 +80,7 @@ class StreamGraph:
     nodes: dict[int, Node]
     edges: list[Edge]
     iterative: bool
+    profile: Profile
 
     @property
     def checkpoints(self) -> bool:
@@ -83,16 +92,17 @@ class StreamGraph:
         return hash_order(node.id for node in self.nodes.values() if node.is_source)
 
 
-def build(spec: dict[str, Any]) -> StreamGraph:
+def build(spec: dict[str, Any], profile: Profile) -> StreamGraph:
     """All nodes, then all iterations, then all edges, each in the order given.
 
     Raises:
         FlinkError: the first duplicate id, unknown id, or FORWARD edge between different parallelisms.
     """
     settings = {**SETTINGS, **spec.get("settings", {})}
-    graph = StreamGraph(spec.get("chaining_enabled", True), settings, {}, [], iterative=bool(spec.get("iterations")))
+    chaining, iterative = spec.get("chaining_enabled", True), bool(spec.get("iterations"))
+    graph = StreamGraph(chaining, settings, {}, [], iterative=iterative, profile=profile)
     for node in spec["nodes"]:
-        _add(graph, _node(node))
+        _add(graph, _node(node, profile))
     for iteration in spec.get("iterations") or []:
         _add(graph, _iteration_end(iteration, head=True))
         _add(graph, _iteration_end(iteration, head=False))
@@ -107,7 +117,7 @@ def _add(graph: StreamGraph, node: Node) -> None:
     graph.nodes[node.id] = node
 
 
-def _node(node: dict[str, Any]) -> Node:
+def _node(node: dict[str, Any], profile: Profile) -> Node:
     kind, yielding = node["kind"], node.get("yielding", False)
     task = node.get("task") or _invokable(kind, yielding)
     weight = node.get("managed_memory_weight")
@@ -129,7 +139,7 @@ def _node(node: dict[str, Any]) -> Node:
         co_location_group=node.get("co_location_group"),
         parallelism=node.get("parallelism", -1),
         max_parallelism=node.get("max_parallelism", -1),
-        managed_memory_weight=1 if weight is None else weight,
+        managed_memory_weight=profile.unset_memory_weight if weight is None else weight,
         buffer_timeout=node.get("buffer_timeout", -1),
         min_resources=node.get("min_resources"),
         preferred_resources=node.get("preferred_resources"),
@@ -184,6 +194,8 @@ def _connect(graph: StreamGraph, spec: dict[str, Any]) -> None:
         shuffle_mode=spec.get("shuffle_mode", "UNDEFINED"),
         type_number=spec.get("input", 0),
         buffer_timeout=source.buffer_timeout,
+        side_output=spec.get("side_output"),
+        unique=sum(other.target is target for other in source.out_edges),
     )
     graph.edges.append(edge)
     source.out_edges.append(edge)

@@ -19,6 +19,7 @@ from penstock.runtime.partition import (
     pointwise_producers,
     seed_of,
 )
+from tests.reference.execution_graph import exact_pointwise
 
 GOLDEN = json.loads(gzip.decompress((Path(__file__).parents[1] / "golden" / "keygroups.json.gz").read_bytes()))
 
@@ -85,9 +86,19 @@ def test_pointwise_connections():
 
 
 def test_32_bit_floats_show():
-    """14 producers for 16 consumers: exact integers would give another producer somewhere."""
+    """14 producers for 16 consumers: whole numbers, which Flink 2.3 takes, give another producer somewhere."""
     exact = [[i * 14 // 16] for i in range(16)]
     assert [list(pointwise_producers(14, 16, i)) for i in range(16)] != exact
+    assert [list(pointwise_producers(14, 16, i, exact=True)) for i in range(16)] == exact
+
+
+def test_exact_shares_are_those_of_the_reference():
+    for n in range(1, 40):
+        for m in range(1, 40):
+            shares = [exact_pointwise(n, m, i) for i in range(m)]
+            assert [list(pointwise_producers(n, m, i, exact=True)) for i in range(m)] == shares
+            consumers = [pointwise_consumers(n, m, i, exact=True) for i in range(n)]
+            assert consumers == [[i for i in range(m) if p in shares[i]] for p in range(n)]
 
 
 def test_buffers_keep_order_and_timestamps():

@@ -13,7 +13,7 @@ import click
 from penstock.cli.program import capture_plan
 from penstock.cli.report import WIDTH, explanation, guard
 from penstock.errors import PenstockError
-from penstock.plan import plan_record
+from penstock.plan import PROFILES, plan_record
 
 WIDEST = 160
 """Columns that a wide terminal is filled up to; where the output is no terminal it has WIDTH."""
@@ -30,6 +30,9 @@ Examples:
   penstock explain --limit 0 big_program.py | less   every row of a big graph
 """,
 )
+@click.option(
+    "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document: spec, result, verdicts.")
 @click.option("--no-color", is_flag=True, help="No colours (there are none anyway when the output is piped).")
 @click.option("--limit", type=click.IntRange(min=0), default=200, show_default=True, help="Rows per table; 0 for all.")
@@ -37,7 +40,13 @@ Examples:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
 @click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
 def command(
-    as_json: bool, no_color: bool, limit: int, full_traceback: bool, file: str, arguments: tuple[str, ...]
+    flink: str | None,
+    as_json: bool,
+    no_color: bool,
+    limit: int,
+    full_traceback: bool,
+    file: str,
+    arguments: tuple[str, ...],
 ) -> None:
     """Show how the program FILE is planned, without running a job.
 
@@ -46,7 +55,7 @@ def command(
     forbids it), the JobGraph (vertices, their chains, what they read) and the ExecutionGraph (subtasks and fan-out).
     """
     with guard(file, full_traceback=full_traceback):
-        pipeline = capture_plan(file, arguments)
+        pipeline = capture_plan(file, arguments, flink)
         if as_json:
             click.echo(json.dumps(document(pipeline), indent=2))
         else:
@@ -67,7 +76,7 @@ def document(pipeline: Any) -> dict[str, Any]:
     return {
         "job": pipeline.name,
         "spec": graph.to_dict(),
-        "result": json.loads(plan_record(graph.to_json())),
+        "result": json.loads(plan_record(graph.to_json(), pipeline.flink)),
         "verdicts": verdicts,
     }
 
@@ -78,8 +87,9 @@ def _show(pipeline: Any, *, no_color: bool, limit: int) -> None:
 
     show = _printer(no_color)
     stream_graph = pipeline.stream_graph
-    show(render.heading(f'Plan of job "{pipeline.name}"'), *render.stream_graph(stream_graph, limit))
-    job_graph = _step(stream_graph.job_graph)
+    title = f'Plan of job "{pipeline.name}"' + (f" as Flink {pipeline.flink}" if pipeline.flink != PROFILES[0] else "")
+    show(render.heading(title), *render.stream_graph(stream_graph, limit))
+    job_graph = _step(pipeline.job_graph)
     show(*render.job_graph(job_graph, limit))
     show(*render.execution_graph(_step(job_graph.execution_graph), job_graph, limit))
 

@@ -43,32 +43,38 @@ class PlanOnlyExecutor:
         raise PlanCaptured("the plan was captured")
 
 
-def run_program(file: str, arguments: Sequence[str], executor: Any = None) -> None:
+def run_program(file: str, arguments: Sequence[str], executor: Any = None, flink: str | None = None) -> None:
     """Run a Python file as the main program.
 
     Args:
         file: path of the program.
         arguments: its command line, without the program's name.
         executor: where ``execute()`` sends pipelines; None leaves the choice to the program.
+        flink: the Flink version to plan as; None leaves that to the program too.
     """
     from penstock.datastream import executors
+    from penstock.plan.pipeline import FLINK_KEY
 
     argv, path = sys.argv, sys.path[:]
     sys.argv, sys.path[0:0] = [file, *arguments], [str(Path(file).resolve().parent)]
     try:
-        with executors.override(executor) if executor is not None else nullcontext():
+        with (
+            executors.override(executor) if executor is not None else nullcontext(),
+            executors.impose({FLINK_KEY: flink}) if flink is not None else nullcontext(),
+        ):
             runpy.run_path(file, run_name="__main__")
     finally:
         sys.argv, sys.path[:] = argv, path
 
 
-def capture_plan(file: str, arguments: Sequence[str]) -> Any:
+def capture_plan(file: str, arguments: Sequence[str], flink: str | None = None) -> Any:
     """The pipeline a program hands over at its first ``execute()``. What the program prints before goes to standard
     error.
 
     Args:
         file: path of the program.
         arguments: its command line, without the program's name.
+        flink: the Flink version to plan as; None leaves that to the program.
 
     Returns:
         The :class:`penstock.plan.Pipeline`.
@@ -79,7 +85,7 @@ def capture_plan(file: str, arguments: Sequence[str]) -> Any:
     planner = PlanOnlyExecutor()
     try:
         with redirect_stdout(sys.stderr):
-            run_program(file, arguments, planner)
+            run_program(file, arguments, planner, flink)
     except (PlanCaptured, Exception, SystemExit):
         if planner.pipeline is None:
             raise

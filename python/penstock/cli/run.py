@@ -8,6 +8,7 @@ import click
 
 from penstock.cli.program import run_program
 from penstock.cli.report import guard
+from penstock.plan import PROFILES
 
 
 @click.command(
@@ -27,6 +28,9 @@ Examples:
 )
 @click.option("--local", is_flag=True, help="Run inside this process, without Spark.")
 @click.option(
+    "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
+)
+@click.option(
     "--conf", "settings", metavar="KEY=VALUE", multiple=True, help="A Spark setting; may be given many times."
 )
 @click.option("--traceback", "full_traceback", is_flag=True, help="Show Python's whole traceback when the job fails.")
@@ -35,6 +39,7 @@ Examples:
 def command(
     master: str | None,
     local: bool,
+    flink: str | None,
     settings: tuple[str, ...],
     full_traceback: bool,
     file: str,
@@ -49,7 +54,7 @@ def command(
     if local and (master or config):
         raise click.UsageError("--local runs without Spark; --master and --conf are for Spark. Give one or the other.")
     with guard(file, full_traceback=full_traceback):
-        run_program(file, arguments, _executor(master, local, config))
+        run_program(file, arguments, _executor(master, local, config), flink)
 
 
 def _setting(text: str) -> tuple[str, str]:

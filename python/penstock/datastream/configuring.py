@@ -27,6 +27,7 @@ _MILLIS = {
 _PASSED_ON = "spark."
 _UNDERSTOOD = (
     "penstock.executor",
+    "penstock.flink",
     "parallelism.default",
     "pipeline.max-parallelism",
     "pipeline.name",
@@ -67,10 +68,20 @@ def apply_configuration(environment: StreamExecutionEnvironment, configuration: 
         environment.enable_checkpointing(duration_ms(configuration, "execution.checkpointing.interval"))
     if has("execution.runtime-mode"):
         environment.set_runtime_mode(_mode(configuration.get_string("execution.runtime-mode", "")))
+    if has("penstock.flink"):
+        _check_profile(configuration.get_string("penstock.flink", ""))
     environment._job_name = configuration.get_string("pipeline.name", environment._job_name)
     unread = sorted(key for key in configuration.key_set() if key not in _UNDERSTOOD and not key.startswith(_PASSED_ON))
     if unread:
         warnings.warn(f"These settings have no effect in Penstock: {', '.join(unread)}", stacklevel=4)
+
+
+def _check_profile(flink: str) -> None:
+    from penstock.plan import PROFILES
+
+    if flink not in PROFILES:
+        known = " or ".join(PROFILES)
+        raise ConfigurationError(f"The setting penstock.flink is {flink!r}; a program is planned as Flink {known}.")
 
 
 def _mode(text: str) -> RuntimeExecutionMode:

@@ -63,7 +63,8 @@ class StreamExecutionEnvironment(PlannedSourceMethods):
 
         Args:
             configuration: settings: ``parallelism.default``, ``pipeline.*``, … of Flink;
-                ``penstock.executor``; ``spark.*`` for the session. Others are named in a warning.
+                ``penstock.executor``; ``penstock.flink``, the Flink version to plan as (1.11 or 2.3); ``spark.*`` for
+                the session. Others are named in a warning.
             spark: an existing SparkSession to run in; it is not reconfigured.
             master: Spark master URL; ``local[*,4]`` when neither this, ``spark.master`` nor ``spark`` is given.
             executor: ``"spark"`` (default), ``"local"`` (this process, bounded programs, no Spark), or an executor
@@ -251,7 +252,7 @@ class StreamExecutionEnvironment(PlannedSourceMethods):
             operators=translation.operators,
             partitioners=translation.partitioners,
             types=translation.types,
-            config=self._configuration.to_dict(),
+            config={**self._configuration.to_dict(), **executors.imposed_settings()},
         )
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:

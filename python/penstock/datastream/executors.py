@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from penstock.common import Configuration, JobExecutionResult
@@ -23,6 +24,7 @@ EXECUTORS = {"spark": "penstock.spark:SparkExecutor", "local": "penstock.local:L
 """Where the executors are; loaded by name, as Flink loads its PipelineExecutors: nothing here points at them."""
 
 _override: ContextVar[Any] = ContextVar("penstock_executor", default=None)
+_imposed: ContextVar[Mapping[str, str]] = ContextVar("penstock_settings", default=MappingProxyType({}))
 
 
 class Executor(Protocol):
@@ -47,6 +49,25 @@ def override(executor: Executor | str) -> Iterator[None]:
         yield
     finally:
         _override.reset(token)
+
+
+@contextmanager
+def impose(settings: Mapping[str, str]) -> Iterator[None]:
+    """Within the block every program of this context has these settings, whatever its own configuration says.
+
+    Args:
+        settings: values by key. ``penstock run --flink`` sets ``penstock.flink``.
+    """
+    token = _imposed.set(settings)
+    try:
+        yield
+    finally:
+        _imposed.reset(token)
+
+
+def imposed_settings() -> Mapping[str, str]:
+    """The settings that a tool imposes here."""
+    return _imposed.get()
 
 
 def get(name: str, *, spark: Any = None, master: str | None = None, config: dict[str, str] | None = None) -> Executor:

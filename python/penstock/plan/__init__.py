@@ -37,36 +37,12 @@ from penstock._native import (
     StreamNode,
     Verdict,
     operator_id,
+    plan_record,
 )
-from penstock._native import plan_record as _plan_record
-from penstock.errors import UnsupportedError
 from penstock.plan.pipeline import Pipeline
 
-PROFILES = ("1.11",)
-"""Flink versions whose plans are reproduced."""
-
-
-def plan_record(spec: str, flink: str = "1.11") -> str:
-    """Plan one described graph and report everything that was decided.
-
-    Args:
-        spec: a graph as JSON (the format of ``StreamGraph.from_json``).
-        flink: the Flink version to equal; one of :data:`PROFILES`.
-
-    Returns:
-        One line of JSON with the stages ``stream_graph``, ``hashes``, ``streaming_plan``, ``job_graph`` and
-        ``execution_graph``; a stage that fails is ``{"error": {"class": Flink's exception class, "message": ours}}``.
-        O(nodes + edges + execution edges).
-
-    Raises:
-        UnsupportedError: for another Flink version.
-    """
-    if flink not in PROFILES:
-        raise UnsupportedError(
-            f"Flink {flink!r} is not a planning profile of this version; there is {', '.join(PROFILES)}."
-        )
-    return _plan_record(spec)
-
+PROFILES = ("1.11", "2.3")
+"""Flink versions whose plans are reproduced, the default first."""
 
 __all__ = [
     "PROFILES",

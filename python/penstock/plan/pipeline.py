@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock._native import StreamGraph
+from penstock._native import JobGraph, StreamGraph
+
+FLINK_KEY = "penstock.flink"
+"""The setting that says which Flink a program is planned as."""
 
 
 @dataclass(frozen=True)
@@ -31,3 +34,17 @@ class Pipeline:
     partitioners: Mapping[int, Any] = field(default_factory=dict)
     types: Mapping[Any, Any] = field(default_factory=dict)
     config: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def flink(self) -> str:
+        """The Flink version that the program is planned as."""
+        return self.config.get(FLINK_KEY, "1.11")
+
+    def job_graph(self) -> JobGraph:
+        """The program compiled, as its Flink version does it. O(V + E).
+
+        Raises:
+            UnsupportedError: there is no profile for that version.
+            PlanError: what the planner refuses.
+        """
+        return self.stream_graph.job_graph(flink=self.flink)

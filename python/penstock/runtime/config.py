@@ -41,6 +41,7 @@ class NetworkOutput:
         seed: text from which random starts derive.
         destinations: one or more.
         record_type: type of the records, None for undeclared.
+        exact_shares: FORWARD and RESCALE share subtasks in whole numbers (Flink 2.3), not in 32-bit floats.
     """
 
     side_tag: str | None
@@ -51,6 +52,7 @@ class NetworkOutput:
     seed: str
     destinations: tuple[Destination, ...]
     record_type: TypeInformation | None
+    exact_shares: bool = False
 
 
 @dataclass(frozen=True)

@@ -86,9 +86,9 @@ class RecordWriter:
         self._emit = emit
         self._fail = fail
         kind, consumers = output.partitioner, output.parallelism
-        self._targets = list(
-            pointwise_consumers(parallelism, consumers, subtask) if kind in POINTWISE else range(consumers)
-        )
+        self._targets = list(range(consumers))
+        if kind in POINTWISE:
+            self._targets = pointwise_consumers(parallelism, consumers, subtask, exact=output.exact_shares)
         self._count = 1 if kind == "BROADCAST" else len(self._targets)
         self._values: list[list[Any]] = [[] for _ in range(self._count)]
         self._stamps: list[list[tuple[int, int]]] = [[] for _ in range(self._count)]

@@ -3,6 +3,8 @@
 //! A message names the operator, the value, the likely cause and the fix; [`PlanError::flink_class`] is the exception the
 //! real Flink throws at the same place. The Python layer turns [`Family`] into its exception classes, one to one.
 
+use crate::profile::Profile;
+
 /// The stage that refuses; one Python exception class each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
@@ -97,8 +99,20 @@ plan_errors! {
     DuplicateVertexId { id: String, first: String, second: String } JobGraph ["java.lang.IllegalArgumentException"]
         "{first} and {second} get the same OperatorID {id}, because the uid of one of them has the bytes of a position. Give one of them another uid.";
     /// A node reached by a chain, of which an input is never reached.
-    UnreachedInput { operator: String, waits_for: String } JobGraph ["java.lang.IllegalArgumentException"]
+    UnreachedInput { operator: String, waits_for: String, profile: Profile } JobGraph ["java.lang.IllegalArgumentException"]
         "{operator} gets no OperatorID, because its input {waits_for} is not reachable from any source (or waits for it in turn). Connect that input to a source, remove it, or give {operator} a uid.";
+    /// Iterations in a Flink that has none.
+    NoIterations { loops: usize, flink: &'static str } JobGraph []
+        "the program has {loops} iteration(s), and Flink {flink} has none any more. Plan it as Flink 1.11, or take the feedback out of the program.";
+    /// An empty name or uid where Flink wants none or a text.
+    EmptyText { operator: String, field: &'static str, flink: &'static str } JobGraph ["java.lang.IllegalArgumentException"]
+        "{operator} has an empty {field}, which Flink {flink} refuses. Give it a {field} of at least one character.";
+    /// A source that something is connected to.
+    FedSource { operator: String, input: String, flink: &'static str } JobGraph ["java.lang.IllegalStateException"]
+        "{operator} is a source but reads from {input}, which Flink {flink} refuses. Remove that edge, or make {operator} an operator.";
+    /// A tree of operators that would not fit.
+    DescriptionTooLong { vertex: String, bytes: u64, limit: u64 } JobGraph ["java.lang.OutOfMemoryError"]
+        "the description of the vertex that starts with {vertex} would take {bytes} bytes, more than the limit of {limit}: it indents each operator of a chain under the one before. Break the chain, or do without the JSON plan.";
     /// Iterations with checkpointing.
     CheckpointedIteration { loops: usize } JobGraph ["java.lang.UnsupportedOperationException"]
         "checkpointing is enabled in a program with {loops} iteration(s), whose records in flight on the feedback edge would be lost on recovery. Disable checkpointing, or force it if that loss is acceptable.";
@@ -109,7 +123,7 @@ plan_errors! {
     BlockingTimeout { source: String, target: String, timeout: i64 } JobGraph ["java.lang.UnsupportedOperationException"]
         "the edge {source} -> {target} is a blocking exchange, but {source} has buffer timeout {timeout} ms. A blocking exchange never flushes by time: remove the buffer timeout or make the exchange pipelined.";
     /// A vertex without slot sharing group.
-    NoSlotSharingGroup { operator: String } JobGraph ["java.lang.IllegalStateException"]
+    NoSlotSharingGroup { operator: String, profile: Profile } JobGraph ["java.lang.IllegalStateException"]
         "{operator} has no slot sharing group (null). Give it one; \"default\" is the usual.";
     /// Co-location of a vertex without slot sharing group.
     CoLocationWithoutSlotSharing { operator: String, group: String } JobGraph ["java.lang.IllegalStateException"]
@@ -153,7 +167,12 @@ impl PlanError {
 
     /// The Java class of the exception Flink throws there; `None` where Flink has no such check.
     pub fn flink_class(&self) -> Option<&'static str> {
-        self.reason().own_flink_class()
+        let reason = self.reason();
+        let class = reason.own_flink_class();
+        match reason {
+            Self::NoSlotSharingGroup { profile, .. } | Self::UnreachedInput { profile, .. } => profile.class_of_missing(class),
+            _ => class,
+        }
     }
 
     /// Why, without where.
@@ -176,13 +195,16 @@ impl PlanError {
                 vec![source.clone(), target.clone()]
             }
             Self::CoLocationConflict { operator, other, .. } => vec![other.clone(), operator.clone()],
-            Self::UnreachedInput { operator, waits_for } => vec![operator.clone(), waits_for.clone()],
+            Self::FedSource { operator, input, .. } => vec![operator.clone(), input.clone()],
+            Self::UnreachedInput { operator, waits_for, .. } => vec![operator.clone(), waits_for.clone()],
             Self::UserHashNotHex { operator, .. }
             | Self::UserHashLength { operator, .. }
-            | Self::NoSlotSharingGroup { operator }
+            | Self::EmptyText { operator, .. }
+            | Self::NoSlotSharingGroup { operator, .. }
             | Self::CoLocationWithoutSlotSharing { operator, .. } => vec![operator.clone()],
             Self::BadTypeNumber { target, .. } => vec![target.clone()],
-            Self::ParallelismBounds { vertex, .. }
+            Self::DescriptionTooLong { vertex, .. }
+            | Self::ParallelismBounds { vertex, .. }
             | Self::MaxParallelismBounds { vertex, .. }
             | Self::ParallelismOverMax { vertex, .. } => vec![vertex.clone()],
             _ => Vec::new(),

@@ -1,6 +1,7 @@
 //! Every kind of error with its message pinned: a new kind without an entry here fails.
 
 use super::PlanError::{self, *};
+use crate::profile::Profile;
 
 fn text(value: &str) -> String {
     value.into()
@@ -59,8 +60,24 @@ fn table() -> Vec<(PlanError, &'static str)> {
             "Map-1 and Filter-2 get the same OperatorID 0a0b, because the uid of one of them has the bytes of a position. Give one of them another uid.",
         ),
         (
-            UnreachedInput { operator: text("Map-1"), waits_for: text("Filter-2") },
+            UnreachedInput { operator: text("Map-1"), waits_for: text("Filter-2"), profile: Profile::V1_11 },
             "Map-1 gets no OperatorID, because its input Filter-2 is not reachable from any source (or waits for it in turn). Connect that input to a source, remove it, or give Map-1 a uid.",
+        ),
+        (
+            NoIterations { loops: 1, flink: "2.3" },
+            "the program has 1 iteration(s), and Flink 2.3 has none any more. Plan it as Flink 1.11, or take the feedback out of the program.",
+        ),
+        (
+            EmptyText { operator: text("Map-1"), field: "uid", flink: "2.3" },
+            "Map-1 has an empty uid, which Flink 2.3 refuses. Give it a uid of at least one character.",
+        ),
+        (
+            FedSource { operator: text("Map-1"), input: text("Filter-2"), flink: "2.3" },
+            "Map-1 is a source but reads from Filter-2, which Flink 2.3 refuses. Remove that edge, or make Map-1 an operator.",
+        ),
+        (
+            DescriptionTooLong { vertex: text("Map-1"), bytes: 9, limit: 8 },
+            "the description of the vertex that starts with Map-1 would take 9 bytes, more than the limit of 8: it indents each operator of a chain under the one before. Break the chain, or do without the JSON plan.",
         ),
         (
             CheckpointedIteration { loops: 1 },
@@ -74,7 +91,10 @@ fn table() -> Vec<(PlanError, &'static str)> {
             BlockingTimeout { source: text("Map-1"), target: text("Filter-2"), timeout: 10 },
             "the edge Map-1 -> Filter-2 is a blocking exchange, but Map-1 has buffer timeout 10 ms. A blocking exchange never flushes by time: remove the buffer timeout or make the exchange pipelined.",
         ),
-        (NoSlotSharingGroup { operator: text("Map-1") }, "Map-1 has no slot sharing group (null). Give it one; \"default\" is the usual."),
+        (
+            NoSlotSharingGroup { operator: text("Map-1"), profile: Profile::V2_3 },
+            "Map-1 has no slot sharing group (null). Give it one; \"default\" is the usual.",
+        ),
         (
             CoLocationWithoutSlotSharing { operator: text("Map-1"), group: text("g") },
             "Map-1 is in co-location group \"g\" but has no slot sharing group (null). Co-located subtasks share a slot: give it the slot sharing group of the others.",

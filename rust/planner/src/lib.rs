@@ -22,6 +22,7 @@ pub mod murmur3;
 pub mod names;
 pub mod operator_id;
 pub mod parallel;
+pub mod profile;
 pub mod ragged;
 pub mod shapes;
 pub mod stream_graph;

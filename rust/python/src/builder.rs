@@ -98,7 +98,7 @@ impl StreamGraphBuilder {
     ///     max_parallelism: number of key groups; -1 is unset.
     ///     chaining_strategy: ``ALWAYS``, ``NEVER`` or ``HEAD``.
     ///     yielding: whether its factory yields to the mailbox (async operators, file readers).
-    ///     managed_memory_weight: share of managed memory; ``None`` is 1.
+    ///     managed_memory_weight: share of managed memory; ``None`` is 1 in Flink 1.11, and none in 2.3.
     ///     buffer_timeout: milliseconds; -1 is unset.
     ///     min_resources: (CPU shares, heap MiB, off-heap MiB, managed MiB), with ``preferred_resources`` or not at all.
     ///     preferred_resources: likewise.

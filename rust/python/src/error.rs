@@ -1,6 +1,7 @@
 //! The one conversion from the planner's errors to Python's.
 
 use penstock_planner::error::{Family, PlanError};
+use penstock_planner::profile::Profile;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -27,6 +28,16 @@ fn build(py: Python<'_>, error: &PlanError) -> PyResult<PyErr> {
 /// Unwraps a planner result.
 pub fn check<T>(py: Python<'_>, result: penstock_planner::error::Result<T>) -> PyResult<T> {
     result.map_err(|error| to_python(py, &error))
+}
+
+/// The profile of a Flink version.
+pub fn profile(py: Python<'_>, flink: &str) -> PyResult<Profile> {
+    Profile::parse(flink).ok_or_else(|| {
+        let known = Profile::ALL.join(" and ");
+        let message = format!("Plans of Flink {flink:?} are not reproduced; there are profiles for {known}.");
+        let error = py.import("penstock.errors").and_then(|errors| errors.getattr("UnsupportedError")?.call1((message,)));
+        error.map_or_else(|failed| failed, PyErr::from_value)
+    })
 }
 
 /// Parses one of Flink's spellings; `subject` is the class whose argument it is.

@@ -54,7 +54,7 @@ pub fn result_partitions_table(graph: Arc<Graph>) -> Columns {
     Columns::on_demand(partitions.len(), move |rows| {
         let job = graph.job_graph();
         let table: Vec<(DataSetIndex, u32)> = partitions.rows(rows).collect();
-        let producers = || table.iter().map(|&(data_set, _)| job.edge(job.consumers(data_set)[0]));
+        let producers = || table.iter().map(|&(data_set, _)| job.edge(job.first_consumer(data_set)));
         let readers = |data_set, partition| graph.partition_consumers(data_set, partition).map(|(_, subtasks)| subtasks.len() as i64).sum();
         vec![
             ("producer", numbers(producers().map(|edge| graph.position(edge.source).0))),

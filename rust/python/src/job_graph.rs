@@ -6,6 +6,7 @@ use std::sync::Arc;
 use penstock_planner::execution_graph::expand;
 use penstock_planner::index::{DataSetIndex, EdgeIndex, JobEdgeIndex, VertexIndex, all};
 use penstock_planner::job_graph::{JobGraph as Job, StreamConfig};
+use penstock_planner::operator_id::OperatorId;
 use penstock_planner::stream_graph::ResourceSpec;
 use pyo3::prelude::*;
 
@@ -34,7 +35,7 @@ pub struct ChainedOperator {
     chain_index: u32,
     chain_start: bool,
     chain_end: bool,
-    managed_memory_fraction: f64,
+    managed_memory_fraction: Option<f64>,
     chained_outputs: Vec<u32>,
     non_chained_outputs: Vec<u32>,
     number_of_outputs: usize,
@@ -53,10 +54,11 @@ pub struct JobEdge {
     stream_edge: u32,
 }
 
-/// What a vertex produces; consumers are pairs of vertex and input.
+/// What a vertex produces; consumers are pairs of vertex and input. It has an ``id`` where Flink derives one (2.3).
 #[pyclass(frozen, get_all, module = "penstock.plan")]
 pub struct IntermediateDataSet {
     index: u32,
+    id: Option<String>,
     producer: u32,
     result: usize,
     result_type: &'static str,
@@ -84,7 +86,13 @@ impl JobGraph {
         &self.0.stream_graph().settings.job_name
     }
 
-    /// When vertices are scheduled.
+    /// The Flink version it equals.
+    #[getter]
+    fn flink(&self) -> &'static str {
+        self.0.profile().as_str()
+    }
+
+    /// When vertices are scheduled; Flink 2.3 has no such choice.
     #[getter]
     fn schedule_mode(&self) -> &'static str {
         self.0.stream_graph().settings.schedule_mode.as_str()
@@ -117,7 +125,8 @@ impl JobGraph {
     /// Data sets in order of creation. O(E) at each access.
     #[getter]
     fn data_sets(&self) -> Vec<IntermediateDataSet> {
-        all(self.0.edge_count()).map(|data_set| intermediate_data_set(&self.0, data_set)).collect()
+        let ids = self.0.data_set_ids();
+        all(self.0.data_set_count()).zip(ids).map(|(data_set, id)| intermediate_data_set(&self.0, data_set, id)).collect()
     }
 
     /// Vertex indices as getVerticesSortedTopologicallyFromSources returns them.
@@ -171,8 +180,11 @@ impl JobGraph {
     }
 
     /// What Flink's JsonPlanGenerator writes, byte for byte, with a JobID of zeros.
+    ///
+    /// Raises:
+    ///     JobGraphError: Flink 2.3's description of a chain, which indents each operator, would take over 1 GiB.
     fn json_plan(&self, py: Python<'_>) -> PyResult<String> {
-        interruptible(py, || penstock_planner::json::job_plan(&self.0))
+        check(py, interruptible(py, || penstock_planner::json::job_plan(&self.0))?)
     }
 
     /// Broken invariants, a sentence each; empty when all is well. O(V + E).
@@ -252,15 +264,15 @@ pub fn job_edge(job: &Job, edge: JobEdgeIndex) -> JobEdge {
 }
 
 /// The view of one intermediate data set.
-pub fn intermediate_data_set(job: &Job, data_set: DataSetIndex) -> IntermediateDataSet {
-    let consumers = job.consumers(data_set);
-    let producer = job.edge(consumers[0]);
+pub fn intermediate_data_set(job: &Job, data_set: DataSetIndex, id: Option<OperatorId>) -> IntermediateDataSet {
+    let producer = job.edge(job.first_consumer(data_set));
     IntermediateDataSet {
         index: data_set.0,
+        id: id.map(|id| id.to_string()),
         producer: producer.source.0,
         result: job.result_position(data_set),
         result_type: producer.result_type.as_str(),
-        consumers: consumers.iter().map(|&edge| (job.edge(edge).target.0, job.input_position(edge))).collect(),
+        consumers: job.consumers(data_set).map(|edge| (job.edge(edge).target.0, job.input_position(edge))).collect(),
     }
 }
 
@@ -279,6 +291,6 @@ pub fn chained_operator(config: StreamConfig<'_>) -> ChainedOperator {
         managed_memory_fraction: config.managed_memory_fraction,
         chained_outputs: numbers(&config.chained_outputs),
         non_chained_outputs: numbers(&config.non_chained_outputs),
-        number_of_outputs: config.non_chained_outputs.len(),
+        number_of_outputs: config.number_of_outputs,
     }
 }

@@ -26,10 +26,10 @@ fn operators(job: &Job, rows: Range<usize>) -> Named {
         ("operator_id", operator_ids(false, nodes().map(|node| Some(job.operator_id(node))))),
         ("user_defined_id", operator_ids(false, nodes().map(|node| job.user_defined_id(node)))),
         ("vertex", numbers(operators().map(|(vertex, ..)| vertex.0))),
-        ("chain_index", numbers(operators().map(|(_, _, operator)| operator.depth))),
+        ("chain_index", numbers(operators().map(|(_, _, operator)| operator.depth + job.profile().head_index()))),
         ("name", texts(nodes().map(|node| graph.name(node)))),
         ("uid", optional_texts(nodes().map(|node| graph.node(node).uid.map(|uid| graph.text(uid))))),
-        ("managed_memory_fraction", Arc::new(Float64Array::from_iter_values(fractions))),
+        ("managed_memory_fraction", Arc::new(Float64Array::from_iter(fractions))),
     ]
 }
 
@@ -80,12 +80,12 @@ fn edges(job: &Job, rows: Range<usize>) -> Named {
 
 /// Data sets, in order of creation.
 pub fn data_sets_table(job: Arc<Job>) -> Columns {
-    Columns::on_demand(job.edge_count(), move |rows| data_sets(&job, rows))
+    Columns::on_demand(job.data_set_count(), move |rows| data_sets(&job, rows))
 }
 
 fn data_sets(job: &Job, rows: Range<usize>) -> Named {
     let indices = || rows.clone().map(DataSetIndex::new);
-    let producers = || indices().map(|data_set| job.edge(job.consumers(data_set)[0]));
+    let producers = || indices().map(|data_set| job.edge(job.first_consumer(data_set)));
     vec![
         ("data_set", numbers(indices().map(|data_set| data_set.0))),
         ("producer", numbers(producers().map(|edge| edge.source.0))),

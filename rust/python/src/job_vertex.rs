@@ -114,7 +114,8 @@ impl JobVertex {
     /// Data sets it produces, in order.
     #[getter]
     fn results(&self) -> Vec<IntermediateDataSet> {
-        self.job.results(self.vertex).iter().map(|&data_set| intermediate_data_set(&self.job, data_set)).collect()
+        let view = |&data_set| intermediate_data_set(&self.job, data_set, self.job.data_set_id(data_set));
+        self.job.results(self.vertex).iter().map(view).collect()
     }
 
     /// Stream edges it reads, in physical order.

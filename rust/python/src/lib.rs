@@ -25,10 +25,23 @@ use pyo3::prelude::*;
 #[global_allocator]
 static ALLOCATOR: huge_pages::HugePages = huge_pages::HugePages;
 
-/// Everything the planner decides about one described graph, as one line of JSON; errors stand at their stage.
+/// Plan one described graph and report everything that was decided. O(nodes + edges + execution edges).
+///
+/// Args:
+///     spec: a graph as JSON (the format of ``StreamGraph.from_json``).
+///     flink: the Flink version to equal; one of ``PROFILES``.
+///
+/// Returns:
+///     One line of JSON with the stages ``stream_graph``, ``hashes``, ``streaming_plan``, ``job_graph`` and
+///     ``execution_graph``; a stage that fails is ``{"error": {"class": Flink's exception class, "message": ours}}``.
+///
+/// Raises:
+///     UnsupportedError: another Flink version.
 #[pyfunction]
-fn plan_record(py: Python<'_>, spec: &str) -> PyResult<String> {
-    interruptible(py, || penstock_planner::json::plan_record(spec))
+#[pyo3(signature = (spec, flink = "1.11"))]
+fn plan_record(py: Python<'_>, spec: &str, flink: &str) -> PyResult<String> {
+    let profile = error::profile(py, flink)?;
+    interruptible(py, || penstock_planner::json::plan_record(spec, profile))
 }
 
 /// The OperatorID of an operator with this uid: 32 hex digits of murmur3_128 over its UTF-8 bytes.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use crate::builder::StreamGraphBuilder;
 use crate::columns::Columns;
-use crate::error::{check, to_python};
+use crate::error::{check, profile, to_python};
 use crate::interrupt::interruptible;
 use crate::job_graph::JobGraph;
 use crate::stream_tables;
@@ -38,7 +38,7 @@ pub struct StreamNode {
     max_parallelism: i32,
     chaining_strategy: &'static str,
     yielding: bool,
-    managed_memory_weight: i32,
+    managed_memory_weight: Option<i32>,
     buffer_timeout: i64,
     in_edges: Vec<u32>,
     out_edges: Vec<u32>,
@@ -218,18 +218,21 @@ impl StreamGraph {
     /// Compile to a JobGraph (StreamingJobGraphGenerator). O(V + E), no recursion.
     ///
     /// Args:
+    ///     flink: the Flink version to equal, ``"1.11"`` or ``"2.3"``.
     ///     additional_hashes: tables of alternative OperatorIDs by node id, carried to the vertices.
     ///     savepoint_path: where to restore from.
     ///     allow_non_restored_state: whether state of operators that are gone may be dropped.
     ///     artifacts: files shipped with the job, path by name.
     ///
     /// Raises:
+    ///     UnsupportedError: another Flink version.
     ///     OperatorIdError: a uid used twice, a uid hash that is none.
     ///     JobGraphError: a cycle, an unreached input, slot sharing or co-location conflicts, blocking timeouts.
-    #[pyo3(signature = (*, additional_hashes = Vec::new(), savepoint_path = None, allow_non_restored_state = false, artifacts = BTreeMap::new()))]
+    #[pyo3(signature = (*, flink = "1.11", additional_hashes = Vec::new(), savepoint_path = None, allow_non_restored_state = false, artifacts = BTreeMap::new()))]
     fn job_graph(
         &self,
         py: Python<'_>,
+        flink: &str,
         additional_hashes: Vec<BTreeMap<i32, String>>,
         savepoint_path: Option<String>,
         allow_non_restored_state: bool,
@@ -237,7 +240,7 @@ impl StreamGraph {
     ) -> PyResult<JobGraph> {
         let additional_hashes = check(py, additional_hashes.iter().map(|table| parse_hash_table(&self.0, table)).collect())?;
         let savepoint = savepoint_path.map(|path| SavepointRestore { path, allow_non_restored_state });
-        let options = JobOptions { additional_hashes, savepoint, artifacts: artifacts.into_iter().collect() };
+        let options = JobOptions { profile: profile(py, flink)?, additional_hashes, savepoint, artifacts: artifacts.into_iter().collect() };
         check(py, interruptible(py, || compile(self.0.clone(), options))?).map(|job| JobGraph(Arc::new(job)))
     }
 

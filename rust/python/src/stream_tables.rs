@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, StructArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, StructArray};
 use arrow_schema::{Field, Fields};
 use penstock_planner::chainable::Verdicts;
 use penstock_planner::index::{EdgeIndex, Index, NameId, NodeIndex};
@@ -35,7 +35,7 @@ fn nodes(graph: &Graph, rows: Range<usize>) -> Named {
         ("max_parallelism", integers(nodes().map(|node| node.max_parallelism))),
         ("chaining_strategy", spellings(nodes().map(|node| Some(node.chaining_strategy.as_str())))),
         ("yielding", flags(nodes().map(|node| node.yielding))),
-        ("managed_memory_weight", integers(nodes().map(|node| node.managed_memory_weight))),
+        ("managed_memory_weight", Arc::new(nodes().map(|node| node.managed_memory_weight).collect::<Int32Array>())),
         ("buffer_timeout", longs(nodes().map(|node| node.buffer_timeout))),
     ];
     columns.extend(rarities(graph, rows));

@@ -11,6 +11,7 @@ use penstock_planner::job_graph::{JobGraph, JobOptions, chains, compile};
 use penstock_planner::json::{job_plan, streaming_plan};
 use penstock_planner::murmur3::murmur3_128_of_repeated;
 use penstock_planner::operator_id::{OperatorIds, user_hashes};
+use penstock_planner::profile::Profile;
 use penstock_planner::stream_graph::StreamGraph;
 
 use crate::graphs;
@@ -82,7 +83,7 @@ fn chains_of(graph: Arc<StreamGraph>) -> Work {
     let verdicts = Verdicts::of(&graph);
     let ids = OperatorIds::of(&graph, &verdicts).expect("distinct uids");
     let hashes = user_hashes(&graph).expect("hexadecimal");
-    work(move || chains::build(&graph, &verdicts, &ids, &hashes).expect("chains"))
+    work(move || chains::build(&graph, &verdicts, &ids, &hashes, Profile::default()).expect("chains"))
 }
 
 fn job_graph(graph: &Arc<StreamGraph>) -> JobGraph {

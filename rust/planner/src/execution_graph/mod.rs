@@ -20,6 +20,7 @@ mod verify;
 
 use std::sync::{Arc, OnceLock};
 
+use crate::csr::Csr;
 use crate::error::{PlanError, Result};
 use crate::index::{DataSetIndex, ExecutionVertexIndex, Index, JobEdgeIndex, VertexIndex, all};
 use crate::job_graph::JobGraph;
@@ -59,6 +60,8 @@ pub struct ExecutionGraph {
     position: Vec<ExecutionVertexIndex>,
     total_edges: u64,
     regions: OnceLock<Arc<regions::PipelinedRegions>>,
+    /// The edges of each data set in the order in which their consumers are created; kept where data sets are shared.
+    readers: Option<Csr<DataSetIndex, JobEdgeIndex>>,
 }
 
 /// Expands a JobGraph. O(V + E) time and space, whatever the parallelism.
@@ -76,10 +79,16 @@ pub fn expand(job: Arc<JobGraph>) -> Result<ExecutionGraph> {
         first_subtask += u64::from(expanded.parallelism);
         vertices.push(expanded);
     }
-    let mut graph = ExecutionGraph { job, vertices, position, total_edges: 0, regions: OnceLock::new() };
+    let readers = (job.data_set_count() < job.edge_count()).then(|| readers(&job));
+    let mut graph = ExecutionGraph { job, vertices, position, total_edges: 0, regions: OnceLock::new(), readers };
     graph.total_edges = all(graph.job.edge_count()).map(|edge| graph.fan_out(edge).edges()).sum();
     debug_assert_eq!(graph.verify(), Vec::<String>::new());
     Ok(graph)
+}
+
+fn readers(job: &JobGraph) -> Csr<DataSetIndex, JobEdgeIndex> {
+    let inputs = job.topological_order().iter().flat_map(|&vertex| job.inputs(vertex));
+    Csr::group(job.data_set_count(), inputs.map(|&edge| (job.consumed(edge), edge)))
 }
 
 fn expand_vertex(job: &JobGraph, vertex: VertexIndex, first_subtask: u64) -> Result<ExecutionJobVertex> {
@@ -191,16 +200,25 @@ impl ExecutionGraph {
             distribution: self.job.distribution(edge),
             producers: self.parallelism(ends.source),
             consumers: self.parallelism(ends.target),
+            shares: self.job.profile().shares(),
         }
     }
 
-    /// Subtasks that read a partition of a data set, one range per consuming edge.
+    /// Number of groups of partitions that are read together, over all inputs.
+    pub fn total_groups(&self) -> u64 {
+        all(self.job.edge_count()).map(|edge| u64::from(self.fan_out(edge).groups())).sum()
+    }
+
+    /// Subtasks that read a partition of a data set, one range per consuming edge, by consumer and input.
     pub fn partition_consumers(
         &self,
         data_set: DataSetIndex,
         partition: u32,
     ) -> impl Iterator<Item = (JobEdgeIndex, std::ops::Range<u32>)> + '_ {
-        self.job.consumers(data_set).into_iter().map(move |edge| (edge, self.fan_out(edge).consumers_of(partition)))
+        let shared = self.readers.as_ref().map_or(&[][..], |readers| readers.of(data_set));
+        let own = shared.is_empty().then(|| self.job.first_consumer(data_set));
+        let edges = own.into_iter().chain(shared.iter().copied());
+        edges.map(move |edge| (edge, self.fan_out(edge).consumers_of(partition)))
     }
 }
 

@@ -54,7 +54,7 @@ impl RegionScheduling {
     /// Those of [`ExecutionGraph::pipelined_regions`] and [`PartitionGroups::new`].
     pub fn new(graph: Arc<ExecutionGraph>) -> Result<Self> {
         let (regions, groups) = (graph.pipelined_regions()?, PartitionGroups::new(&graph)?);
-        let rules = SchedulingRules::V1_11;
+        let rules = graph.job.profile().scheduling_rules();
         let is_uniform = |vertex| {
             let of = regions.of_range(graph.all_subtasks(vertex));
             of.iter().all(|&region| region == of[0])

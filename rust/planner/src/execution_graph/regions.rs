@@ -239,7 +239,7 @@ impl ExecutionGraph {
         if let Some(regions) = self.regions.get() {
             return Ok(regions.clone());
         }
-        let regions = Arc::new(compute(self, RegionRules::V1_11)?);
+        let regions = Arc::new(compute(self, self.job.profile().region_rules())?);
         Ok(self.regions.get_or_init(|| regions).clone())
     }
 

@@ -113,7 +113,7 @@ impl Restart<'_> {
                 graph.job.inputs(vertex).iter().for_each(|&edge| self.add_producers(edge, span));
             }
             for &result in graph.job.results(vertex) {
-                graph.job.consumers(result).into_iter().for_each(|edge| self.add_consumers(edge, span));
+                graph.job.consumers(result).for_each(|edge| self.add_consumers(edge, span));
             }
         }
     }

@@ -64,7 +64,7 @@ impl PartitionRelease {
         }
         let unfinished = all(regions.len()).map(|region| regions.subtasks(region)).collect();
         let finished = vec![0; graph.total_vertices().div_ceil(64) as usize];
-        let rules = ReleaseRules::V1_11;
+        let rules = graph.job.profile().release_rules();
         Ok(Self { graph, regions, groups, rules, finished, unfinished, readers })
     }
 
@@ -163,8 +163,8 @@ impl PartitionRelease {
 
     /// All exchanges of a data set have the same groups, since it is shared only by equal partitioners and parallelisms.
     fn is_free(&self, group: &PartitionGroup) -> bool {
-        let exchanges = self.graph.job.consumers(self.graph.job.consumed(group.edge));
-        exchanges.into_iter().all(|edge| {
+        let mut exchanges = self.graph.job.consumers(self.graph.job.consumed(group.edge));
+        exchanges.all(|edge| {
             let number = self.groups.of_partition(&self.graph, edge, group.partitions.start);
             number.is_none_or(|number| self.readers[number as usize] == 0)
         })

@@ -19,6 +19,7 @@ use crate::chainable::Verdicts;
 use crate::error::{PlanError, Result};
 use crate::index::{EdgeIndex, Index, NodeIndex, VertexIndex};
 use crate::operator_id::{OperatorId, OperatorIds, UserHash};
+use crate::profile::Profile;
 use crate::stream_graph::StreamGraph;
 
 /// A chain: its head and its rows of the operator table.
@@ -82,6 +83,9 @@ struct Walk<'a> {
     verdicts: &'a Verdicts,
     ids: &'a OperatorIds,
     user_hashes: &'a [(NodeIndex, UserHash)],
+    profile: Profile,
+    /// What was wrong with an edge, where edges are connected after all vertices are made.
+    late: Option<PlanError>,
     frames: Vec<Frame>,
     open_operators: Vec<ChainedNode>,
     open_edges: Vec<EdgeIndex>,
@@ -95,13 +99,22 @@ struct Walk<'a> {
 ///
 /// # Errors
 /// In the order in which Flink meets them: [`PlanError::UnreachedInput`], [`PlanError::UserHashLength`],
-/// [`PlanError::DuplicateVertexId`], [`PlanError::BlockingTimeout`], [`PlanError::Cycle`].
-pub fn build(graph: &StreamGraph, verdicts: &Verdicts, ids: &OperatorIds, user_hashes: &[(NodeIndex, UserHash)]) -> Result<Chains> {
+/// [`PlanError::EmptyText`], [`PlanError::DuplicateVertexId`], [`PlanError::FedSource`], [`PlanError::BlockingTimeout`],
+/// [`PlanError::Cycle`].
+pub fn build(
+    graph: &StreamGraph,
+    verdicts: &Verdicts,
+    ids: &OperatorIds,
+    user_hashes: &[(NodeIndex, UserHash)],
+    profile: Profile,
+) -> Result<Chains> {
     let mut walk = Walk {
         graph,
         verdicts,
         ids,
         user_hashes,
+        profile,
+        late: None,
         frames: Vec::new(),
         open_operators: Vec::new(),
         open_edges: Vec::new(),
@@ -113,11 +126,20 @@ pub fn build(graph: &StreamGraph, verdicts: &Verdicts, ids: &OperatorIds, user_h
             connections: Vec::with_capacity(graph.edge_count()),
         },
     };
-    for &source in graph.sources() {
+    for source in sources(graph, profile) {
         walk.enter_head(source)?;
         walk.run()?;
     }
-    Ok(walk.result)
+    walk.late.map_or(Ok(walk.result), Err)
+}
+
+/// The order in which chains are started.
+fn sources(graph: &StreamGraph, profile: Profile) -> Vec<NodeIndex> {
+    let mut sources = graph.sources().to_vec();
+    if !profile.hash_ordered() {
+        sources.sort_unstable_by_key(|&source| graph.node(source).id);
+    }
+    sources
 }
 
 impl Walk<'_> {
@@ -172,15 +194,17 @@ impl Walk<'_> {
         self.open_operators.push(ChainedNode { node, depth });
         match segment {
             Some((operators, edges)) => self.create_vertex(node, operators as usize, edges as usize),
-            None => Ok(()),
+            None => self.check_inputs(node),
         }
     }
 
     fn create_vertex(&mut self, head: NodeIndex, operators: usize, edges: usize) -> Result<()> {
         for chained in &self.open_operators[operators..] {
             self.check_user_hash(chained.node)?;
+            self.check_texts(chained.node)?;
         }
         self.check_vertex_id(head)?;
+        self.check_inputs(head)?;
         let vertex = VertexIndex::new(self.result.chains.len());
         let first_operator = self.result.operators.len() as u32;
         self.result.operators.extend(self.open_operators.drain(operators..));
@@ -204,6 +228,27 @@ impl Walk<'_> {
         }
     }
 
+    fn check_texts(&self, node: NodeIndex) -> Result<()> {
+        let uid = self.graph.node(node).uid.map(|uid| self.graph.text(uid));
+        let field = match (self.graph.name(node), uid) {
+            _ if self.profile.allows_empty_texts() => return Ok(()),
+            ("", _) => "name",
+            (_, Some("")) => "uid",
+            _ => return Ok(()),
+        };
+        Err(PlanError::EmptyText { operator: self.graph.label(node), field, flink: self.profile.as_str() })
+    }
+
+    /// A source has no serializer for an input.
+    fn check_inputs(&self, node: NodeIndex) -> Result<()> {
+        let Some(&edge) = self.graph.in_edges(node).first() else { return Ok(()) };
+        if !self.graph.node(node).role.is_source() || self.profile.allows_fed_sources() {
+            return Ok(());
+        }
+        let input = self.graph.label(self.graph.edge(edge).source);
+        Err(PlanError::FedSource { operator: self.graph.label(node), input, flink: self.profile.as_str() })
+    }
+
     /// Two vertices with one ID; possible only in a way that the pass before has noticed.
     fn check_vertex_id(&mut self, head: NodeIndex) -> Result<()> {
         let (Some(heads), Some(id)) = (&mut self.heads_by_id, self.ids.get(head)) else { return Ok(()) };
@@ -220,11 +265,12 @@ impl Walk<'_> {
         let timeout = self.graph.edges.buffer_timeout.get(edge.get());
         if !result_type.is_pipelined() && timeout != -1 {
             let ends = self.graph.edge(edge);
-            return Err(PlanError::BlockingTimeout {
-                source: self.graph.label(ends.source),
-                target: self.graph.label(ends.target),
-                timeout,
-            });
+            let (source, target) = (self.graph.label(ends.source), self.graph.label(ends.target));
+            let error = PlanError::BlockingTimeout { source, target, timeout };
+            if self.profile.connects_at_once() {
+                return Err(error);
+            }
+            self.late.get_or_insert(error);
         }
         let target = VertexIndex(self.vertex_of_head[self.graph.edges.target[edge.get()].get()]);
         self.result.connections.push(Connection { edge, source, target, result_type });
@@ -245,7 +291,7 @@ impl Walk<'_> {
     fn unreached(&self, node: NodeIndex) -> PlanError {
         let inputs = self.graph.in_edges(node).iter().map(|&edge| self.graph.edge(edge).source);
         let missing = inputs.into_iter().find(|&input| self.ids.get(input).is_none()).unwrap_or(node);
-        PlanError::UnreachedInput { operator: self.graph.label(node), waits_for: self.graph.label(missing) }
+        PlanError::UnreachedInput { operator: self.graph.label(node), waits_for: self.graph.label(missing), profile: self.profile }
     }
 }
 

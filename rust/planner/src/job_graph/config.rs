@@ -1,6 +1,8 @@
 //! What an executor needs to know of an operator and of an exchange, gathered in one place: Flink's `StreamConfig` and the
 //! properties of a `JobEdge`. Made when asked for; O(outputs of the operator).
 
+use hashbrown::HashMap;
+
 use super::JobGraph;
 use crate::index::{EdgeIndex, JobEdgeIndex, NodeIndex, OperatorIndex, VertexIndex};
 use crate::operator_id::OperatorId;
@@ -19,19 +21,23 @@ pub struct StreamConfig<'a> {
     /// Identity the user gave.
     pub uid: Option<&'a str>,
     /// Distance from the head of the chain.
+    pub depth: u32,
+    /// That distance as Flink counts it: from 0, or from 1.
     pub chain_index: u32,
-    /// Fraction of the slot's managed memory.
-    pub managed_memory_fraction: f64,
+    /// Fraction of the slot's managed memory; none where Flink sets none.
+    pub managed_memory_fraction: Option<f64>,
     /// Edges that stay in the chain, in order.
     pub chained_outputs: Vec<EdgeIndex>,
     /// Edges that leave it, in order.
     pub non_chained_outputs: Vec<EdgeIndex>,
+    /// How many data sets it writes: one for each edge that leaves the chain, fewer where edges share.
+    pub number_of_outputs: usize,
 }
 
 impl StreamConfig<'_> {
     /// Whether it is the head of its chain.
     pub fn chain_start(&self) -> bool {
-        self.chain_index == 0
+        self.depth == 0
     }
 
     /// Whether no operator follows it in its chain.
@@ -64,21 +70,43 @@ pub struct ExchangeConfig {
 impl JobGraph {
     /// The operators of a vertex from the head down its chained outputs, in pre-order.
     pub fn stream_configs(&self, vertex: VertexIndex) -> impl Iterator<Item = StreamConfig<'_>> {
-        self.walk(vertex).map(|(node, depth, row)| self.stream_config(node, depth, row))
+        let written = self.written_by(vertex);
+        self.walk(vertex).map(move |(node, depth, row)| {
+            let config = self.stream_config(node, depth, row);
+            match &written {
+                None => config,
+                Some(written) => StreamConfig { number_of_outputs: written.get(&node).copied().unwrap_or(0), ..config },
+            }
+        })
     }
 
-    fn stream_config(&self, node: NodeIndex, chain_index: u32, row: OperatorIndex) -> StreamConfig<'_> {
+    /// How many data sets each operator of a vertex writes, where edges may share them.
+    fn written_by(&self, vertex: VertexIndex) -> Option<HashMap<NodeIndex, usize>> {
+        self.profile().shares_data_sets().then(|| {
+            let mut written = HashMap::new();
+            for &result in self.results(vertex) {
+                let edge = self.edge(self.first_consumer(result)).edge;
+                *written.entry(self.graph.edge(edge).source).or_default() += 1;
+            }
+            written
+        })
+    }
+
+    fn stream_config(&self, node: NodeIndex, depth: u32, row: OperatorIndex) -> StreamConfig<'_> {
         let stream_node = self.graph.node(node);
+        let non_chained_outputs: Vec<EdgeIndex> = self.outputs(node, false).collect();
         StreamConfig {
             id: stream_node.id,
             operator_id: self.operator_id(node),
             user_defined_id: self.user_defined_id(node),
             name: self.graph.name(node),
             uid: stream_node.uid.map(|uid| self.graph.text(uid)),
-            chain_index,
+            depth,
+            chain_index: depth + self.profile().head_index(),
             managed_memory_fraction: self.managed_memory_fraction(row),
             chained_outputs: self.outputs(node, true).collect(),
-            non_chained_outputs: self.outputs(node, false).collect(),
+            number_of_outputs: non_chained_outputs.len(),
+            non_chained_outputs,
         }
     }
 

@@ -8,7 +8,8 @@ use super::chains::{Chain, Chains};
 use super::slot_sharing::SlotSharing;
 use crate::cancel::checkpoint_at;
 use crate::column::Column;
-use crate::index::Index;
+use crate::index::{Index, SlotGroupIndex};
+use crate::profile::Profile;
 use crate::stream_graph::{ResourceSpec, Resources, StreamGraph};
 
 /// Sum of the resources of the operators of each vertex; one UNKNOWN makes it `None`. Empty when no operator has any.
@@ -29,26 +30,28 @@ pub fn vertex_resources(graph: &StreamGraph, chains: &Chains) -> Vec<Option<Reso
 
 /// The managed memory fraction of each row of the operator table. Walks rows in their own order, never by group: members of
 /// a group are ordered by id, which is random order in memory.
-pub fn fractions(graph: &StreamGraph, chains: &Chains, slots: &SlotSharing) -> Column<f64> {
+pub fn fractions(graph: &StreamGraph, chains: &Chains, slots: &SlotSharing, profile: Profile) -> Column<Option<f64>> {
     let mut configured_last = vec![0u32; graph.node_count()];
     for (row, operator) in chains.operators.iter().enumerate() {
         configured_last[operator.node.get()] = row as u32;
     }
-    let totals = totals(graph, chains, slots);
+    let known = |group: SlotGroupIndex| slots.resources[group.get()].as_ref().filter(|_| profile.memory_by_resources());
+    let totals = totals(graph, chains, slots, known, profile);
+    let unset = |total: i64| (total != 0 || profile.memory_by_resources()).then_some(0.0);
     let mut fractions = Column::default();
-    let mut last = ((0, 0), 0.0);
+    let mut last = ((0, 0), unset(0));
     for (chain, group) in chains.chains.iter().zip(&slots.group_of) {
         for row in rows(chain) {
             checkpoint_at(row);
             let node = chains.operators[row].node;
-            let share = match slots.resources[group.get()] {
+            let share = match known(*group) {
                 _ if configured_last[node.get()] != row as u32 => 0,
-                None => i64::from(graph.nodes.managed_memory_weight.get(node.get())),
+                None => i64::from(profile.memory_weight(graph.nodes.managed_memory_weight.get(node.get()))),
                 Some(_) => graph.resources(node).map_or(0, |resources| resources.min.managed_mb),
             };
             let question = (share, totals[group.get()]);
             if last.0 != question {
-                last = (question, rounded_down(question.0, question.1));
+                last = (question, unset(question.1).map(|_| rounded_down(question.0, question.1)));
             }
             fractions.push(last.1, chains.operators.len());
         }
@@ -57,16 +60,22 @@ pub fn fractions(graph: &StreamGraph, chains: &Chains, slots: &SlotSharing) -> C
 }
 
 /// What the shares of each group are shares of. Weights add up in 32 bits, as in Flink.
-fn totals(graph: &StreamGraph, chains: &Chains, slots: &SlotSharing) -> Vec<i64> {
+fn totals<'a>(
+    graph: &StreamGraph,
+    chains: &Chains,
+    slots: &SlotSharing,
+    known: impl Fn(SlotGroupIndex) -> Option<&'a ResourceSpec>,
+    profile: Profile,
+) -> Vec<i64> {
     let mut weights = vec![0i32; slots.resources.len()];
     for (chain, group) in chains.chains.iter().zip(&slots.group_of) {
         for row in rows(chain) {
             let sum = &mut weights[group.get()];
-            *sum = sum.wrapping_add(graph.nodes.managed_memory_weight.get(chains.operators[row].node.get()));
+            *sum = sum.wrapping_add(profile.memory_weight(graph.nodes.managed_memory_weight.get(chains.operators[row].node.get())));
         }
     }
-    let total = |(weight, resources): (i32, &Option<ResourceSpec>)| resources.as_ref().map_or(i64::from(weight), |group| group.managed_mb);
-    weights.into_iter().zip(&slots.resources).map(total).collect()
+    let total = |(group, weight)| known(SlotGroupIndex::new(group)).map_or(i64::from(weight), |group| group.managed_mb);
+    weights.into_iter().enumerate().map(total).collect()
 }
 
 fn rows(chain: &Chain) -> std::ops::Range<usize> {

@@ -4,11 +4,16 @@
 
 pub mod chains;
 mod config;
+mod data_set_id;
+pub mod data_sets;
 pub mod exchange;
 mod memory;
 mod names;
+#[cfg(test)]
+mod profile_tests;
 pub mod slot_sharing;
 mod topological;
+mod tree;
 mod verify;
 mod views;
 
@@ -23,9 +28,11 @@ use crate::error::{PlanError, Result};
 use crate::index::{DataSetIndex, Index, JobEdgeIndex, NodeIndex, VertexIndex, all};
 use crate::java_hash::iteration_order;
 use crate::operator_id::{OperatorId, OperatorIds, UserHash, user_hashes};
+use crate::profile::Profile;
 use crate::stream_graph::{CheckpointingMode, Resources, StreamGraph};
 pub use chains::{Chain, ChainedNode, Chains, Connection};
 pub use config::{ExchangeConfig, StreamConfig};
+pub use data_sets::DataSets;
 pub use exchange::{Distribution, ResultType};
 use names::ChainNames;
 pub use slot_sharing::SlotSharing;
@@ -34,6 +41,8 @@ pub use views::{Checkpointing, Walk};
 /// What a JobGraph takes from outside the program.
 #[derive(Clone, Debug, Default)]
 pub struct JobOptions {
+    /// The Flink to equal.
+    pub profile: Profile,
     /// Further (legacy) hashes by node id: alternative IDs, carried to the vertex behind the uid hash.
     pub additional_hashes: Vec<HashMap<i32, OperatorId>>,
     /// Where to restore from.
@@ -51,7 +60,7 @@ pub struct SavepointRestore {
     pub allow_non_restored_state: bool,
 }
 
-/// An immutable JobGraph. In Flink 1.11 every job edge has a data set of its own, so edge `i` consumes data set `i`.
+/// An immutable JobGraph.
 #[derive(Debug)]
 pub struct JobGraph {
     pub(crate) graph: Arc<StreamGraph>,
@@ -64,7 +73,8 @@ pub struct JobGraph {
     /// By vertex; nothing when no operator has any.
     pub(crate) resources: Vec<Option<Resources>>,
     pub(crate) slots: SlotSharing,
-    pub(crate) fractions: Column<f64>,
+    pub(crate) fractions: Column<Option<f64>>,
+    pub(crate) data_sets: DataSets,
     pub(crate) inputs: Csr<VertexIndex, JobEdgeIndex>,
     pub(crate) results: Csr<VertexIndex, DataSetIndex>,
     pub(crate) map_order: Vec<VertexIndex>,
@@ -76,17 +86,19 @@ pub struct JobGraph {
 /// # Errors
 /// Every [`PlanError`] of the families OperatorId and JobGraph, in the order in which Flink would meet them.
 pub fn compile(graph: Arc<StreamGraph>, options: JobOptions) -> Result<JobGraph> {
-    refuse_checkpointed_loops(&graph)?;
+    let profile = options.profile; // the passes are the same for all; see there
+    refuse_loops(&graph, profile)?;
     let verdicts = Verdicts::of(&graph); // everything below asks it who is chained
     let ids = OperatorIds::of(&graph, &verdicts)?; // identity first: a collision stops the program
     let user_hashes = user_hashes(&graph)?; // parsed for all nodes, reached or not
-    let chains = chains::build(&graph, &verdicts, &ids, &user_hashes)?; // vertices and connections, in Flink's order
-    let map_order = map_order(&graph, &chains); // how Flink's map of vertices iterates
+    let chains = chains::build(&graph, &verdicts, &ids, &user_hashes, profile)?; // vertices and connections, in Flink's order
+    let map_order = map_order(&graph, &chains, profile); // how Flink's map of vertices iterates
     let names = names::chain_names(&graph, &verdicts, &chains);
     let resources = memory::vertex_resources(&graph, &chains); // before slots: groups add them up
-    let slots = slot_sharing::share_slots(&graph, &chains, &ids, &resources, &map_order)?;
-    let fractions = memory::fractions(&graph, &chains, &slots); // needs complete groups
-    let (inputs, results, topological) = connect(&chains);
+    let slots = slot_sharing::share_slots(&graph, &chains, &ids, &resources, &map_order, profile)?;
+    let fractions = memory::fractions(&graph, &chains, &slots, profile); // needs complete groups
+    let data_sets = data_sets::assign(&graph, &chains, profile);
+    let (inputs, results, topological) = connect(&chains, &data_sets);
     let job = JobGraph {
         graph,
         verdicts,
@@ -98,6 +110,7 @@ pub fn compile(graph: Arc<StreamGraph>, options: JobOptions) -> Result<JobGraph>
         resources,
         slots,
         fractions,
+        data_sets,
         inputs,
         results,
         map_order,
@@ -107,26 +120,34 @@ pub fn compile(graph: Arc<StreamGraph>, options: JobOptions) -> Result<JobGraph>
     Ok(job)
 }
 
-fn refuse_checkpointed_loops(graph: &StreamGraph) -> Result<()> {
+fn refuse_loops(graph: &StreamGraph, profile: Profile) -> Result<()> {
     let loops = graph.iterations().len();
+    if loops > 0 && !profile.allows_iterations() {
+        return Err(PlanError::NoIterations { loops, flink: profile.as_str() });
+    }
     if graph.settings.checkpoints() && loops > 0 && !graph.settings.force_checkpointing {
         return Err(PlanError::CheckpointedIteration { loops });
     }
     Ok(())
 }
 
-fn map_order(graph: &StreamGraph, chains: &Chains) -> Vec<VertexIndex> {
+fn map_order(graph: &StreamGraph, chains: &Chains, profile: Profile) -> Vec<VertexIndex> {
+    if !profile.hash_ordered() {
+        return all(chains.chains.len()).collect();
+    }
     iteration_order(chains.chains.iter().map(|chain| graph.nodes.id[chain.head.get()])).into_iter().map(VertexIndex).collect()
 }
 
 type Connected = (Csr<VertexIndex, JobEdgeIndex>, Csr<VertexIndex, DataSetIndex>, Vec<VertexIndex>);
 
-fn connect(chains: &Chains) -> Connected {
+fn connect(chains: &Chains, data_sets: &DataSets) -> Connected {
     let size = chains.chains.len();
     let connections = || chains.connections.iter().enumerate();
     let inputs = Csr::group(size, connections().map(|(at, edge)| (edge.target, JobEdgeIndex::new(at))));
-    let results = Csr::group(size, connections().map(|(at, edge)| (edge.source, DataSetIndex::new(at))));
-    let consumers = Csr::group(size, chains.connections.iter().map(|edge| (edge.source, edge.target)));
+    let results = data_sets.results(chains);
+    let read = all(data_sets.count(chains.connections.len())).flat_map(|data_set| data_sets.consumers(data_set));
+    let ends = read.map(|edge: JobEdgeIndex| &chains.connections[edge.get()]).map(|edge| (edge.source, edge.target));
+    let consumers = Csr::group(size, ends);
     let order = topological::sort(&consumers, all(size).map(|vertex| inputs.degree(vertex) as u32));
     (inputs, results, order)
 }

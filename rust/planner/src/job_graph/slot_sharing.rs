@@ -12,6 +12,7 @@ use crate::csr::Csr;
 use crate::error::{PlanError, Result};
 use crate::index::{CoLocationIndex, Index, NameId, SlotGroupIndex, VertexIndex, all};
 use crate::operator_id::{OperatorId, OperatorIds};
+use crate::profile::Profile;
 use crate::stream_graph::{ResourceSpec, Resources, StreamGraph};
 use crate::union_find::UnionFind;
 
@@ -48,11 +49,14 @@ pub fn share_slots(
     ids: &OperatorIds,
     resources: &[Option<Resources>],
     map_order: &[VertexIndex],
+    profile: Profile,
 ) -> Result<SlotSharing> {
     let keys = keys(graph, chains);
-    check_co_location(graph, chains, &keys, map_order)?;
-    if let Some(&vertex) = map_order.iter().find(|vertex| keys[vertex.get()].is_none()) {
-        return Err(PlanError::NoSlotSharingGroup { operator: graph.label(head(chains, vertex)) });
+    let groupless = map_order.iter().find(|vertex| keys[vertex.get()].is_none());
+    let missing = groupless.map(|&vertex| PlanError::NoSlotSharingGroup { operator: graph.label(head(chains, vertex)), profile });
+    match (profile.checks_groups_first(), missing) {
+        (true, Some(missing)) => return Err(missing),
+        (_, missing) => check_co_location(graph, chains, &keys, map_order).and(missing.map_or(Ok(()), Err))?,
     }
     let keyed = all::<VertexIndex>(keys.len()).map(|vertex| (vertex, keys[vertex.get()].expect("checked above")));
     let (group_of, groups) = number::<_, SlotGroupIndex>(keyed);

@@ -6,6 +6,7 @@ use super::{Chain, ChainedNode, Connection, Distribution, JobGraph, JobOptions, 
 use crate::chainable::Verdicts;
 use crate::index::{DataSetIndex, EdgeIndex, Index, JobEdgeIndex, NameId, NodeIndex, OperatorIndex, VertexIndex};
 use crate::operator_id::{OperatorId, OperatorIds, UserHash};
+use crate::profile::Profile;
 use crate::stream_graph::{NodeExtras, Resources, StreamGraph};
 
 /// Which vertices take part in checkpoints, in the order in which Flink lists them.
@@ -22,8 +23,6 @@ pub struct Checkpointing {
 }
 
 const SHORTEST_INTERVAL: i64 = 10;
-/// What an unset buffer timeout becomes, in milliseconds.
-const DEFAULT_TIMEOUT: i64 = 100;
 
 impl JobGraph {
     /// The program it was compiled from.
@@ -137,8 +136,8 @@ impl JobGraph {
         }
     }
 
-    /// Fraction of the slot's managed memory of a row of the operator table.
-    pub fn managed_memory_fraction(&self, operator: OperatorIndex) -> f64 {
+    /// Fraction of the slot's managed memory of a row of the operator table; none where Flink sets none.
+    pub fn managed_memory_fraction(&self, operator: OperatorIndex) -> Option<f64> {
         self.fractions.get(operator.get())
     }
 
@@ -152,7 +151,12 @@ impl JobGraph {
         &self.slots
     }
 
-    /// Number of job edges, which is the number of data sets.
+    /// The Flink it equals.
+    pub fn profile(&self) -> Profile {
+        self.options.profile
+    }
+
+    /// Number of job edges.
     pub fn edge_count(&self) -> usize {
         self.chains.connections.len()
     }
@@ -162,14 +166,24 @@ impl JobGraph {
         &self.chains.connections[edge.get()]
     }
 
-    /// The data set a job edge consumes.
-    pub fn consumed(&self, edge: JobEdgeIndex) -> DataSetIndex {
-        DataSetIndex(edge.0)
+    /// Number of data sets: one per job edge, fewer where edges share.
+    pub fn data_set_count(&self) -> usize {
+        self.data_sets.count(self.edge_count())
     }
 
-    /// The job edges that consume a data set.
-    pub fn consumers(&self, data_set: DataSetIndex) -> [JobEdgeIndex; 1] {
-        [JobEdgeIndex(data_set.0)]
+    /// The data set a job edge consumes.
+    pub fn consumed(&self, edge: JobEdgeIndex) -> DataSetIndex {
+        self.data_sets.consumed(edge)
+    }
+
+    /// The job edges that consume a data set, in the order in which they were connected; never empty.
+    pub fn consumers(&self, data_set: DataSetIndex) -> impl ExactSizeIterator<Item = JobEdgeIndex> + Clone + '_ {
+        self.data_sets.consumers(data_set)
+    }
+
+    /// The job edge that a data set was made for.
+    pub fn first_consumer(&self, data_set: DataSetIndex) -> JobEdgeIndex {
+        self.consumers(data_set).next().expect("a data set is made for an edge")
     }
 
     /// How the subtasks at both ends of a job edge are connected.
@@ -184,7 +198,10 @@ impl JobGraph {
 
     /// Edges of the program that leave a vertex, in order.
     pub fn out_edges(&self, vertex: VertexIndex) -> impl Iterator<Item = EdgeIndex> + '_ {
-        self.results(vertex).iter().flat_map(|&result| self.consumers(result)).map(|edge| self.edge(edge).edge)
+        // the edges of a vertex are connected together; a shared data set has some of them
+        let first = self.results(vertex).first().map_or(0, |&result| self.first_consumer(result).get());
+        let count: usize = self.results(vertex).iter().map(|&result| self.consumers(result).len()).sum();
+        self.chains.connections[first..first + count].iter().map(|connection| connection.edge)
     }
 
     /// Inputs of a vertex, in order.
@@ -199,7 +216,7 @@ impl JobGraph {
 
     /// Position of a data set among the results of its producer.
     pub fn result_position(&self, data_set: DataSetIndex) -> usize {
-        let producer = self.chains.connections[data_set.get()].source;
+        let producer = self.edge(self.first_consumer(data_set)).source;
         self.results(producer).binary_search(&data_set).expect("a data set is a result of its producer")
     }
 
@@ -223,12 +240,12 @@ impl JobGraph {
     }
 
     /// Buffer timeout of an edge of the program after compilation, in milliseconds: where a pipelined edge leaves a vertex,
-    /// unset has become 100.
+    /// unset has become 100 in Flink 1.11.
     pub fn buffer_timeout(&self, edge: EdgeIndex) -> i64 {
         let timeout = self.graph.edges.buffer_timeout.get(edge.get());
         let leaves_a_vertex = !self.verdicts.chained(edge) && self.ids.get(self.graph.edges.source[edge.get()]).is_some();
         let reset = timeout == -1 && leaves_a_vertex && ResultType::of_edge(&self.graph, edge).is_pipelined();
-        if reset { DEFAULT_TIMEOUT } else { timeout }
+        self.profile().default_buffer_timeout().filter(|_| reset).unwrap_or(timeout)
     }
 
     /// Vertices sorted topologically from the sources.

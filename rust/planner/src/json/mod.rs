@@ -1,5 +1,6 @@
 //! Texts a plan is printed as: Flink's streaming plan and job plan, byte for byte, and the record all of it is compared by.
 
+mod execution_record;
 mod html4;
 mod job_plan;
 mod record;

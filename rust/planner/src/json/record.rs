@@ -1,33 +1,31 @@
 //! One line in, one line out: everything the planner decides about a described graph, in the form golden records have.
 //!
-//! O(nodes + edges + execution edges); partitions are listed only up to 1,000 execution edges, hashed in any case.
+//! O(nodes + edges + execution edges); partitions are listed only up to 1,000 execution edges (2.3: groups), hashed in any
+//! case.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::execution_record::execution_record;
+use super::job_plan::{JOB_TYPE, job_plan};
 use super::record_types::*;
-use super::{job_plan, streaming_plan};
+use super::streaming_plan;
 use crate::chainable::Verdicts;
 use crate::error::{PlanError, Result};
-use crate::execution_graph::{ExecutionGraph, ExecutionJobVertex, edge_table::BYTES_PER_EDGE, expand};
 use crate::index::{DataSetIndex, EdgeIndex, Index, JobEdgeIndex, NodeIndex, VertexIndex, all};
 use crate::job_graph::{ExchangeConfig, JobGraph, JobOptions, StreamConfig, compile};
 use crate::operator_id::{OperatorId, OperatorIds};
+use crate::profile::Profile;
 use crate::stream_graph::spec::{Spec, SpecResources};
-use crate::stream_graph::{ResourceSpec, StreamGraph};
-
-const FLINK: &str = "1.11.4";
-const LISTED_EDGES: u64 = 1000;
-/// Hashing more edges than this takes minutes.
-const HASHED_EDGES: u64 = 1 << 30;
+use crate::stream_graph::{Partitioner, ResourceSpec, StreamEdge, StreamGraph};
 
 /// The record of a described graph, errors included, each at its stage.
-pub fn plan_record(spec: &str) -> String {
+pub fn plan_record(spec: &str, profile: Profile) -> String {
     let parsed = Spec::parse(spec);
     let name = &parsed.as_ref().map_or_else(|_| name_of(spec), |spec| spec.name().to_owned());
     match parsed.as_ref().map_err(PlanError::clone).and_then(Spec::build) {
-        Err(error) => write(&Record { name, flink: FLINK, stream_graph: Err(error).into(), planned: None }),
-        Ok(graph) => planned(&Arc::new(graph), name),
+        Err(error) => write(&Record { name, flink: profile.release(), stream_graph: Err(error).into(), planned: None }),
+        Ok(graph) => planned(&Arc::new(graph), name, profile),
     }
 }
 
@@ -41,18 +39,18 @@ fn write(record: &Record<'_>) -> String {
     serde_json::to_string(record).expect("a record has only string keys and finite numbers")
 }
 
-fn planned(graph: &Arc<StreamGraph>, name: &str) -> String {
+fn planned(graph: &Arc<StreamGraph>, name: &str, profile: Profile) -> String {
     let verdicts = Verdicts::of(graph);
     let ids = OperatorIds::of(graph, &verdicts);
-    let job = compile(graph.clone(), JobOptions::default()).map(Arc::new);
+    let job = compile(graph.clone(), JobOptions { profile, ..JobOptions::default() }).map(Arc::new);
     let planned = Planned {
         hashes: ids.map(|ids| hashes(graph, &ids)).into(),
         streaming_plan: streaming_plan(graph).into(),
-        job_graph: job.as_ref().map(|job| job_graph_record(job)).map_err(PlanError::clone).into(),
+        job_graph: job.as_ref().map_err(PlanError::clone).and_then(|job| job_graph_record(job)).into(),
         execution_graph: job.as_ref().ok().map(|job| execution_record(job).into()),
     };
     let stream_graph = Stage::Done(stream_graph_record(graph, &verdicts));
-    write(&Record { name, flink: FLINK, stream_graph, planned: Some(planned) })
+    write(&Record { name, flink: profile.release(), stream_graph, planned: Some(planned) })
 }
 
 fn stream_graph_record(graph: &StreamGraph, verdicts: &Verdicts) -> StreamGraphRecord {
@@ -75,30 +73,52 @@ fn hashes(graph: &StreamGraph, ids: &OperatorIds) -> BTreeMap<i32, String> {
     all(graph.node_count()).filter_map(|node: NodeIndex| Some((graph.node(node).id, ids.get(node)?.to_string()))).collect()
 }
 
-fn job_graph_record(job: &JobGraph) -> JobGraphRecord<'_> {
+/// What only a record of 1.11 has.
+pub(super) fn old<T>(job: &JobGraph, field: impl FnOnce() -> T) -> Only<T> {
+    (job.profile() == Profile::V1_11).then(field)
+}
+
+/// What only a record of 2.3 has.
+pub(super) fn new<T>(job: &JobGraph, field: impl FnOnce() -> T) -> Only<T> {
+    (job.profile() == Profile::V2_3).then(field)
+}
+
+fn job_graph_record(job: &JobGraph) -> Result<JobGraphRecord<'_>> {
     let graph = job.stream_graph();
     let slots = job.slots();
     let group = |(members, resources): (&[VertexIndex], &Option<ResourceSpec>)| SlotGroupRecord {
+        name: new(job, || group_name(job, members)),
         vertices: numbers(members),
-        resources: resources.as_ref().map(SpecResources::of),
+        resources: old(job, || resources.as_ref().map(SpecResources::of)),
     };
-    let checkpointing = job.checkpointing();
-    JobGraphRecord {
+    let vertices: Result<Vec<_>> = all(job.vertex_count()).map(|vertex| vertex_record(job, vertex)).collect();
+    Ok(JobGraphRecord {
         name: &graph.settings.job_name,
-        schedule_mode: graph.settings.schedule_mode.as_str(),
+        schedule_mode: old(job, || graph.settings.schedule_mode.as_str()),
+        job_type: new(job, || JOB_TYPE),
         maximum_parallelism: job.maximum_parallelism(),
-        vertices: all(job.vertex_count()).map(|vertex| vertex_record(job, vertex)).collect(),
+        vertices: vertices?,
         slot_sharing_groups: slots.members.lists().zip(&slots.resources).map(group).collect(),
         co_location_groups: slots.co_located.lists().map(numbers).collect(),
-        checkpointing: CheckpointingRecord {
-            interval: checkpointing.interval,
-            trigger: numbers(&checkpointing.trigger),
-            acknowledge: numbers(&checkpointing.acknowledge),
-            confirm: numbers(&checkpointing.confirm),
-        },
+        checkpointing: old(job, || checkpointing_record(job)),
         topological_order: numbers(job.topological_order()),
-        json_plan: job_plan(job),
-        edge_buffer_timeouts: all(graph.edge_count()).map(|edge| job.buffer_timeout(edge)).collect(),
+        json_plan: job_plan(job)?,
+        edge_buffer_timeouts: old(job, || all(graph.edge_count()).map(|edge| job.buffer_timeout(edge)).collect()),
+    })
+}
+
+fn group_name<'a>(job: &'a JobGraph, members: &[VertexIndex]) -> &'a str {
+    let graph = job.stream_graph();
+    graph.node(job.chain(members[0]).head).slot_sharing_group.map_or("", |name| graph.text(name))
+}
+
+fn checkpointing_record(job: &JobGraph) -> CheckpointingRecord {
+    let checkpointing = job.checkpointing();
+    CheckpointingRecord {
+        interval: checkpointing.interval,
+        trigger: numbers(&checkpointing.trigger),
+        acknowledge: numbers(&checkpointing.acknowledge),
+        confirm: numbers(&checkpointing.confirm),
     }
 }
 
@@ -106,16 +126,19 @@ fn numbers(vertices: &[VertexIndex]) -> Vec<u32> {
     vertices.iter().map(|vertex| vertex.0).collect()
 }
 
-fn vertex_record(job: &JobGraph, vertex: VertexIndex) -> VertexRecord<'_> {
+fn vertex_record(job: &JobGraph, vertex: VertexIndex) -> Result<VertexRecord<'_>> {
     let graph = job.stream_graph();
     let head = job.chain(vertex).head;
     let resources = job.vertex_resources(vertex);
     let pair = |(own, user): (OperatorId, Option<OperatorId>)| (own.to_string(), user.map(|user| user.to_string()));
-    VertexRecord {
+    let tree = new(job, || job.tree(vertex)).transpose()?;
+    Ok(VertexRecord {
         id: job.id(vertex).to_string(),
         head: graph.node(head).id,
         name: job.name(vertex),
+        operator_pretty_name: tree,
         parallelism: job.parallelism(vertex),
+        parallelism_configured: new(job, || graph.node(head).parallelism != -1),
         max_parallelism: graph.node(head).max_parallelism,
         invokable: graph.task(head),
         operator_ids: job.operator_id_pairs(vertex).map(pair).collect(),
@@ -128,27 +151,38 @@ fn vertex_record(job: &JobGraph, vertex: VertexIndex) -> VertexRecord<'_> {
         results: job.results(vertex).iter().map(|&result| result_record(job, result)).collect(),
         number_of_inputs: job.inputs(vertex).len(),
         in_edges: job.in_edges(vertex).map(|edge| edge.0).collect(),
-        out_edges: job.out_edges(vertex).map(|edge| edge.0).collect(),
-        chain: job.stream_configs(vertex).map(operator_record).collect(),
-        checkpointing_enabled: graph.settings.checkpoints(),
-        checkpoint_mode: job.checkpointing_mode().as_str(),
-    }
+        out_edges: old(job, || job.out_edges(vertex).map(|edge| edge.0).collect()),
+        number_of_vertex_outputs: new(job, || job.results(vertex).len()),
+        chain: job.stream_configs(vertex).map(|config| operator_record(job, config)).collect(),
+        checkpointing_enabled: old(job, || graph.settings.checkpoints()),
+        checkpoint_mode: old(job, || job.checkpointing_mode().as_str()),
+    })
 }
 
 fn input_record(job: &JobGraph, edge: JobEdgeIndex) -> InputRecord {
-    let ExchangeConfig { source, result, distribution, result_type, ship_strategy, .. } = job.exchange(edge);
-    InputRecord { source: source.0, result, distribution, result_type, ship_strategy }
-}
-
-fn result_record(job: &JobGraph, result: DataSetIndex) -> ResultRecord {
-    let consumers = job.consumers(result);
-    ResultRecord {
-        r#type: job.edge(consumers[0]).result_type.as_str(),
-        consumers: consumers.iter().map(|&edge| (job.edge(edge).target.0, job.input_position(edge))).collect(),
+    let ExchangeConfig { source, result, distribution, result_type, ship_strategy, stream_edge, .. } = job.exchange(edge);
+    let StreamEdge { partitioner, type_number, .. } = job.stream_graph().edge(stream_edge);
+    InputRecord {
+        source: source.0,
+        result,
+        distribution,
+        result_type,
+        ship_strategy,
+        broadcast: new(job, || partitioner == Partitioner::Broadcast),
+        forward: new(job, || partitioner == Partitioner::Forward),
+        type_number: new(job, || type_number),
     }
 }
 
-fn operator_record(config: StreamConfig<'_>) -> OperatorRecord<'_> {
+fn result_record(job: &JobGraph, result: DataSetIndex) -> ResultRecord {
+    ResultRecord {
+        id: job.data_set_id(result).map(|id| id.to_string()),
+        r#type: job.edge(job.first_consumer(result)).result_type.as_str(),
+        consumers: job.consumers(result).map(|edge| (job.edge(edge).target.0, job.input_position(edge))).collect(),
+    }
+}
+
+fn operator_record<'a>(job: &JobGraph, config: StreamConfig<'a>) -> OperatorRecord<'a> {
     let numbers = |edges: &[EdgeIndex]| edges.iter().map(|edge| edge.0).collect();
     OperatorRecord {
         node: config.id,
@@ -157,59 +191,10 @@ fn operator_record(config: StreamConfig<'_>) -> OperatorRecord<'_> {
         chain_index: config.chain_index,
         chain_start: config.chain_start(),
         chain_end: config.chain_end(),
-        managed_memory_fraction: config.managed_memory_fraction,
+        managed_memory_fraction: old(job, || config.managed_memory_fraction),
+        managed_memory_fraction_operator: new(job, || config.managed_memory_fraction),
         chained_outputs: numbers(&config.chained_outputs),
-        non_chained_outputs: numbers(&config.non_chained_outputs),
-        number_of_outputs: config.non_chained_outputs.len(),
+        non_chained_outputs: old(job, || numbers(&config.non_chained_outputs)),
+        number_of_outputs: config.number_of_outputs,
     }
-}
-
-fn execution_record(job: &Arc<JobGraph>) -> Result<ExecutionGraphRecord> {
-    let graph = expand(job.clone())?;
-    let (edges, limit) = (graph.total_edges(), HASHED_EDGES * BYTES_PER_EDGE);
-    if edges > HASHED_EDGES {
-        return Err(PlanError::TooManyExecutionEdges { edges, bytes: edges.saturating_mul(BYTES_PER_EDGE), limit });
-    }
-    let listed = edges <= LISTED_EDGES;
-    Ok(ExecutionGraphRecord {
-        total_vertices: graph.total_vertices(),
-        total_edges: edges,
-        vertices: graph.vertices().iter().map(|expanded| execution_vertex_record(&graph, expanded, listed)).collect(),
-        sha256_inputs: graph.sha256_of_inputs(),
-        sha256_consumers: graph.sha256_of_consumers(),
-    })
-}
-
-fn execution_vertex_record(graph: &ExecutionGraph, expanded: &ExecutionJobVertex, listed: bool) -> ExecutionVertexRecord {
-    let job = graph.job_graph();
-    let input = |&edge: &JobEdgeIndex| {
-        let fan_out = graph.fan_out(edge);
-        let partitions = || (0..expanded.parallelism).map(|subtask| fan_out.partitions_of(subtask).collect()).collect();
-        ExecutionInputRecord {
-            source: graph.position(job.edge(edge).source).0,
-            result: job.result_position(job.consumed(edge)),
-            partitions: listed.then(partitions),
-        }
-    };
-    let result = |&data_set: &DataSetIndex| ExecutionResultRecord {
-        r#type: job.edge(job.consumers(data_set)[0]).result_type.as_str(),
-        consumers: listed.then(|| (0..expanded.parallelism).map(|partition| consumers(graph, data_set, partition)).collect()),
-    };
-    ExecutionVertexRecord {
-        job_vertex: expanded.vertex.0,
-        parallelism: expanded.parallelism,
-        max_parallelism: expanded.max_parallelism,
-        max_parallelism_configured: expanded.max_parallelism_configured,
-        inputs: job.inputs(expanded.vertex).iter().map(input).collect(),
-        results: job.results(expanded.vertex).iter().map(result).collect(),
-    }
-}
-
-fn consumers(graph: &ExecutionGraph, data_set: DataSetIndex, partition: u32) -> Vec<(u32, usize, u32)> {
-    let job = graph.job_graph();
-    let subtasks = |(edge, subtasks): (JobEdgeIndex, std::ops::Range<u32>)| {
-        let (consumer, input) = (graph.position(job.edge(edge).target).0, job.input_position(edge));
-        subtasks.map(move |subtask| (consumer, input, subtask))
-    };
-    graph.partition_consumers(data_set, partition).flat_map(subtasks).collect()
 }

@@ -1,4 +1,5 @@
-//! The shape of a record (RESULT of the interchange format), field by field, in Flink 1.11's flavour.
+//! The shape of a record (RESULT of the interchange format), field by field. What only one version of Flink shows is an
+//! [`Only`], left out where the other is planned.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +7,9 @@ use serde::Serialize;
 
 use crate::error::PlanError;
 use crate::stream_graph::spec::SpecResources;
+
+/// A field that one version has.
+pub type Only<T> = Option<T>;
 
 /// A stage: what it gave, or why it failed.
 #[derive(Serialize)]
@@ -72,15 +76,20 @@ pub struct StreamEdgeRecord {
 #[derive(Serialize)]
 pub struct JobGraphRecord<'a> {
     pub name: &'a str,
-    pub schedule_mode: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule_mode: Only<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job_type: Only<&'static str>,
     pub maximum_parallelism: i32,
     pub vertices: Vec<VertexRecord<'a>>,
-    pub slot_sharing_groups: Vec<SlotGroupRecord>,
+    pub slot_sharing_groups: Vec<SlotGroupRecord<'a>>,
     pub co_location_groups: Vec<Vec<u32>>,
-    pub checkpointing: CheckpointingRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpointing: Only<CheckpointingRecord>,
     pub topological_order: Vec<u32>,
     pub json_plan: String,
-    pub edge_buffer_timeouts: Vec<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edge_buffer_timeouts: Only<Vec<i64>>,
 }
 
 #[derive(Serialize)]
@@ -88,7 +97,11 @@ pub struct VertexRecord<'a> {
     pub id: String,
     pub head: i32,
     pub name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operator_pretty_name: Only<String>,
     pub parallelism: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallelism_configured: Only<bool>,
     pub max_parallelism: i32,
     pub invokable: &'a str,
     pub operator_ids: Vec<(String, Option<String>)>,
@@ -101,10 +114,15 @@ pub struct VertexRecord<'a> {
     pub results: Vec<ResultRecord>,
     pub number_of_inputs: usize,
     pub in_edges: Vec<u32>,
-    pub out_edges: Vec<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_edges: Only<Vec<u32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number_of_vertex_outputs: Only<usize>,
     pub chain: Vec<OperatorRecord<'a>>,
-    pub checkpointing_enabled: bool,
-    pub checkpoint_mode: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpointing_enabled: Only<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint_mode: Only<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -114,10 +132,18 @@ pub struct InputRecord {
     pub distribution: &'static str,
     pub result_type: &'static str,
     pub ship_strategy: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broadcast: Only<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forward: Only<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub type_number: Only<u8>,
 }
 
 #[derive(Serialize)]
 pub struct ResultRecord {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Only<String>,
     pub r#type: &'static str,
     pub consumers: Vec<(u32, usize)>,
 }
@@ -130,16 +156,23 @@ pub struct OperatorRecord<'a> {
     pub chain_index: u32,
     pub chain_start: bool,
     pub chain_end: bool,
-    pub managed_memory_fraction: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub managed_memory_fraction: Only<Option<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub managed_memory_fraction_operator: Only<Option<f64>>,
     pub chained_outputs: Vec<u32>,
-    pub non_chained_outputs: Vec<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub non_chained_outputs: Only<Vec<u32>>,
     pub number_of_outputs: usize,
 }
 
 #[derive(Serialize)]
-pub struct SlotGroupRecord {
+pub struct SlotGroupRecord<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Only<&'a str>,
     pub vertices: Vec<u32>,
-    pub resources: Option<SpecResources>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Only<Option<SpecResources>>,
 }
 
 #[derive(Serialize)]
@@ -154,9 +187,12 @@ pub struct CheckpointingRecord {
 pub struct ExecutionGraphRecord {
     pub total_vertices: u64,
     pub total_edges: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_groups: Only<u64>,
     pub vertices: Vec<ExecutionVertexRecord>,
     pub sha256_inputs: String,
-    pub sha256_consumers: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256_consumers: Only<String>,
 }
 
 #[derive(Serialize)]
@@ -164,7 +200,8 @@ pub struct ExecutionVertexRecord {
     pub job_vertex: u32,
     pub parallelism: u32,
     pub max_parallelism: u32,
-    pub max_parallelism_configured: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_parallelism_configured: Only<bool>,
     pub inputs: Vec<ExecutionInputRecord>,
     pub results: Vec<ExecutionResultRecord>,
 }
@@ -174,12 +211,22 @@ pub struct ExecutionInputRecord {
     pub source: u32,
     pub result: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub partitions: Option<Vec<Vec<u32>>>,
+    pub partitions: Only<Vec<Vec<u32>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Only<Vec<GroupRecord>>,
 }
 
 #[derive(Serialize)]
 pub struct ExecutionResultRecord {
     pub r#type: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub consumers: Option<Vec<Vec<(u32, usize, u32)>>>,
+    pub consumers: Only<Vec<Vec<(u32, usize, u32)>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consumer_groups: Only<Vec<Vec<(u32, u32, u32)>>>,
+}
+
+#[derive(Serialize)]
+pub struct GroupRecord {
+    pub partitions: (u32, u32),
+    pub consumers: (u32, u32),
 }

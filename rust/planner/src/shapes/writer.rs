@@ -59,7 +59,7 @@ impl Writer {
             co_location_group: None,
             parallelism: self.parallelism,
             max_parallelism: -1,
-            managed_memory_weight: 1,
+            managed_memory_weight: None,
             extras: None,
             buffer_timeout: -1,
         }

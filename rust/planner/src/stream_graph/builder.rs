@@ -142,7 +142,7 @@ impl StreamGraphBuilder {
             co_location_group,
             parallelism: node.parallelism,
             max_parallelism: node.max_parallelism,
-            managed_memory_weight: node.managed_memory_weight.unwrap_or(1),
+            managed_memory_weight: node.managed_memory_weight,
             extras,
             buffer_timeout: node.buffer_timeout,
         }))

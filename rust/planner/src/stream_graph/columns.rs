@@ -59,7 +59,7 @@ table! {
             co_location_group: Option<NameId>,
             parallelism: i32,
             max_parallelism: i32,
-            managed_memory_weight: i32,
+            managed_memory_weight: Option<i32>,
             extras: Option<u32>,
             buffer_timeout: i64,
         }

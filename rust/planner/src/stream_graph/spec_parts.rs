@@ -185,7 +185,7 @@ impl<'a> SpecNode<'a> {
             max_parallelism: node.max_parallelism,
             chaining_strategy: node.chaining_strategy,
             yielding: node.yielding,
-            managed_memory_weight: Some(node.managed_memory_weight),
+            managed_memory_weight: node.managed_memory_weight,
             buffer_timeout: node.buffer_timeout,
             min_resources: graph.resources(index).map(|both| Object(SpecResources::of(&both.min))),
             preferred_resources: graph.resources(index).map(|both| Object(SpecResources::of(&both.preferred))),

@@ -187,8 +187,8 @@ pub struct StreamNode {
     pub parallelism: i32,
     /// −1: unset.
     pub max_parallelism: i32,
-    /// Share of managed memory.
-    pub managed_memory_weight: i32,
+    /// Share of managed memory, where one was declared; what none means depends on the Flink that plans.
+    pub managed_memory_weight: Option<i32>,
     /// Row of the table of what few nodes have; see [`NodeExtras`].
     pub(crate) extras: Option<u32>,
     /// Milliseconds; −1: unset.

@@ -132,7 +132,7 @@ impl<'a> NodeReader<'a> {
             co_location_group,
             parallelism: self.parallelism.or(row, -1)?,
             max_parallelism: self.max_parallelism.or(row, -1)?,
-            managed_memory_weight: self.managed_memory_weight.optional(row)?.unwrap_or(1),
+            managed_memory_weight: self.managed_memory_weight.optional(row)?,
             extras: self.extras.as_mut().map_or(Ok(None), |extras| extras.read(row, builder))?,
             buffer_timeout: self.buffer_timeout.or(row, -1)?,
         })

@@ -1,0 +1,84 @@
+"""What depends on the version of Flink: values that the passes ask for, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.reference import errors
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One version of Flink.
+
+    Attributes:
+        release: the release that the golden records come from.
+        hash_ordered: sources and co-located vertices come in the order of a HashMap; else by id, and as they were made.
+        head_index: the chain index of the head of a chain.
+        default_buffer_timeout: what an unset timeout becomes on a pipelined edge; None: it stays unset.
+        connects_at_once: a vertex is connected as soon as it is made; else when all are made.
+        shares_data_sets: blocking edges of one operator that ask for the same may read one data set.
+        counts_in_floats: pointwise shares of subtasks are worked out in 32-bit floats.
+        unset_memory_weight: what a node without a weight of managed memory weighs.
+        memory_by_resources: a group with known resources divides its managed memory by them and not by weights.
+        unhashed: what is thrown at a node without an ID.
+        groupless: what is thrown at a vertex without a slot sharing group.
+        checks_groups_first: that is seen before co-location is looked at.
+        allows_empty_texts: a name or a uid may be the empty string.
+        allows_fed_sources: a source may have inputs.
+        allows_iterations: there are loops.
+    """
+
+    release: str
+    hash_ordered: bool
+    head_index: int
+    default_buffer_timeout: int | None
+    connects_at_once: bool
+    shares_data_sets: bool
+    counts_in_floats: bool
+    unset_memory_weight: int
+    memory_by_resources: bool
+    unhashed: str
+    groupless: str
+    checks_groups_first: bool
+    allows_empty_texts: bool
+    allows_fed_sources: bool
+    allows_iterations: bool
+
+
+PROFILES = {
+    "1.11": Profile(
+        release="1.11.4",
+        hash_ordered=True,
+        head_index=0,
+        default_buffer_timeout=100,
+        connects_at_once=True,
+        shares_data_sets=False,
+        counts_in_floats=True,
+        unset_memory_weight=1,
+        memory_by_resources=True,
+        unhashed=errors.ILLEGAL_ARGUMENT,
+        groupless=errors.ILLEGAL_STATE,
+        checks_groups_first=False,
+        allows_empty_texts=True,
+        allows_fed_sources=True,
+        allows_iterations=True,
+    ),
+    "2.3": Profile(
+        release="2.3.0",
+        hash_ordered=False,
+        head_index=1,
+        default_buffer_timeout=None,
+        connects_at_once=False,
+        shares_data_sets=True,
+        counts_in_floats=False,
+        unset_memory_weight=0,
+        memory_by_resources=False,
+        unhashed=errors.NULL_POINTER,
+        groupless=errors.NULL_POINTER,
+        checks_groups_first=True,
+        allows_empty_texts=False,
+        allows_fed_sources=False,
+        allows_iterations=False,
+    ),
+}
