@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from benches import checksums
 
-from penstock.plan import PROFILES, ExecutionGraph, StreamGraph
+from penstock.plan import PROFILES, StreamGraph
 from tests.flink.stored_checksums import NAMES, PHASES, stored
 from tests.golden.load import plan_record
 
@@ -38,7 +38,6 @@ def test_checksums_are_those_of_flink(version: str, name: str) -> None:
     assert checksums.execution_graph(job.execution_graph()) == expected["execution_graph"]
 
 
-@pytest.mark.skipif(not hasattr(ExecutionGraph, "pipelined_regions"), reason="no regions yet")
 @pytest.mark.parametrize("phase", ["regions", "restart", "release"])
 @pytest.mark.parametrize(("version", "name"), CASES)
 def test_regions_are_those_of_flink(version: str, name: str, phase: str) -> None:

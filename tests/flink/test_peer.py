@@ -25,9 +25,9 @@ def _available(request: pytest.FixtureRequest) -> None:
 
 
 @wanted
-@pytest.mark.parametrize("version", ["1.11"])
+@versions
 def test_golden_records_are_reproduced(version: str) -> None:
-    records = plan_records()
+    records = plan_records(version)
     found = []
     made = flink_peer.results(version, (json.dumps(record["spec"]) for record in records))
     for record, result in zip(records, made, strict=True):

@@ -100,6 +100,22 @@ def plan(spec: Spec, flink: str) -> ExecutionGraph:
     return StreamGraph.from_dict(spec).job_graph(**profile).execution_graph()
 
 
+def planned(spec: Spec, flink: str) -> tuple[ExecutionGraph, Topology, list[frozenset[Subtask]]] | None:
+    """The graph and its regions by the reference; ``None`` where co-location is rightly refused."""
+    try:
+        graph = plan(spec, flink)
+    except ExecutionGraphError:
+        apart = plan({**spec, "nodes": [{**node, "co_location_group": None} for node in spec["nodes"]]}, flink)
+        together = {node["name"] for node in spec["nodes"] if node["co_location_group"]}
+        topology = topology_of(apart)
+        topology.co_located = [[vertex.index for vertex in apart.vertices if vertex.name in together]]
+        with pytest.raises(ValueError, match="co-located"):
+            regions(topology, flink)
+        return None
+    topology = topology_of(graph)
+    return graph, topology, regions(topology, flink)
+
+
 def found_regions(graph: ExecutionGraph) -> list[frozenset[Subtask]]:
     found = graph.pipelined_regions()
     return [
@@ -115,14 +131,10 @@ def found_regions(graph: ExecutionGraph) -> list[frozenset[Subtask]]:
 @example(CYCLE)
 @given(graphs())
 def test_regions(flink: str, spec: Spec) -> None:
-    graph = plan(spec, flink)
-    topology = topology_of(graph)
-    try:
-        expected = regions(topology, flink)
-    except ValueError:
-        with pytest.raises(ExecutionGraphError, match="co-located"):
-            graph.pipelined_regions()
+    known = planned(spec, flink)
+    if known is None:
         return
+    graph, _, expected = known
     assert found_regions(graph) == expected
     of = {subtask: number for number, region in enumerate(expected) for subtask in region}
     found = graph.pipelined_regions()
@@ -133,12 +145,10 @@ def test_regions(flink: str, spec: Spec) -> None:
 @settings(max_examples=5 * settings().max_examples)
 @given(graphs(), st.data())
 def test_regions_to_restart(flink: str, spec: Spec, data: st.DataObject) -> None:
-    graph = plan(spec, flink)
-    topology = topology_of(graph)
-    try:
-        found = regions(topology, flink)
-    except ValueError:
+    known = planned(spec, flink)
+    if known is None:
         return
+    graph, topology, found = known
     failed = data.draw(st.sampled_from(topology.subtasks))
     written = sorted(
         {partition for reads in topology.reads.values() for group in reads.values() for partition in group}
@@ -156,12 +166,10 @@ def test_regions_to_restart(flink: str, spec: Spec, data: st.DataObject) -> None
 @settings(max_examples=3 * settings().max_examples)
 @given(graphs(), st.data())
 def test_partition_release(flink: str, spec: Spec, data: st.DataObject) -> None:
-    graph = plan(spec, flink)
-    topology = topology_of(graph)
-    try:
-        found = regions(topology, flink)
-    except ValueError:
+    known = planned(spec, flink)
+    if known is None:
         return
+    graph, topology, found = known
     expected, release = PartitionRelease(topology, found, flink), graph.partition_release()
     order = data.draw(st.permutations(topology.subtasks))
     again = data.draw(st.lists(st.tuples(st.sampled_from(topology.subtasks), st.booleans()), max_size=8))
@@ -182,12 +190,10 @@ def test_partition_release(flink: str, spec: Spec, data: st.DataObject) -> None:
 @settings(max_examples=3 * settings().max_examples)
 @given(graphs(), st.data())
 def test_region_scheduling(flink: str, spec: Spec, data: st.DataObject) -> None:
-    graph = plan(spec, flink)
-    topology = topology_of(graph)
-    try:
-        found = regions(topology, flink)
-    except ValueError:
+    known = planned(spec, flink)
+    if known is None:
         return
+    graph, topology, found = known
     expected, scheduling = RegionScheduling(topology, found, flink), graph.region_scheduling()
     assert scheduling.start() == expected.start()
     for subtask in data.draw(st.permutations(topology.subtasks)):

@@ -12,6 +12,7 @@ from tests.reference.errors import FlinkError
 from tests.reference.job_graph import topological_order
 from tests.reference.job_types import JobGraph, JobVertex
 from tests.reference.profile import Profile
+from tests.reference.regions import Topology, regions
 
 UPPER_BOUND = 32768
 AUTO_MAX = 2**31 - 1
@@ -35,8 +36,11 @@ def build(job: JobGraph, profile: Profile) -> list[ExecutionVertex]:
     """Vertices in topological order.
 
     Raises:
-        FlinkError: a parallelism or a max parallelism is out of bounds.
+        FlinkError: a parallelism or a max parallelism is out of bounds; co-located subtasks are in different regions.
     """
+    if profile.looks_ahead:
+        for job_vertex in job.vertices.values():
+            max_parallelism(job_vertex.max_parallelism, max(job_vertex.parallelism, 1))
     made: dict[JobVertex, ExecutionVertex] = {}
     for job_vertex in topological_order(job):
         vertex = _vertex(len(made), job_vertex)
@@ -49,7 +53,41 @@ def build(job: JobGraph, profile: Profile) -> list[ExecutionVertex]:
             for subtask, sources in enumerate(partitions):
                 for partition in sources:
                     producer.results[data_set][partition].append((vertex.index, number, subtask))
+    if profile.looks_ahead and job.co_location_groups:
+        _check_regions(job, made)
     return list(made.values())
+
+
+def _check_regions(job: JobGraph, made: dict[JobVertex, ExecutionVertex]) -> None:
+    topology = Topology(
+        subtasks=[(vertex.index, subtask) for vertex in made.values() for subtask in range(vertex.parallelism)],
+        reads={
+            (vertex.index, subtask): {
+                number: [
+                    (made[edge.data_set.producer].index, edge.data_set.producer.results.index(edge.data_set), partition)
+                    for partition in vertex.inputs[number][subtask]
+                ]
+                for number, edge in enumerate(vertex.job_vertex.inputs)
+            }
+            for vertex in made.values()
+            for subtask in range(vertex.parallelism)
+        },
+        pipelined={
+            (vertex.index, number): edge.data_set.pipelined
+            for vertex in made.values()
+            for number, edge in enumerate(vertex.job_vertex.inputs)
+        },
+        all_to_all={
+            (vertex.index, number): edge.distribution == "ALL_TO_ALL"
+            for vertex in made.values()
+            for number, edge in enumerate(vertex.job_vertex.inputs)
+        },
+        co_located=[[made[member].index for member in group] for group in job.co_location_groups],
+    )
+    try:
+        regions(topology, "2.3")
+    except ValueError as error:
+        raise FlinkError(errors.ILLEGAL_STATE, str(error)) from error
 
 
 def _vertex(index: int, job_vertex: JobVertex) -> ExecutionVertex:

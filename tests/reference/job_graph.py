@@ -6,7 +6,7 @@ from tests.reference import errors, slots
 from tests.reference.chaining import Chainability
 from tests.reference.errors import FlinkError
 from tests.reference.hasher import operator_ids, user_hashes
-from tests.reference.job_types import Config, DataSet, JobEdge, JobGraph, JobVertex, merge_resources
+from tests.reference.job_types import Config, DataSet, JobEdge, JobGraph, JobVertex, cut_cpu, merge_resources
 from tests.reference.stream_graph import Edge, Node, StreamGraph
 
 SELECTING_PARTITIONERS = {"HASH", "CUSTOM"}
@@ -94,7 +94,9 @@ class _Chains:
         operator_id = self._hashes[node.id]
         self._operators.setdefault(head, []).append((node.id, operator_id, self._user.get(node.id)))
         self._names[node.id] = _chained_name(node.name, [self._names[edge.target.id] for edge in chained])
-        self._min[node.id], self._preferred[node.id] = node.min_resources, node.preferred_resources
+        digits = self._graph.profile.cpu_digits
+        self._min[node.id] = cut_cpu(node.min_resources, digits)
+        self._preferred[node.id] = cut_cpu(node.preferred_resources, digits)
         for edge in chained:
             self._min[node.id] = merge_resources(self._min[node.id], self._min[edge.target.id])
             self._preferred[node.id] = merge_resources(self._preferred[node.id], self._preferred[edge.target.id])

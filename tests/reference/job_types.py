@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 
 from tests.reference.java import string_hash
 from tests.reference.stream_graph import DEFAULT_SLOT_SHARING_GROUP, Edge, Node
@@ -127,6 +127,13 @@ def merge_resources(one: Resources, other: Resources) -> Resources:
 
 def _decimal(cores: float | Decimal) -> Decimal:
     return cores if isinstance(cores, Decimal) else Decimal(repr(cores))
+
+
+def cut_cpu(resources: Resources, digits: int | None) -> Resources:
+    """With CPU shares of so many decimals, the rest cut off."""
+    if resources is None or digits is None:
+        return resources
+    return {**resources, "cpu": _decimal(resources["cpu"]).quantize(Decimal(1).scaleb(-digits), ROUND_DOWN)}
 
 
 def shown(resources: Resources) -> Resources:

@@ -21,6 +21,8 @@ class Profile:
         counts_in_floats: pointwise shares of subtasks are worked out in 32-bit floats.
         unset_memory_weight: what a node without a weight of managed memory weighs.
         memory_by_resources: a group with known resources divides its managed memory by them and not by weights.
+        cpu_digits: decimals that CPU shares keep, the rest is cut off; None: all.
+        looks_ahead: an ExecutionGraph checks the bounds of all vertices first, and its regions at the end.
         unhashed: what is thrown at a node without an ID.
         groupless: what is thrown at a vertex without a slot sharing group.
         checks_groups_first: that is seen before co-location is looked at.
@@ -38,6 +40,8 @@ class Profile:
     counts_in_floats: bool
     unset_memory_weight: int
     memory_by_resources: bool
+    cpu_digits: int | None
+    looks_ahead: bool
     unhashed: str
     groupless: str
     checks_groups_first: bool
@@ -57,6 +61,8 @@ PROFILES = {
         counts_in_floats=True,
         unset_memory_weight=1,
         memory_by_resources=True,
+        cpu_digits=None,
+        looks_ahead=False,
         unhashed=errors.ILLEGAL_ARGUMENT,
         groupless=errors.ILLEGAL_STATE,
         checks_groups_first=False,
@@ -74,6 +80,8 @@ PROFILES = {
         counts_in_floats=False,
         unset_memory_weight=0,
         memory_by_resources=False,
+        cpu_digits=8,
+        looks_ahead=True,
         unhashed=errors.NULL_POINTER,
         groupless=errors.NULL_POINTER,
         checks_groups_first=True,

@@ -99,7 +99,7 @@ def assign_memory_fractions(job: JobGraph, latest: dict[int, Config], profile: P
     configuration.
 
     Raises:
-        FlinkError: a vertex has no slot sharing group.
+        FlinkError: a vertex has no slot sharing group, or a fraction is not between 0 and 1.
     """
     _require_groups(job, profile)
     for group in job.slot_sharing_groups:
@@ -115,12 +115,22 @@ def assign_memory_fractions(job: JobGraph, latest: dict[int, Config], profile: P
 def _fraction(config: Config, group: Resources, group_weight: int, profile: Profile) -> float | None:
     if not profile.memory_by_resources and group_weight == 0:
         return None
-    if group is None or not profile.memory_by_resources:
-        return _rounded_down(config.node.managed_memory_weight, group_weight)
+    if not profile.memory_by_resources:
+        weight = config.node.managed_memory_weight
+        return _rounded_down(weight, group_weight) if weight > 0 else 0.0
+    if group is None:
+        return _part(config.node.managed_memory_weight, group_weight)
     assert config.node.min_resources is not None  # a group with resources has none without
-    return _rounded_down(config.node.min_resources["managed_mb"], group["managed_mb"])
+    return _part(config.node.min_resources["managed_mb"], group["managed_mb"])
+
+
+def _part(share: int, total: int) -> float:
+    return _rounded_down(share, total) if total > 0 else 0.0
 
 
 def _rounded_down(dividend: int, divisor: int) -> float:
-    """The quotient with 16 decimals, rounded down; 0 of nothing."""
-    return dividend * 10**16 // divisor / 10**16 if divisor > 0 else 0.0
+    """The quotient with 16 decimals, the rest cut off; what wrapped around is no fraction."""
+    quotient = abs(dividend) * 10**16 // abs(divisor) / 10**16
+    if (quotient and (dividend < 0) != (divisor < 0)) or quotient > 1:
+        raise FlinkError(errors.ILLEGAL_ARGUMENT, f"{dividend} of {divisor} is no fraction")
+    return quotient

@@ -80,6 +80,10 @@ fn table() -> Vec<(PlanError, &'static str)> {
             "the description of the vertex that starts with Map-1 would take 9 bytes, more than the limit of 8: it indents each operator of a chain under the one before. Break the chain, or do without the JSON plan.",
         ),
         (
+            MemoryShare { operator: text("Map-1"), share: 7, total: 5 },
+            "Map-1 would get 7 of 5 of the managed memory of its slot sharing group, which is no part of it. Weights must not be negative, and those of a group must add up to less than 2^31.",
+        ),
+        (
             CheckpointedIteration { loops: 1 },
             "checkpointing is enabled in a program with 1 iteration(s), whose records in flight on the feedback edge would be lost on recovery. Disable checkpointing, or force it if that loss is acceptable.",
         ),

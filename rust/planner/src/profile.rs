@@ -92,6 +92,16 @@ impl Profile {
         self.pick(true, false)
     }
 
+    /// Decimals that CPU shares keep, the rest is cut off; `None`: all.
+    pub fn cpu_digits(self) -> Option<i64> {
+        self.pick(None, Some(8))
+    }
+
+    /// Building an ExecutionGraph checks the bounds of all vertices before it makes the first, and finds the regions.
+    pub fn looks_ahead(self) -> bool {
+        self.pick(false, true)
+    }
+
     /// A vertex without slot sharing group is noticed before co-location is looked at.
     pub fn checks_groups_first(self) -> bool {
         self.pick(false, true)

@@ -68,8 +68,11 @@ pub struct ExecutionGraph {
 ///
 /// # Errors
 /// [`PlanError::ParallelismBounds`], [`PlanError::MaxParallelismBounds`], [`PlanError::ParallelismOverMax`] of the first
-/// vertex in topological order that has one.
+/// vertex in topological order that has one; [`PlanError::CoLocatedAcrossRegions`] where Flink looks at regions here.
 pub fn expand(job: Arc<JobGraph>) -> Result<ExecutionGraph> {
+    if job.profile().looks_ahead() {
+        all(job.vertex_count()).try_for_each(|vertex| max_parallelism(&job, vertex).map(drop))?;
+    }
     let mut vertices = Vec::with_capacity(job.vertex_count());
     let mut position = vec![ExecutionVertexIndex(0); job.vertex_count()];
     let mut first_subtask = 0;
@@ -83,6 +86,9 @@ pub fn expand(job: Arc<JobGraph>) -> Result<ExecutionGraph> {
     let mut graph = ExecutionGraph { job, vertices, position, total_edges: 0, regions: OnceLock::new(), readers };
     graph.total_edges = all(graph.job.edge_count()).map(|edge| graph.fan_out(edge).edges()).sum();
     debug_assert_eq!(graph.verify(), Vec::<String>::new());
+    if graph.job.profile().looks_ahead() && !graph.job.slots().co_located.is_empty() {
+        graph.pipelined_regions()?; // else when somebody asks
+    }
     Ok(graph)
 }
 
@@ -92,26 +98,34 @@ fn readers(job: &JobGraph) -> Csr<DataSetIndex, JobEdgeIndex> {
 }
 
 fn expand_vertex(job: &JobGraph, vertex: VertexIndex, first_subtask: u64) -> Result<ExecutionJobVertex> {
-    let name = || job.name(vertex).to_owned();
     let parallelism = job.parallelism(vertex).max(1);
-    let configured = job.stream_graph().node(job.chain(vertex).head).max_parallelism;
-    let max_parallelism = match configured {
-        -1 if parallelism > UPPER_BOUND_MAX_PARALLELISM => return Err(PlanError::ParallelismBounds { vertex: name(), parallelism }),
-        -1 => default_max_parallelism(parallelism),
-        i32::MAX => UPPER_BOUND_MAX_PARALLELISM,
-        1..=UPPER_BOUND_MAX_PARALLELISM => configured,
-        max_parallelism => return Err(PlanError::MaxParallelismBounds { vertex: name(), max_parallelism }),
-    };
+    let max_parallelism = max_parallelism(job, vertex)?;
     if parallelism > max_parallelism {
-        return Err(PlanError::ParallelismOverMax { vertex: name(), parallelism, max_parallelism });
+        return Err(PlanError::ParallelismOverMax { vertex: job.name(vertex).to_owned(), parallelism, max_parallelism });
     }
     Ok(ExecutionJobVertex {
         vertex,
         parallelism: parallelism as u32,
         max_parallelism: max_parallelism as u32,
-        max_parallelism_configured: configured != -1,
+        max_parallelism_configured: configured_max_parallelism(job, vertex) != -1,
         first_subtask,
     })
+}
+
+fn configured_max_parallelism(job: &JobGraph, vertex: VertexIndex) -> i32 {
+    job.stream_graph().node(job.chain(vertex).head).max_parallelism
+}
+
+fn max_parallelism(job: &JobGraph, vertex: VertexIndex) -> Result<i32> {
+    let name = || job.name(vertex).to_owned();
+    let parallelism = job.parallelism(vertex).max(1);
+    match configured_max_parallelism(job, vertex) {
+        -1 if parallelism > UPPER_BOUND_MAX_PARALLELISM => Err(PlanError::ParallelismBounds { vertex: name(), parallelism }),
+        -1 => Ok(default_max_parallelism(parallelism)),
+        i32::MAX => Ok(UPPER_BOUND_MAX_PARALLELISM),
+        configured @ 1..=UPPER_BOUND_MAX_PARALLELISM => Ok(configured),
+        max_parallelism => Err(PlanError::MaxParallelismBounds { vertex: name(), max_parallelism }),
+    }
 }
 
 /// Flink's `KeyGroupRangeAssignment.computeDefaultMaxParallelism`, for a parallelism of 1 … 32768.

@@ -8,21 +8,22 @@ use super::chains::{Chain, Chains};
 use super::slot_sharing::SlotSharing;
 use crate::cancel::checkpoint_at;
 use crate::column::Column;
+use crate::error::{PlanError, Result};
 use crate::index::{Index, SlotGroupIndex};
 use crate::profile::Profile;
 use crate::stream_graph::{ResourceSpec, Resources, StreamGraph};
 
 /// Sum of the resources of the operators of each vertex; one UNKNOWN makes it `None`. Empty when no operator has any.
-pub fn vertex_resources(graph: &StreamGraph, chains: &Chains) -> Vec<Option<Resources>> {
+pub fn vertex_resources(graph: &StreamGraph, chains: &Chains, profile: Profile) -> Vec<Option<Resources>> {
     if graph.extras.iter().all(|extras| extras.resources.is_none()) {
         return Vec::new();
     }
     let merge = |chain: &Chain| {
-        let mut operators = rows(chain).map(|row| graph.resources(chains.operators[row].node));
-        let first = operators.next()??.clone();
+        let mut operators = rows(chain).map(|row| Some(graph.resources(chains.operators[row].node)?.with_cpu_digits(profile.cpu_digits())));
+        let first = operators.next()??;
         operators.try_fold(first, |sum, resources| {
             let Resources { min, preferred } = resources?;
-            Some(Resources { min: sum.min.merge(min), preferred: sum.preferred.merge(preferred) })
+            Some(Resources { min: sum.min.merge(&min), preferred: sum.preferred.merge(&preferred) })
         })
     };
     chains.chains.iter().map(merge).collect()
@@ -30,7 +31,10 @@ pub fn vertex_resources(graph: &StreamGraph, chains: &Chains) -> Vec<Option<Reso
 
 /// The managed memory fraction of each row of the operator table. Walks rows in their own order, never by group: members of
 /// a group are ordered by id, which is random order in memory.
-pub fn fractions(graph: &StreamGraph, chains: &Chains, slots: &SlotSharing, profile: Profile) -> Column<Option<f64>> {
+///
+/// # Errors
+/// [`PlanError::MemoryShare`] for a fraction that is not between 0 and 1.
+pub fn fractions(graph: &StreamGraph, chains: &Chains, slots: &SlotSharing, profile: Profile) -> Result<Column<Option<f64>>> {
     let mut configured_last = vec![0u32; graph.node_count()];
     for (row, operator) in chains.operators.iter().enumerate() {
         configured_last[operator.node.get()] = row as u32;
@@ -51,12 +55,15 @@ pub fn fractions(graph: &StreamGraph, chains: &Chains, slots: &SlotSharing, prof
             };
             let question = (share, totals[group.get()]);
             if last.0 != question {
-                last = (question, unset(question.1).map(|_| rounded_down(question.0, question.1)));
+                last = (question, unset(question.1).map(|_| fraction(question.0, question.1, profile)));
+                if last.1.is_some_and(|fraction| !(0.0..=1.0).contains(&fraction)) {
+                    return Err(PlanError::MemoryShare { operator: graph.label(node), share: question.0, total: question.1 });
+                }
             }
             fractions.push(last.1, chains.operators.len());
         }
     }
-    fractions
+    Ok(fractions)
 }
 
 /// What the shares of each group are shares of. Weights add up in 32 bits, as in Flink.
@@ -82,11 +89,15 @@ fn rows(chain: &Chain) -> std::ops::Range<usize> {
     chain.first_operator as usize..chain.end_operator as usize
 }
 
+/// The fraction a share is of a total, which may have wrapped: who has nothing to divide or nothing to get gets 0.
+fn fraction(share: i64, total: i64, profile: Profile) -> f64 {
+    let none = if profile.memory_by_resources() { total <= 0 } else { share <= 0 };
+    if none { 0.0 } else { rounded_down(share, total) }
+}
+
+/// A quotient with 16 decimals, the rest cut off.
 fn rounded_down(share: i64, total: i64) -> f64 {
     const SCALE: i128 = 10_000_000_000_000_000;
-    if total <= 0 {
-        return 0.0;
-    }
     let units = i128::from(share) * SCALE / i128::from(total);
     let sign = if units < 0 { "-" } else { "" };
     let units = units.unsigned_abs();
@@ -96,12 +107,19 @@ fn rounded_down(share: i64, total: i64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::rounded_down;
+    use super::{fraction, rounded_down};
+    use crate::profile::Profile;
 
     #[test]
     fn fractions_are_cut_not_rounded() {
         assert_eq!(rounded_down(2, 3), 0.666_666_666_666_666_6);
         assert_eq!(rounded_down(7, 37), 0.189_189_189_189_189_1);
-        assert_eq!((rounded_down(1, 0), rounded_down(0, 5), rounded_down(3, 3)), (0.0, 0.0, 1.0));
+        assert_eq!((rounded_down(0, 5), rounded_down(3, 3)), (0.0, 1.0));
+    }
+
+    #[test]
+    fn a_total_that_wrapped_gives_nothing_or_less() {
+        assert_eq!((fraction(1, 0, Profile::V1_11), fraction(5, -5, Profile::V1_11)), (0.0, 0.0));
+        assert_eq!((fraction(0, -5, Profile::V2_3), fraction(5, -5, Profile::V2_3)), (0.0, -1.0));
     }
 }

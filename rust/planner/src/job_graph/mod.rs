@@ -94,9 +94,9 @@ pub fn compile(graph: Arc<StreamGraph>, options: JobOptions) -> Result<JobGraph>
     let chains = chains::build(&graph, &verdicts, &ids, &user_hashes, profile)?; // vertices and connections, in Flink's order
     let map_order = map_order(&graph, &chains, profile); // how Flink's map of vertices iterates
     let names = names::chain_names(&graph, &verdicts, &chains);
-    let resources = memory::vertex_resources(&graph, &chains); // before slots: groups add them up
+    let resources = memory::vertex_resources(&graph, &chains, profile); // before slots: groups add them up
     let slots = slot_sharing::share_slots(&graph, &chains, &ids, &resources, &map_order, profile)?;
-    let fractions = memory::fractions(&graph, &chains, &slots, profile); // needs complete groups
+    let fractions = memory::fractions(&graph, &chains, &slots, profile)?; // needs complete groups
     let data_sets = data_sets::assign(&graph, &chains, profile);
     let (inputs, results, topological) = connect(&chains, &data_sets);
     let job = JobGraph {

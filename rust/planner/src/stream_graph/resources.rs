@@ -1,6 +1,6 @@
 //! What operators need: Flink's `ResourceSpec`, and how needs add up.
 
-use bigdecimal::BigDecimal;
+use bigdecimal::{BigDecimal, RoundingMode};
 
 /// What one operator or group needs.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,4 +45,15 @@ pub struct Resources {
     pub min: ResourceSpec,
     /// With these it runs well.
     pub preferred: ResourceSpec,
+}
+
+impl Resources {
+    /// With CPU shares cut to some decimals; all of them without a number.
+    pub fn with_cpu_digits(&self, digits: Option<i64>) -> Self {
+        let cut = |spec: &ResourceSpec| {
+            let cpu = digits.map_or_else(|| spec.cpu.clone(), |digits| spec.cpu.with_scale_round(digits, RoundingMode::Down));
+            ResourceSpec { cpu, ..spec.clone() }
+        };
+        Self { min: cut(&self.min), preferred: cut(&self.preferred) }
+    }
 }
