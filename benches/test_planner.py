@@ -93,7 +93,6 @@ def test_generate(measure: Measure, shape: Shape, size: int) -> None:
     assert len(graph.nodes_table()) == size
 
 
-@pytest.mark.skipif(not hasattr(StreamGraph, "verdicts_table"), reason="not there yet")
 @every_shape
 def test_verdicts(measure: Measure, shape: Shape, size: int) -> None:
     """Chained or which rule broke, per edge; texts are written when the table is read."""
@@ -102,7 +101,6 @@ def test_verdicts(measure: Measure, shape: Shape, size: int) -> None:
     assert (len(table) > 0) == (size > 100 or shape is not layered_dag)
 
 
-@pytest.mark.skipif(not hasattr(StreamGraph, "operator_ids_table"), reason="not there yet")
 @every_shape
 def test_hash(measure: Measure, shape: Shape, size: int) -> None:
     """OperatorIDs as columns."""
