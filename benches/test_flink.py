@@ -16,7 +16,7 @@ from tests.shapes import SHAPES
 import checksums
 import flink_peer
 from conftest import HUGE, Record, smoke
-from penstock.plan import PROFILES, shapes
+from penstock.plan import shapes
 
 RELEASES = {"1.11": "Flink 1.11.4", "2.3": "Flink 2.3.0"}
 HEAP = os.environ.get("PENSTOCK_BENCH_HEAP", "8g")
@@ -112,7 +112,7 @@ def skip_without(version: str, tiny: bool) -> None:
 
 def planned(graph: Any, version: str) -> tuple[Any, Any]:
     """The graph and its JobGraph, as this Flink would make it."""
-    return graph, graph.job_graph(**({} if version == "1.11" else {"flink": version}))
+    return graph, graph.job_graph(flink=version)
 
 
 def checksum(phase: str, graph: Any, job: Any) -> dict[str, Any] | None:
@@ -130,8 +130,6 @@ def shortened(found: dict[str, Any]) -> str:
 
 
 def test_flink(record: Record, tiny: bool, version: str, case: Case) -> None:
-    if version not in PROFILES:
-        pytest.skip(f"no profile {version}")
     skip_without(version, tiny)
     limits = {"rounds": case.rounds, "heap": "1g" if tiny else HEAP, "warm_seconds": 0 if tiny else 2, "timeout": 400}
     warm = case.graph(case.warm) if case.warm else None

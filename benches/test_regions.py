@@ -19,7 +19,7 @@ VERSIONS = pytest.mark.parametrize("flink", PROFILES)
 def expanded(kind: str, parallelism: int, flink: str) -> Any:
     """Source and sink, all-to-all; pipelined for streaming, blocking for batch."""
     graph = shapes.scheduler_benchmark(parallelism, blocking=kind == "batch")
-    return graph.job_graph(**({} if flink == "1.11" else {"flink": flink})).execution_graph()
+    return graph.job_graph(flink=flink).execution_graph()
 
 
 def with_regions(kind: str, parallelism: int, flink: str) -> Any:
