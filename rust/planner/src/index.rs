@@ -51,6 +51,8 @@ index_space! {
     CoLocationIndex;
     /// A string of the arena.
     NameId;
+    /// A bucket of a sort.
+    Bucket;
     /// An ExecutionJobVertex, in order of creation (topological).
     ExecutionVertexIndex;
     /// An IntermediateResult of an ExecutionJobVertex.

@@ -3,6 +3,7 @@
 //! Order and content of the result do not depend on the number of threads. Cost: one atomic step per piece, so a piece
 //! should take some microseconds; work of one piece runs in the calling thread.
 
+use std::panic::resume_unwind;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -29,6 +30,21 @@ fn map_on<T: Send + Sync>(threads: usize, count: usize, piece: impl Fn(usize) ->
     thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(|| catch(&token, work)))));
     checkpoint(); // a thread that was called off has left slots empty
     made.into_iter().map(|slot| slot.into_inner().expect("every slot has been filled")).collect()
+}
+
+/// Two independent steps side by side, or one after the other where the work is too little for a thread.
+pub fn both<A: Send, B>(worth_a_thread: bool, one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
+    if !worth_a_thread || thread::available_parallelism().map_or(1, usize::from) == 1 {
+        return (one(), other());
+    }
+    let token = current().unwrap_or_default();
+    let (first, second) = thread::scope(|scope| {
+        let first = scope.spawn(|| catch(&token, one));
+        let second = other();
+        (first.join().unwrap_or_else(|panic| resume_unwind(panic)), second)
+    });
+    checkpoint(); // leaves if the thread was called off
+    (first.expect("only this token calls it off"), second)
 }
 
 #[cfg(test)]
@@ -63,5 +79,12 @@ mod tests {
     #[should_panic(expected = "scoped thread panicked")]
     fn other_panics_pass_through() {
         map_on(2, 4, |at| assert_ne!(at, 3));
+    }
+
+    #[test]
+    fn two_steps_give_both_results() {
+        for worth_a_thread in [false, true] {
+            assert_eq!(both(worth_a_thread, || 1, || "two"), (1, "two"));
+        }
     }
 }

@@ -10,7 +10,7 @@ use super::chains::Chains;
 use crate::column::Column;
 use crate::csr::Csr;
 use crate::error::{PlanError, Result};
-use crate::index::{CoLocationIndex, Index, NameId, SlotGroupIndex, VertexIndex, all};
+use crate::index::{Bucket, CoLocationIndex, Index, NameId, SlotGroupIndex, VertexIndex, all};
 use crate::operator_id::{OperatorId, OperatorIds};
 use crate::profile::Profile;
 use crate::stream_graph::{ResourceSpec, Resources, StreamGraph};
@@ -67,18 +67,32 @@ pub fn share_slots(
     Ok(SlotSharing { group_of, members, resources, co_location_of, co_located })
 }
 
-/// Vertices ordered as Java compares their ids. The upper halves of two ids are hardly ever equal, so they are what is
-/// sorted by.
-fn by_java_id(vertices: impl Iterator<Item = (VertexIndex, Option<OperatorId>)> + Clone) -> Vec<VertexIndex> {
+/// Vertices ordered as Java compares their ids.
+fn by_java_id(vertices: impl ExactSizeIterator<Item = (VertexIndex, Option<OperatorId>)> + Clone) -> Vec<VertexIndex> {
     let order = |id: Option<OperatorId>| id.map_or((i64::MIN, i64::MIN), |id| id.java_order());
-    let mut upper: Vec<(i64, VertexIndex)> = vertices.clone().map(|(vertex, id)| (order(id).0, vertex)).collect();
-    upper.sort_unstable();
-    if upper.windows(2).all(|pair| pair[0].0 != pair[1].0) {
-        return upper.into_iter().map(|(_, vertex)| vertex).collect();
+    let upper = vertices.clone().map(|(vertex, id)| (order(id).0 as u64 ^ 1 << 63, vertex));
+    let sorted = by_hash(upper);
+    if sorted.windows(2).all(|pair| pair[0].0 != pair[1].0) {
+        return sorted.into_iter().map(|(_, vertex)| vertex).collect();
     }
-    let mut whole: Vec<_> = vertices.map(|(vertex, id)| (order(id), vertex)).collect();
+    let mut whole: Vec<_> = vertices.map(|(vertex, id)| (order(id), vertex)).collect(); // upper halves are hardly ever equal
     whole.sort_unstable();
     whole.into_iter().map(|(_, vertex)| vertex).collect()
+}
+
+/// Sorts by evenly distributed keys: into as many buckets by their leading bits that few items stay to be compared.
+fn by_hash(items: impl ExactSizeIterator<Item = (u64, VertexIndex)> + Clone) -> Vec<(u64, VertexIndex)> {
+    const PER_BUCKET: usize = 8;
+    let bits = (items.len() / PER_BUCKET).checked_ilog2().unwrap_or(0);
+    let bucket = |key: u64| Bucket(key.checked_shr(64 - bits).unwrap_or(0) as u32);
+    let buckets: Csr<Bucket, (u64, VertexIndex)> = Csr::group(1 << bits, items.clone().map(|item| (bucket(item.0), item)));
+    let mut sorted = Vec::with_capacity(items.len());
+    for list in buckets.lists() {
+        let start = sorted.len();
+        sorted.extend_from_slice(list);
+        sorted[start..].sort_unstable();
+    }
+    sorted
 }
 
 fn head(chains: &Chains, vertex: VertexIndex) -> crate::index::NodeIndex {
