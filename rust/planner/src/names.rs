@@ -11,7 +11,8 @@ use crate::index::{Index, NameId};
 pub struct Names {
     text: String,
     ends: Vec<usize>,
-    table: HashTable<NameId>,
+    /// Ids by text, each beside half of its hash: a table that grows never looks at a text again.
+    table: HashTable<(u32, NameId)>,
     hasher: DefaultHashBuilder,
 }
 
@@ -25,14 +26,14 @@ impl Names {
     /// The id of a text, new or known. Amortised O(length).
     pub fn intern(&mut self, name: &str) -> NameId {
         let Self { text, ends, table, hasher } = self;
-        let hash = hash_of(hasher, name);
-        if let Some(&known) = table.find(hash, |&id| slice(text, ends, id) == name) {
+        let half = hash_of(hasher, name) as u32;
+        if let Some(&(_, known)) = table.find(spread(half), |&(other, id)| other == half && slice(text, ends, id) == name) {
             return known;
         }
         let id = NameId::new(ends.len());
         text.push_str(name);
         ends.push(text.len());
-        table.insert_unique(hash, id, |&other| hash_of(hasher, slice(text, ends, other)));
+        table.insert_unique(spread(half), (half, id), |&(other, _)| spread(other));
         id
     }
 
@@ -52,6 +53,11 @@ fn hash_of(builder: &DefaultHashBuilder, name: &str) -> u64 {
     let mut hasher = builder.build_hasher();
     hasher.write(name.as_bytes());
     hasher.finish()
+}
+
+/// The table takes places from the low bits of a hash and tags from the high ones.
+fn spread(half: u32) -> u64 {
+    u64::from(half).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use penstock_planner::stream_graph::StreamGraph as Graph;
 use pyo3::prelude::*;
 
 use crate::error::check;
+use crate::interrupt::interruptible;
 use crate::stream_graph::StreamGraph;
 
 fn size(operators: i64, parallelism: i64, seed: u64) -> Size {
@@ -15,7 +16,7 @@ fn size(operators: i64, parallelism: i64, seed: u64) -> Size {
 }
 
 fn made(py: Python<'_>, make: impl FnOnce() -> Result<Graph> + Send) -> PyResult<StreamGraph> {
-    check(py, py.detach(make)).map(|graph| StreamGraph(Arc::new(graph)))
+    check(py, interruptible(py, make)?).map(|graph| StreamGraph(Arc::new(graph)))
 }
 
 /// Layers of ``width`` operators; each reads the one above it without partitioner, and drawn ones of that layer by HASH.

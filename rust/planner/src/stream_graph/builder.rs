@@ -12,6 +12,7 @@ use super::ids::NodeIds;
 use super::resources::Resources;
 use super::types::{ChainingStrategy, Iteration, NodeExtras, Partitioner, Role, Settings, ShuffleMode, StreamEdge, StreamNode};
 use super::virtual_nodes::{Trail, VirtualNode, VirtualNodes};
+use crate::cancel::checkpoint_at;
 use crate::error::{PlanError, Result};
 use crate::index::{Index, NameId, NodeIndex};
 use crate::names::Names;
@@ -181,6 +182,7 @@ impl StreamGraphBuilder {
     }
 
     fn push_node(&mut self, node: StreamNode) -> NodeIndex {
+        checkpoint_at(self.nodes.len());
         self.ids.push(node.id, self.nodes.capacity());
         self.nodes.push(node);
         NodeIndex::new(self.nodes.len() - 1)
@@ -278,6 +280,7 @@ impl StreamGraphBuilder {
 
     /// Adds one edge between real nodes; everything but ends and tag is as `edge` says.
     fn connect(&mut self, source: NodeIndex, target: NodeIndex, edge: NewEdge<'_>, side_output: Option<NameId>) -> Result<()> {
+        checkpoint_at(self.edges.len());
         let (up, down) = (self.nodes.parallelism.get(source.get()), self.nodes.parallelism.get(target.get()));
         let same = up == down;
         let partitioner = edge.partitioner.unwrap_or(if same { Partitioner::Forward } else { Partitioner::Rebalance });
