@@ -28,6 +28,7 @@ use crate::error::{PlanError, Result};
 use crate::index::{DataSetIndex, Index, JobEdgeIndex, NodeIndex, VertexIndex, all};
 use crate::java_hash::iteration_order;
 use crate::operator_id::{OperatorId, OperatorIds, UserHash, user_hashes};
+use crate::parallel;
 use crate::profile::Profile;
 use crate::stream_graph::{CheckpointingMode, Resources, StreamGraph};
 pub use chains::{Chain, ChainedNode, Chains, Connection};
@@ -37,6 +38,9 @@ pub use exchange::{Distribution, ResultType};
 use names::ChainNames;
 pub use slot_sharing::SlotSharing;
 pub use views::{Checkpointing, Walk};
+
+/// Nodes from which on a second thread saves more than it costs.
+const WORTH_A_THREAD: usize = 1 << 14;
 
 /// What a JobGraph takes from outside the program.
 #[derive(Clone, Debug, Default)]
@@ -92,13 +96,14 @@ pub fn compile(graph: Arc<StreamGraph>, options: JobOptions) -> Result<JobGraph>
     let ids = OperatorIds::of(&graph, &verdicts)?; // identity first: a collision stops the program
     let user_hashes = user_hashes(&graph)?; // parsed for all nodes, reached or not
     let chains = chains::build(&graph, &verdicts, &ids, &user_hashes, profile)?; // vertices and connections, in Flink's order
-    let map_order = map_order(&graph, &chains, profile); // how Flink's map of vertices iterates
-    let names = names::chain_names(&graph, &verdicts, &chains);
-    let resources = memory::vertex_resources(&graph, &chains, profile); // before slots: groups add them up
-    let slots = slot_sharing::share_slots(&graph, &chains, &ids, &resources, &map_order, profile)?;
-    let fractions = memory::fractions(&graph, &chains, &slots, profile)?; // needs complete groups
-    let data_sets = data_sets::assign(&graph, &chains, profile);
-    let (inputs, results, topological) = connect(&chains, &data_sets);
+    // who shares with whom, and what is connected to what: neither asks the other
+    let (shared, connected) = parallel::both(
+        graph.node_count() >= WORTH_A_THREAD,
+        || share(&graph, &chains, &ids, profile),
+        || (names::chain_names(&graph, &verdicts, &chains), connect(&graph, &chains, profile)),
+    );
+    let Shared { map_order, resources, slots, fractions } = shared?;
+    let (names, Connected { data_sets, inputs, results, topological }) = connected;
     let job = JobGraph {
         graph,
         verdicts,
@@ -138,9 +143,30 @@ fn map_order(graph: &StreamGraph, chains: &Chains, profile: Profile) -> Vec<Vert
     iteration_order(chains.chains.iter().map(|chain| graph.nodes.id[chain.head.get()])).into_iter().map(VertexIndex).collect()
 }
 
-type Connected = (Csr<VertexIndex, JobEdgeIndex>, Csr<VertexIndex, DataSetIndex>, Vec<VertexIndex>);
+struct Shared {
+    map_order: Vec<VertexIndex>,
+    resources: Vec<Option<Resources>>,
+    slots: SlotSharing,
+    fractions: Column<Option<f64>>,
+}
 
-fn connect(chains: &Chains, data_sets: &DataSets) -> Connected {
+fn share(graph: &StreamGraph, chains: &Chains, ids: &OperatorIds, profile: Profile) -> Result<Shared> {
+    let map_order = map_order(graph, chains, profile); // how Flink's map of vertices iterates
+    let resources = memory::vertex_resources(graph, chains, profile); // before slots: groups add them up
+    let slots = slot_sharing::share_slots(graph, chains, ids, &resources, &map_order, profile)?;
+    let fractions = memory::fractions(graph, chains, &slots, profile)?; // needs complete groups
+    Ok(Shared { map_order, resources, slots, fractions })
+}
+
+struct Connected {
+    data_sets: DataSets,
+    inputs: Csr<VertexIndex, JobEdgeIndex>,
+    results: Csr<VertexIndex, DataSetIndex>,
+    topological: Vec<VertexIndex>,
+}
+
+fn connect(graph: &StreamGraph, chains: &Chains, profile: Profile) -> Connected {
+    let data_sets = data_sets::assign(graph, chains, profile);
     let size = chains.chains.len();
     let connections = || chains.connections.iter().enumerate();
     let inputs = Csr::group(size, connections().map(|(at, edge)| (edge.target, JobEdgeIndex::new(at))));
@@ -148,8 +174,8 @@ fn connect(chains: &Chains, data_sets: &DataSets) -> Connected {
     let read = all(data_sets.count(chains.connections.len())).flat_map(|data_set| data_sets.consumers(data_set));
     let ends = read.map(|edge: JobEdgeIndex| &chains.connections[edge.get()]).map(|edge| (edge.source, edge.target));
     let consumers = Csr::group(size, ends);
-    let order = topological::sort(&consumers, all(size).map(|vertex| inputs.degree(vertex) as u32));
-    (inputs, results, order)
+    let topological = topological::sort(&consumers, all(size).map(|vertex| inputs.degree(vertex) as u32));
+    Connected { data_sets, inputs, results, topological }
 }
 
 impl JobGraph {
