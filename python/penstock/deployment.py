@@ -27,29 +27,35 @@ from penstock.runtime.config import (
 )
 from penstock.runtime.keygroups import default_max_parallelism
 from penstock.runtime.operators.base import StreamOperator
+from penstock.runtime.operators.iteration import IterationHead, IterationTail
 from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.partition import POINTWISE
 from penstock.runtime.sinks import TextSink
 from penstock.runtime.usercode import pickle_operator
 
+_ENDS: dict[str, StreamOperator] = {"StreamIterationHead": IterationHead(), "StreamIterationTail": IterationTail()}
+"""What runs at the ends of a loop, by task class."""
+
 _SHARED = frozenset({"FORWARD", "GLOBAL", "BROADCAST", "HASH"})
 """Partitioners that choose the same channels for a record on every edge with the same attributes."""
 
 
-def deploy(pipeline: Any) -> Deployment:
+def deploy(pipeline: Any, *, loops: bool = False) -> Deployment:
     """The task descriptors of a program.
 
     Args:
         pipeline: a :class:`penstock.plan.Pipeline`.
+        loops: whether the executor can lead records back.
 
     Raises:
-        UnsupportedError: the program has an iteration.
+        UnsupportedError: the program has an iteration, and the executor cannot.
         InvalidProgramError: an operator is missing, or its code cannot be pickled.
         PenstockError: what an operator's own check refuses, such as a missing input file.
         PlanError: what the planner refuses.
     """
     job_graph = pipeline.job_graph()
-    _refuse_iterations(job_graph)
+    if not loops:
+        _refuse_iterations(job_graph)
     parallelism = {v.job_vertex: (v.parallelism, v.max_parallelism) for v in job_graph.execution_graph().vertices}
     levels, level_of = _levels(job_graph)
     places = _places(job_graph, levels, level_of, parallelism)
@@ -65,11 +71,11 @@ def sinks(pipeline: Any) -> dict[int, StreamSink]:
 
 
 def _refuse_iterations(job_graph: Any) -> None:
-    loops = [v.name for v in job_graph.vertices if v.invokable in ("StreamIterationHead", "StreamIterationTail")]
+    loops = [v.name for v in job_graph.vertices if v.invokable in _ENDS]
     if loops:
         raise UnsupportedError(
-            f"The program has an iteration ({loops[0]!r}). Iterations can be planned and explained, but not run: a "
-            "Spark job has no way back. Unroll the loop, or run the steps as several programs."
+            f"The program has an iteration ({loops[0]!r}), iterate(), and a Spark job has no way back. Run it with the "
+            "local executor, unroll the loop, or run the steps as several programs."
         )
 
 
@@ -114,7 +120,7 @@ def _prepared(pipeline: Any, job_graph: Any, places: list[_Place]) -> dict[int, 
     outputs = _Outputs()
     for vertex, place in zip(job_graph.vertices, places, strict=True):
         for link in vertex.chain:
-            operator = pipeline.operators.get(link.node)
+            operator = _ENDS.get(vertex.invokable) or pipeline.operators.get(link.node)
             if not isinstance(operator, StreamOperator):
                 raise InvalidProgramError(
                     f"Operator {link.name!r} (node {link.node}) has nothing to run: its entry in the pipeline is "
@@ -171,6 +177,8 @@ class _Vertices:
         self._exact_shares = job_graph.flink != "1.11"
         self._places = places
         self._vertex_of = {link.node: v.index for v in job_graph.vertices for link in v.chain}
+        heads = [v.chain[0].node for v in job_graph.vertices if v.invokable == "StreamIterationHead"]
+        self._way_back = {head: len(self._edges) + i for i, head in enumerate(heads)}
 
     def config(self, vertex: Any) -> VertexConfig:
         """The descriptor of one vertex."""
@@ -178,6 +186,9 @@ class _Vertices:
         position = {link.node: i for i, link in enumerate(vertex.chain)}
         operators = tuple(self._operator(link, place, position) for link in vertex.chain)
         inputs = tuple(self._input(self._edges[e]) for e in vertex.in_edges)
+        back = self._way_back.get(vertex.chain[0].node)
+        if back is not None:
+            inputs = (InputEdge(back, 0, place.parallelism, pointwise=True),)
         return VertexConfig(
             vertex.index,
             vertex.id,
@@ -221,6 +232,8 @@ class _Vertices:
 
     def _network(self, link: Any) -> Iterator[NetworkOutput]:
         """Outputs over the exchange; edges that choose the same channels for every record are one output."""
+        if link.node + 1 in self._way_back:
+            yield self._feedback(link.node)
         groups: dict[Any, list[Any]] = {}
         for ordinal, index in enumerate(link.non_chained_outputs):
             edge = self._edges[index]
@@ -230,6 +243,13 @@ class _Vertices:
             groups.setdefault(key, []).append(edge)
         for edges in groups.values():
             yield self._network_output(link, edges)
+
+    def _feedback(self, tail: int) -> NetworkOutput:
+        """The way from a loop's tail to its head, an edge that no plan shows. The head's node is the next number."""
+        head = self._places[self._vertex_of[tail + 1]]
+        way = Destination(self._way_back[tail + 1], head.level, head.offset)
+        most = head.max_parallelism or default_max_parallelism(head.parallelism)
+        return NetworkOutput(None, "FORWARD", None, head.parallelism, most, "", (way,), None)
 
     def _network_output(self, link: Any, edges: list[Any]) -> NetworkOutput:
         edge = edges[0]
@@ -260,4 +280,5 @@ class _Vertices:
 
     def _input(self, edge: Any) -> InputEdge:
         producer = self._places[self._vertex_of[edge.source]]
-        return InputEdge(edge.index, edge.type_number, producer.parallelism, edge.partitioner in POINTWISE)
+        pointwise = edge.partitioner in POINTWISE
+        return InputEdge(edge.index, edge.type_number, producer.parallelism, pointwise, self._exact_shares)

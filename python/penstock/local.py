@@ -12,12 +12,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from penstock.common.job import JobExecutionResult
+from penstock.common.restart_strategy import RestartStrategy
 from penstock.deployment import deploy, sinks
+from penstock.errors import JobExecutionError
 from penstock.runtime.config import Deployment, TaskReport
 from penstock.runtime.exchange import DRIVER, Channel, Row
 from penstock.runtime.results import JobOutput
 from penstock.runtime.steps import fewer_collections
 from penstock.runtime.task import Task
+
+MAX_ROUNDS = 100_000
+"""How often a loop may go round."""
 
 
 class LocalExecutor:
@@ -42,40 +47,58 @@ class LocalExecutor:
             PenstockError: the program cannot run.
         """
         started = time.perf_counter()
-        deployment = deploy(pipeline)
+        deployment = deploy(pipeline, loops=True)
         output = JobOutput(deployment, sinks(pipeline))
-        collected = output.take(lambda: _run(deployment))
+        collected = output.take(lambda: _attempts(deployment))
         self.reports = output.reports
         elapsed = int((time.perf_counter() - started) * 1000)
         return JobExecutionResult(pipeline.name, elapsed, collected)
 
 
-def _run(deployment: Deployment) -> list[Row]:
-    """Run the job; the rows for the driver."""
-    with fewer_collections():
-        return _Job(deployment).run()
+def _attempts(deployment: Deployment) -> list[Row]:
+    """Run the job, again after a failure if the program says so; the rows for the driver."""
+    strategy, attempt = RestartStrategy.of(deployment.job.settings), 0
+    while True:
+        try:
+            with fewer_collections():
+                return _Job(deployment, attempt).run()
+        except JobExecutionError:
+            if attempt >= strategy.attempts:
+                raise
+            attempt += 1
+            time.sleep(strategy.delay_ms / 1000)
 
 
 class _Job:
     """All tasks of a job. Each round goes through them level by level: the sources run until they end the round or
-    themselves, then the others work off what has come, and end when all their channels have ended."""
+    themselves, then the others work off what has come, and end when all their channels have ended.
 
-    def __init__(self, deployment: Deployment) -> None:
+    What the tail of an iteration has got, its head emits in the next round; the heads end when all sources have ended
+    and a round has led nothing back. (Flink waits for so many milliseconds instead.)
+    """
+
+    def __init__(self, deployment: Deployment, attempt: int) -> None:
         self._deployment = deployment
+        self._attempt = attempt
         self._for_driver: list[Row] = []
         self._inboxes: list[dict[int, list[Row]]] = [{} for _ in deployment.levels]
         self._ended: set[Channel] = set()
         self._sources: dict[int, Iterator[Row | None]] = {}
         self._others: dict[tuple[int, int], Task] = {}
+        self._quiet = False
 
     def run(self) -> list[Row]:
         """Run the job to its end; the rows for the driver."""
         running = [
             (level, slot) for level in range(len(self._inboxes)) for slot in range(self._deployment.slots(level))
         ]
+        rounds = 0
         try:
             while running:
+                self._quiet = not self._inboxes[0] and all(level or self._head(slot) for level, slot in running)
                 running = [place for place in running if not self._round(*place)]
+                rounds += 1
+                self._check_bound(rounds, running)
         finally:
             for rows in self._sources.values():
                 rows.close()  # type: ignore[attr-defined]
@@ -83,16 +106,28 @@ class _Job:
 
     def _round(self, level: int, slot: int) -> bool:
         """Let a task work for a round; whether it has ended."""
-        done = self._source(slot) if level == 0 else self._other(level, slot)
+        is_source = level == 0 and not self._head(slot)
+        done = self._source(slot) if is_source else self._other(level, slot)
         if done:
             vertex, subtask = self._deployment.slot(level, slot)
             outputs = (output for operator in vertex.operators for output in operator.network)
             self._ended.update((to.edge, subtask) for output in outputs for to in output.destinations)
         return done
 
+    def _head(self, slot: int) -> bool:
+        """Whether a task of the first level is the head of an iteration."""
+        return bool(self._deployment.slot(0, slot)[0].inputs)
+
+    def _check_bound(self, rounds: int, running: list[tuple[int, int]]) -> None:
+        if rounds > MAX_ROUNDS and any(level == 0 and self._head(slot) for level, slot in running):
+            raise JobExecutionError(
+                f"An iteration has gone round {MAX_ROUNDS} times and still leads records back. It probably never ends; "
+                "let fewer records through to close_with()."
+            )
+
     def _task(self, level: int, slot: int) -> Task:
         vertex, subtask = self._deployment.slot(level, slot)
-        return Task(vertex, subtask, 0, self._deployment.job)
+        return Task(vertex, subtask, self._attempt, self._deployment.job)
 
     def _source(self, slot: int) -> bool:
         if slot not in self._sources:
@@ -105,7 +140,7 @@ class _Job:
 
     def _other(self, level: int, slot: int) -> bool:
         task = self._others.pop((level, slot), None) or self._task(level, slot)
-        done = self._ended.issuperset(task.channels)
+        done = self._quiet if level == 0 else self._ended.issuperset(task.channels)
         for row in task.receive(self._inboxes[level].pop(slot, [])):
             self._deliver(row)
         for row in task.finish() if done else task.work_off(self._ended):

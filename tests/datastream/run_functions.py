@@ -271,6 +271,24 @@ class FailAt(MapFunction):
         self._fail("close")
 
 
+class FailAttempts(Traced, MapFunction):
+    """Fails in the first attempts."""
+
+    def __init__(self, notes: Notes, n: int, v: int) -> None:
+        Traced.__init__(self, notes, "")
+        self.n, self.v = n, v
+
+    def open(self, runtime_context: Any) -> None:
+        self.attempt = runtime_context.get_attempt_number()
+        self.name = f"attempt {self.attempt}"
+        super().open(runtime_context)
+
+    def map(self, r: Any) -> Any:
+        if r[1] == self.v and self.attempt < self.n:
+            raise IllegalStateException(self.name)
+        return rec(r, f"{r[0]}#{self.attempt}", r[1], r[2])
+
+
 class FailReduce(ReduceFunction):
     """Fails."""
 
@@ -307,7 +325,7 @@ FUNCTIONS: dict[str, Any] = {
 TRACED: dict[str, Any] = {
     **run_time_functions.TRACED,
     **run_joined_functions.TRACED,
-    **{made.__name__: made for made in (Trace, TraceFlat, TraceFilter, TraceProc, TraceSink)},
+    **{made.__name__: made for made in (Trace, TraceFlat, TraceFilter, TraceProc, TraceSink, FailAttempts)},
 }
 """Makers that are given the notes first."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,12 @@ class Notes:
 
     Args:
         folder: of this job alone.
+        all_attempts: whether those after the first one count.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, all_attempts: bool = False) -> None:
         self.folder = folder
+        self.all_attempts = all_attempts
 
     def add(self, kind: str, name: str, subtask: int, attempt: int, text: str) -> None:
         """Append a line."""
@@ -53,13 +56,17 @@ class Notes:
             file.write(json.dumps(text) + "\n")
 
     def read(self, kind: str) -> dict[tuple[str, int], list[str]]:
-        """Lines by (name, subtask). Of a task that was tried again, as Spark does, those of the first attempt."""
-        found = {}
-        for path in Path(self.folder).iterdir():
-            of_kind, name, subtask, attempt = json.loads(bytes.fromhex(path.name))
-            if of_kind == kind and attempt == 0:
-                found[name, subtask] = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        return dict(sorted(found.items()))
+        """Lines by (name, subtask), of all attempts in order, or of the first one (Spark tries a task again that
+        fails)."""
+        found: dict[tuple[str, int], list[str]] = {}
+        for (of_kind, name, subtask, attempt), path in sorted(self._files()):
+            if of_kind == kind and (self.all_attempts or attempt == 0):
+                lines = path.read_text(encoding="utf-8").splitlines()
+                found.setdefault((name, subtask), []).extend(map(json.loads, lines))
+        return found
+
+    def _files(self) -> Iterator[tuple[list[Any], Path]]:
+        return ((json.loads(bytes.fromhex(path.name)), path) for path in Path(self.folder).iterdir())
 
 
 def text(value: Any) -> str:

@@ -367,12 +367,9 @@ def test_a_users_error_names_the_operator_and_keeps_its_cause(env: StreamExecuti
 
 def test_what_can_only_be_planned_is_refused_by_name(env: StreamExecutionEnvironment) -> None:
     stream = env.from_collection(PAIRS, PAIR)
-    loop = stream.iterate()
-    loop.close_with(loop.map(lambda v: v))
     stream.write_to_socket("localhost", 9).name("out")
     assert "out" in env.get_execution_plan()
     with pytest.raises(UnsupportedError) as caught:
         env.execute()
     assert "write_to_socket ('Sink: out')" in str(caught.value)
-    assert "iterate()" in str(caught.value)
     assert isinstance(caught.value, PenstockError)

@@ -22,15 +22,9 @@ from penstock.errors import UnsupportedError
 PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
 
 
-def loop(env: StreamExecutionEnvironment, stream: DataStream) -> Any:
-    start = stream.iterate(1000)
-    return start.close_with(start.map(lambda v: v))
-
-
 PROGRAMS: dict[str, Callable[[StreamExecutionEnvironment, DataStream], Any]] = {
     "create_input": lambda env, s: env.create_input(InputFormat()).map(str),
     "from_source": lambda env, s: env.from_source(Source(), WatermarkStrategy.no_watermarks(), "in").map(str),
-    "iterate": loop,
     "read_file": lambda env, s: env.read_file("in", FileProcessingMode.PROCESS_CONTINUOUSLY, 100),
     "socket_text_stream": lambda env, s: env.socket_text_stream("localhost", 9).map(str),
     "write_as_csv": lambda env, s: s.write_as_csv("out"),

@@ -10,6 +10,7 @@ from penstock.common.configuration import Configuration
 from penstock.common.execution_mode import RuntimeExecutionMode
 from penstock.common.job import JobExecutionResult
 from penstock.common.output_tag import OutputTag
+from penstock.common.restart_strategy import RestartStrategies
 from penstock.common.row import Row, RowKind
 from penstock.common.time import Duration, Time
 from penstock.common.time_domain import TimeDomain
@@ -22,6 +23,7 @@ __all__ = [
     "Duration",
     "JobExecutionResult",
     "OutputTag",
+    "RestartStrategies",
     "Row",
     "RowKind",
     "RuntimeExecutionMode",

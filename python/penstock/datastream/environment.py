@@ -10,6 +10,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from penstock.common import Configuration, JobExecutionResult, RuntimeExecutionMode
+from penstock.common.restart_strategy import RestartStrategy
 from penstock.datastream import checks, executors, plan_only
 from penstock.datastream.configuring import apply_configuration
 from penstock.datastream.planned_sources import PlannedSourceMethods
@@ -34,6 +35,7 @@ class StreamExecutionEnvironment(PlannedSourceMethods):
 
     def __init__(self, configuration: Configuration, spark: Any, master: str | None, executor: Any) -> None:
         self._configuration = configuration
+        self._restart_strategy = RestartStrategy(0)
         self._spark = spark
         self._master = master
         self._executor = executor
@@ -199,6 +201,18 @@ class StreamExecutionEnvironment(PlannedSourceMethods):
         """The time characteristic."""
         return self._time_characteristic
 
+    def set_restart_strategy(self, restart_strategy: RestartStrategy) -> StreamExecutionEnvironment:
+        """What happens when the job fails; nothing unless set. For the local executor: Spark retries tasks by settings
+        of its own.
+
+        Args:
+            restart_strategy: made by :class:`penstock.common.RestartStrategies`.
+        """
+        if not isinstance(restart_strategy, RestartStrategy):
+            checks.refuse(f"set_restart_strategy() was given {restart_strategy!r}; make one by RestartStrategies.")
+        self._restart_strategy = restart_strategy
+        return self
+
     def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> StreamExecutionEnvironment:
         """STREAMING only.
 
@@ -244,7 +258,7 @@ class StreamExecutionEnvironment(PlannedSourceMethods):
 
         name, translation = self._translate(job_name)
         if to_run:
-            plan_only.refuse_to_run(translation.operators, translation.names, translation.loops)
+            plan_only.refuse_to_run(translation.operators, translation.names)
         self.transformations = []
         return Pipeline(
             name=name,
@@ -252,7 +266,11 @@ class StreamExecutionEnvironment(PlannedSourceMethods):
             operators=translation.operators,
             partitioners=translation.partitioners,
             types=translation.types,
-            config={**self._configuration.to_dict(), **executors.imposed_settings()},
+            config={
+                **self._configuration.to_dict(),
+                **executors.imposed_settings(),
+                **self._restart_strategy.settings(),
+            },
         )
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:

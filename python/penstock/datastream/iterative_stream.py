@@ -1,4 +1,4 @@
-"""Iterations: streams that lead back to where they came from. They can be planned, not yet run.
+"""Iterations: streams that lead back to where they came from. They run on the local executor.
 
 Source: Flink 1.11 ``IterativeStream``.
 """

@@ -6,7 +6,7 @@ Planning is ahead of running: such operators appear in plans, IDs and explanatio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from penstock.errors import UnsupportedError
@@ -14,7 +14,6 @@ from penstock.errors import UnsupportedError
 PLAN_ONLY: dict[str, str] = {
     "create_input": "input formats",
     "from_source": "sources of connectors",
-    "iterate": "iterations",
     "read_file": "files that are watched",
     "socket_text_stream": "sockets",
     "write_as_csv": "CSV files",
@@ -49,16 +48,14 @@ class PlanOnly:
         return f"PlanOnly({self.what!r})"
 
 
-def refuse_to_run(operators: Mapping[int, Any], names: Mapping[int, str], loops: Iterable[int]) -> None:
+def refuse_to_run(operators: Mapping[int, Any], names: Mapping[int, str]) -> None:
     """Raise UnsupportedError if any operator cannot be run; it lists all of them. O(operators).
 
     Args:
         operators: by node id.
         names: operator names by node id.
-        loops: ids of iterations.
     """
     missing = [f"{op.what} ({names[node]!r})" for node, op in operators.items() if isinstance(op, PlanOnly)]
-    missing += [f"iterate() (id {loop})" for loop in loops]
     if missing:
         raise UnsupportedError(
             f"This program can be planned but not run: {', '.join(missing)} have no runtime in this version. "

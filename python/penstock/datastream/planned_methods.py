@@ -1,4 +1,4 @@
-"""Methods of every stream for time, windows, and several streams; of these only iterations do not run yet.
+"""Methods of every stream for time, windows, and several streams.
 
 Source: Flink 1.11 ``DataStream``.
 """
@@ -48,10 +48,11 @@ class PlannedMethods:
         return BroadcastConnectedStream(self._itself, ds)
 
     def iterate(self, max_wait_time_ms: int = 0) -> IterativeStream:
-        """Start a loop at this stream; ``close_with`` on the result ends it.
+        """Start a loop at this stream; ``close_with`` on the result ends it. Loops run on the local executor, and end
+        when nothing is led back any more.
 
         Args:
-            max_wait_time_ms: how long the loop waits for feedback before it ends; 0 waits for ever.
+            max_wait_time_ms: how long Flink waits for feedback before it ends; 0: for ever. It is carried in the plan.
         """
         from penstock.datastream.iterative_stream import IterativeStream
 

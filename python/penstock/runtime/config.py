@@ -108,18 +108,20 @@ class InputEdge:
         input: type number at the head operator: 0 | 1 | 2.
         senders: parallelism of the producer.
         pointwise: whether each consumer reads from its own share of them only.
+        exact_shares: as for :class:`NetworkOutput`.
     """
 
     edge: int
     input: int
     senders: int
     pointwise: bool = False
+    exact_shares: bool = False
 
     def senders_of(self, parallelism: int, subtask: int) -> range:
         """The producer's subtasks that one of the consumer's reads from."""
         if not self.pointwise:
             return range(self.senders)
-        return pointwise_producers(self.senders, parallelism, subtask)
+        return pointwise_producers(self.senders, parallelism, subtask, exact=self.exact_shares)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from penstock.common.job import JobExecutionResult
+from penstock.common.restart_strategy import RestartStrategy
 from penstock.deployment import deploy, sinks
-from penstock.errors import ConfigurationError
+from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.runtime.config import TaskReport
 from penstock.runtime.results import JobOutput
 
@@ -59,6 +60,7 @@ class SparkExecutor:
             ConfigurationError: Spark cannot run like this.
             PenstockError: the program cannot run.
         """
+        _refuse_restarts(pipeline.config)
         deployment = deploy(pipeline)  # before Spark starts: a mistake in the program shows at once
         session = self._session(pipeline.config)
         started = time.perf_counter()
@@ -94,3 +96,11 @@ class SparkExecutor:
             failure = local_failure(error)
             raise failure from (failure.__cause__ or error)
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def _refuse_restarts(config: Mapping[str, str]) -> None:
+    if RestartStrategy.of(dict(config)).attempts:
+        raise UnsupportedError(
+            "set_restart_strategy() has no effect on Spark, which retries tasks, not jobs. Leave it out, and say how "
+            "often a task may be tried by the master, local[4,3], or by spark.task.maxFailures."
+        )

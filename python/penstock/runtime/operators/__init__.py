@@ -8,6 +8,7 @@ from penstock.runtime.operators.base import LiveOperator, StreamOperator
 from penstock.runtime.operators.broadcast import BroadcastProcess
 from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
 from penstock.runtime.operators.interval_join import IntervalJoin
+from penstock.runtime.operators.iteration import IterationHead, IterationTail
 from penstock.runtime.operators.process import KeyedProcessOperator, ProcessOperator
 from penstock.runtime.operators.reduce import GroupedFold, GroupedReduce
 from penstock.runtime.operators.sink import StreamSink
@@ -27,6 +28,8 @@ __all__ = [
     "GroupedFold",
     "GroupedReduce",
     "IntervalJoin",
+    "IterationHead",
+    "IterationTail",
     "KeyedProcessOperator",
     "LiveOperator",
     "ProcessOperator",

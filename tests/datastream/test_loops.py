@@ -1,0 +1,51 @@
+"""Iterations, and restarts of a failed job: on the local executor only."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.common import RestartStrategies, Types
+from penstock.datastream import StreamExecutionEnvironment, executors
+from penstock.errors import InvalidProgramError, JobExecutionError, UnsupportedError
+from penstock.spark import SparkExecutor
+
+
+@pytest.fixture
+def env() -> StreamExecutionEnvironment:
+    return StreamExecutionEnvironment.get_execution_environment(executor="local")
+
+
+def test_a_loop_ends_when_nothing_is_led_back(env: StreamExecutionEnvironment) -> None:
+    loop = env.from_collection([3, 5], Types.INT()).iterate()
+    less = loop.map(lambda n: n - 1, output_type=Types.INT())
+    loop.close_with(less.filter(lambda n: n > 0))
+    with less.execute_and_collect() as results:
+        assert sorted(results) == [0, 0, 1, 1, 2, 2, 3, 4]
+
+
+def test_a_loop_that_never_ends_is_stopped(env: StreamExecutionEnvironment, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("penstock.local.MAX_ROUNDS", 50)
+    loop = env.from_collection([1], Types.INT()).iterate()
+    loop.close_with(loop.map(lambda n: n, output_type=Types.INT()))
+    with pytest.raises(JobExecutionError, match="50 times"):
+        env.execute()
+
+
+def test_a_loop_is_refused_where_there_is_no_way_back(env: StreamExecutionEnvironment) -> None:
+    from penstock.spark import SparkExecutor
+
+    loop = env.from_collection([1], Types.INT()).iterate()
+    loop.close_with(loop.filter(lambda n: n > 1))
+    with pytest.raises(UnsupportedError, match="iteration"), executors.override(SparkExecutor()):
+        env.execute()
+
+
+def test_a_restart_on_spark_is_refused(env: StreamExecutionEnvironment) -> None:
+    env.set_restart_strategy(RestartStrategies.fixed_delay_restart(2, 0))
+    env.from_collection([1], Types.INT()).print()
+    with pytest.raises(UnsupportedError, match="maxFailures"), executors.override(SparkExecutor()):
+        env.execute()
+    with pytest.raises(InvalidProgramError, match="negative"):
+        RestartStrategies.fixed_delay_restart(-1, 0)
+    with pytest.raises(InvalidProgramError, match="RestartStrategies"):
+        env.set_restart_strategy("always")  # type: ignore[arg-type]
