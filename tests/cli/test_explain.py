@@ -159,7 +159,7 @@ def test_what_cannot_run_yet_can_be_explained(explained, penstock, program):
         class Both(CoMapFunction):
             def map1(self, value): return value
             def map2(self, value): return value
-        env.from_collection([1]).connect(env.from_collection(["a"])).map(Both()).print()
+        env.from_collection([1]).connect(env.from_collection(["a"])).map(Both()).write_to_socket("localhost", 9)
         env.execute()
         """
     path = program(lines)

@@ -14,9 +14,9 @@ from penstock.common.time import Duration, Time, milliseconds_of
 from penstock.datastream import checks
 from penstock.datastream.functions import simple_name
 from penstock.runtime import windows
-from penstock.runtime.windows import TimeWindow, TriggerResult
-
-__all__ = ["TimeWindow", "TriggerResult"]  # PyFlink has them here
+from penstock.runtime.windows import GlobalWindow as GlobalWindow  # PyFlink has these here
+from penstock.runtime.windows import TimeWindow as TimeWindow
+from penstock.runtime.windows import TriggerResult as TriggerResult
 
 Span = Time | Duration | int
 
