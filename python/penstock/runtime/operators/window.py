@@ -172,12 +172,13 @@ class _Window(Yielding):
                 skipped = True
                 for window in assign(value, timestamp):
                     live = window if merging is None else join(window)
-                    if event_time and cleanup_time(live) <= time.watermark:
+                    cleanup = cleanup_time(live)
+                    if event_time and cleanup <= time.watermark:
                         if merging is not None:
                             merging.retire(live)
                         continue
                     skipped = False
-                    take(live, slot, value, timestamp)
+                    take(live, slot, value, timestamp, cleanup)
                 if skipped:
                     self._skip(value, timestamp)
             except Exception as error:
@@ -185,7 +186,7 @@ class _Window(Yielding):
 
         return process
 
-    def _take(self, window: Any, slot: Any, value: Any, timestamp: int | None) -> None:
+    def _take(self, window: Any, slot: Any, value: Any, timestamp: int | None, cleanup: int) -> None:
         """Add an element to a live window."""
         kept = window if self._merging is None else self._merging.state_window(window)
         table = self._state.table(STATE, kept)
@@ -193,7 +194,6 @@ class _Window(Yielding):
         context = self._trigger_context
         context.enter(window)
         self._follow(self._spec.trigger.on_element(value, timestamp, window, context), window, kept)
-        cleanup = self._cleanup_time(window)
         if cleanup < MAX_WATERMARK:
             time = self.context.time
             (time.register_event_time if self._event_time else time.register_processing_time)(cleanup, window)
