@@ -224,6 +224,10 @@ def _aggregate(self: Interpreter, stream: Any, *functions: Any) -> Any:
     return aggregate(*map(self.argument, functions), accumulator_type=REC, output_type=REC)
 
 
+def _fold(self: Interpreter, stream: Any, function: Any) -> Any:
+    return _method(stream, "fold")(("", 0, 0), self.argument(function), REC)
+
+
 def _apply(self: Interpreter, stream: Any, function: Any, *window_function: Any) -> Any:
     if window_function:
         raise Lacking("apply")
@@ -260,6 +264,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "reduce": _reduce,
     "aggregate": _aggregate,
     "apply": _apply,
+    "fold": _fold,
     "transformation.setCoLocationGroupKey": _on_transformation("set_co_location_group_key"),
     "transformation.setManagedMemoryWeight": _on_transformation("set_managed_memory_weight"),
     "transformation.setResources": _on_transformation("set_resources"),

@@ -30,6 +30,7 @@ _FUNCTIONS: dict[str, tuple[str, tuple[str, ...], bool]] = {
     "anonymous ReduceFunction": ("ReduceFunction", ("reduce",), False),
     "AggF": ("AggregateFunction", ("create_accumulator", "add", "get_result"), False),
     "RichAggF": ("AggregateFunction", ("create_accumulator", "add", "get_result"), True),
+    "FoldF": ("Function", ("fold",), False),
     "SinkF": ("SinkFunction", ("invoke",), False),
     "DiscardingSink": ("SinkFunction", ("invoke",), False),
     "PrintSinkFunction": ("SinkFunction", ("invoke",), False),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.common import Types
-from penstock.runtime.operators import KeyedProcessOperator
+from penstock.common import Duration, Types, WatermarkStrategy
+from penstock.runtime.failure import OperatorFailure
+from penstock.runtime.operators import AsyncWait, KeyedProcessOperator, TimestampsAndWatermarks
 from penstock.runtime.partition import KeyPartition
 from penstock.runtime.signals import MAX_WATERMARK, MIN_WATERMARK
 from penstock.runtime.timers import TimerQueue
@@ -119,3 +122,40 @@ def test_timers_by_the_clock_fire_when_it_gets_there_and_never_after_the_end():
     alone.watermark(MAX_WATERMARK)
     assert alone.results[1:] == [(("b", 10, "EVENT_TIME"), 10), (("a", 30, "EVENT_TIME"), 30)]
     assert alone.watermarks == [MAX_WATERMARK]
+
+
+def test_periodic_watermarks_come_after_so_many_records_and_at_the_end(monkeypatch):
+    monkeypatch.setattr("penstock.runtime.operators.watermarks.PERIOD", 3)
+    strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(2))
+    alone = Alone(TimestampsAndWatermarks(strategy.with_timestamp_assigner(lambda value, before: value)))
+    for value in [10, 12, 11, 5, 6, 7, 30]:
+        alone.take(value)
+    alone.watermark(25)  # from above: nobody's business
+    assert alone.watermarks == [9]
+    alone.live.close()
+    assert alone.watermarks == [9, 27]
+    alone.watermark(MAX_WATERMARK)
+    assert alone.watermarks == [9, 27, MAX_WATERMARK]
+    assert [time for _, time in alone.results] == [10, 12, 11, 5, 6, 7, 30]
+
+
+class Slow:
+    async def async_invoke(self, value):
+        if value == "own":
+            raise TimeoutError("of the service")
+        await asyncio.sleep(60)
+
+    def timeout(self, value):
+        return [f"{value} late"]
+
+
+def test_a_time_out_is_not_an_exception_of_the_call():
+    alone = Alone(AsyncWait(Slow(), ordered=True, timeout=1))
+    alone.take("a", 5)
+    alone.live.end_input()
+    assert alone.results == [("a late", 5)]
+    alone.take("own", 6)
+    with pytest.raises(OperatorFailure) as caught:
+        alone.live.end_input()
+    assert str(caught.value.error.__cause__) == "of the service"
+    alone.live.dispose()

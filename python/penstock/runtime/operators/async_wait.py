@@ -70,7 +70,7 @@ class _Call:
     def __init__(self, value: Any, timestamp: int | None) -> None:
         self.value, self.timestamp = value, timestamp
         self.results: Iterable[Any] | None = None
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
 
 
 class _AsyncWait(LiveOperator):
@@ -106,13 +106,15 @@ class _AsyncWait(LiveOperator):
         return self.with_key(process)
 
     async def _run(self, call: _Call, segment: _Segment, invoke: Any) -> None:
-        try:
-            results = await asyncio.wait_for(invoke(call.value), self._seconds)
-            call.results = () if results is None else results
-        except asyncio.TimeoutError:
+        asked = asyncio.ensure_future(invoke(call.value))
+        await asyncio.wait({asked}, timeout=self._seconds)
+        if not asked.done():
+            asked.cancel()
             self._time_out(call)
-        except Exception as error:
+        elif (error := asked.exception()) is not None:
             call.error = error
+        else:
+            call.results = () if asked.result() is None else asked.result()
         segment.waiting -= 1
         self._under_way -= 1
         if not self._spec.ordered:
