@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.errors import PenstockError
-from penstock.plan import ExecutionGraph, StreamGraph
+from penstock.plan import PROFILES, ExecutionGraph, StreamGraph
 from tests.execution_edges import Edge, from_inputs, from_results
 from tests.properties.graphs import Spec, specs
 from tests.reference import execution_graph as reference
-from tests.reference import job_graph, stream_graph
+from tests.reference import job_graph, profile, stream_graph
 from tests.reference.chaining import Chainability
 
 
@@ -44,14 +44,14 @@ def rectangles(table: pa.Table) -> list[Edge]:
     ]
 
 
-@given(specs(max_nodes=12))
-def test_groups_and_lookups_equal_the_reference(spec: Spec) -> None:
+@given(specs(max_nodes=12), st.sampled_from(PROFILES))
+def test_groups_and_lookups_equal_the_reference(spec: Spec, flink: str) -> None:
     try:
-        graph = StreamGraph.from_dict(spec).job_graph().execution_graph()
+        graph = StreamGraph.from_dict(spec).job_graph(flink=flink).execution_graph()
     except PenstockError:
         return
-    program = stream_graph.build(spec)
-    vertices = reference.build(job_graph.build(program, Chainability(program)))
+    program = stream_graph.build(spec, profile.PROFILES[flink])
+    vertices = reference.build(job_graph.build(program, Chainability(program)), program.profile)
     expected = list(reference.edges_by_input(vertices))
     consumed = pa.table(graph.consumed_partition_groups())
     assert sorted(rectangles(consumed)) == sorted(expected)

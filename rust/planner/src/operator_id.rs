@@ -69,7 +69,8 @@ impl std::fmt::Display for OperatorId {
 #[derive(Clone, Debug)]
 pub struct OperatorIds {
     ids: Vec<OperatorId>,
-    assigned: Vec<bool>,
+    /// Which nodes have one, unless all have.
+    assigned: Option<Vec<bool>>,
     taken_twice: bool,
 }
 
@@ -77,7 +78,8 @@ impl OperatorIds {
     /// The ID of a node.
     #[inline]
     pub fn get(&self, node: NodeIndex) -> Option<OperatorId> {
-        self.assigned[node.get()].then(|| self.ids[node.get()])
+        let assigned = self.assigned.as_ref().is_none_or(|assigned| assigned[node.get()]);
+        assigned.then(|| self.ids[node.get()])
     }
 
     /// Hashes a graph.
@@ -90,7 +92,9 @@ impl OperatorIds {
             checkpoint_at(walk.hashed as usize);
             walk.visit(node)?;
         }
-        Ok(Self { ids: walk.ids, assigned: walk.assigned, taken_twice: walk.taken_twice })
+        let all_assigned = walk.hashed as u32 as usize == graph.node_count();
+        let assigned = (!all_assigned).then(|| walk.state.iter().map(|state| state & ASSIGNED != 0).collect());
+        Ok(Self { ids: walk.ids, assigned, taken_twice: walk.taken_twice })
     }
 
     /// Whether a generated ID equals an earlier one. A uid is compared with the IDs before it, a generated ID with none:
@@ -100,14 +104,19 @@ impl OperatorIds {
     }
 }
 
+/// In the state of a node: it stands in the queue, or has left it for good.
+const QUEUED: u32 = 1 << 31;
+/// It has its ID. The other bits count the inputs that have none yet.
+const ASSIGNED: u32 = 1 << 30;
+const MISSING: u32 = ASSIGNED - 1;
+
 struct Walk<'a> {
     graph: &'a StreamGraph,
     verdicts: &'a Verdicts,
     queue: VecDeque<NodeIndex>,
-    queued: Vec<bool>,
-    missing: Vec<u32>,
+    /// Flags and counter of each node in one word, because an edge touches both of a node that is anywhere in memory.
+    state: Vec<u32>,
     ids: Vec<OperatorId>,
-    assigned: Vec<bool>,
     hashed: i32,
     /// Who has which ID; only kept when some node has a uid.
     owners: Option<HashMap<OperatorId, NodeIndex>>,
@@ -118,18 +127,16 @@ impl<'a> Walk<'a> {
     fn new(graph: &'a StreamGraph, verdicts: &'a Verdicts) -> Self {
         let size = graph.node_count();
         let mut sources = graph.sources().to_vec();
-        sources.sort_unstable_by_key(|&source| graph.node(source).id);
-        let mut queued = vec![false; size];
-        sources.iter().for_each(|source| queued[source.get()] = true);
+        sources.sort_unstable_by_key(|&source| graph.nodes.id[source.get()]);
+        let mut state: Vec<u32> = all(size).map(|node| graph.in_edges(node).len() as u32).collect();
+        sources.iter().for_each(|source| state[source.get()] |= QUEUED);
         let has_uids = graph.nodes.uid.any(|uid| uid.is_some());
         Self {
             graph,
             verdicts,
             queue: sources.into(),
-            queued,
-            missing: all(size).map(|node| graph.in_edges(node).len() as u32).collect(),
+            state,
             ids: vec![OperatorId::default(); size],
-            assigned: vec![false; size],
             hashed: 0,
             owners: has_uids.then(HashMap::new),
             taken_twice: false,
@@ -139,8 +146,8 @@ impl<'a> Walk<'a> {
     fn visit(&mut self, node: NodeIndex) -> Result<()> {
         let id = match self.graph.nodes.uid.get(node.get()) {
             Some(uid) => self.claim_uid(node, self.graph.text(uid))?,
-            None if self.missing[node.get()] > 0 => {
-                self.queued[node.get()] = false; // another input will bring it back
+            None if self.state[node.get()] & MISSING > 0 => {
+                self.state[node.get()] &= !QUEUED; // another input will bring it back
                 return Ok(());
             }
             None => self.derive(node),
@@ -177,15 +184,17 @@ impl<'a> Walk<'a> {
 
     fn assign(&mut self, node: NodeIndex, id: OperatorId) {
         self.ids[node.get()] = id;
-        self.assigned[node.get()] = true;
+        self.state[node.get()] |= ASSIGNED;
         self.hashed = self.hashed.wrapping_add(1);
         if let Some(owners) = &mut self.owners {
             self.taken_twice |= *owners.entry(id).or_insert(node) != node;
         }
         for &edge in self.graph.out_edges(node) {
             let child = self.graph.edges.target[edge.get()];
-            self.missing[child.get()] -= 1;
-            if !std::mem::replace(&mut self.queued[child.get()], true) {
+            let state = &mut self.state[child.get()];
+            let queued = *state & QUEUED != 0;
+            *state = (*state - 1) | QUEUED;
+            if !queued {
                 self.queue.push_back(child);
             }
         }

@@ -137,7 +137,7 @@ pub fn build(
 fn sources(graph: &StreamGraph, profile: Profile) -> Vec<NodeIndex> {
     let mut sources = graph.sources().to_vec();
     if !profile.hash_ordered() {
-        sources.sort_unstable_by_key(|&source| graph.node(source).id);
+        sources.sort_unstable_by_key(|&source| graph.nodes.id[source.get()]);
     }
     sources
 }
@@ -229,9 +229,11 @@ impl Walk<'_> {
     }
 
     fn check_texts(&self, node: NodeIndex) -> Result<()> {
-        let uid = self.graph.node(node).uid.map(|uid| self.graph.text(uid));
+        if self.profile.allows_empty_texts() {
+            return Ok(());
+        }
+        let uid = self.graph.nodes.uid.get(node.get()).map(|uid| self.graph.text(uid));
         let field = match (self.graph.name(node), uid) {
-            _ if self.profile.allows_empty_texts() => return Ok(()),
             ("", _) => "name",
             (_, Some("")) => "uid",
             _ => return Ok(()),
@@ -241,10 +243,10 @@ impl Walk<'_> {
 
     /// A source has no serializer for an input.
     fn check_inputs(&self, node: NodeIndex) -> Result<()> {
-        let Some(&edge) = self.graph.in_edges(node).first() else { return Ok(()) };
-        if !self.graph.node(node).role.is_source() || self.profile.allows_fed_sources() {
+        if self.profile.allows_fed_sources() || !self.graph.nodes.role[node.get()].is_source() {
             return Ok(());
         }
+        let Some(&edge) = self.graph.in_edges(node).first() else { return Ok(()) };
         let input = self.graph.label(self.graph.edge(edge).source);
         Err(PlanError::FedSource { operator: self.graph.label(node), input, flink: self.profile.as_str() })
     }

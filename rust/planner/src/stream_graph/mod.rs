@@ -141,7 +141,7 @@ impl StreamGraph {
 
     /// The name of a node.
     pub fn name(&self, node: NodeIndex) -> &str {
-        self.names.get(self.node(node).name)
+        self.names.get(self.nodes.name[node.get()])
     }
 
     /// Minimum and preferred resources of a node; `None` is Flink's UNKNOWN.
