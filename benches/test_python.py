@@ -11,6 +11,7 @@ import pytest
 from tests.reference import job_graph, stream_graph
 from tests.reference.chaining import Chainability
 from tests.reference.hasher import operator_ids
+from tests.reference.profile import PROFILES
 from tests.shapes import SHAPES, Shape, vertex_count
 
 from conftest import Measure
@@ -43,7 +44,7 @@ def in_a_thread(work: Callable[[], Any]) -> Any:
 def run(measure: Measure, work: Callable[[Any], Any], phase: str, shape: Shape, size: int) -> Any:
     spec = shape(size).to_dict()
     facts = {"phase": phase, "shape": shape.__name__, "size": size, "peer": "Python", "rounds": 3}
-    return measure(lambda graph: in_a_thread(lambda: work(graph)), lambda: stream_graph.build(spec), **facts)
+    return measure(lambda graph: in_a_thread(lambda: work(graph)), lambda: stream_graph.build(spec, PROFILES["1.11"]), **facts)
 
 
 @every_shape
