@@ -44,7 +44,9 @@ def in_a_thread(work: Callable[[], Any]) -> Any:
 def run(measure: Measure, work: Callable[[Any], Any], phase: str, shape: Shape, size: int) -> Any:
     spec = shape(size).to_dict()
     facts = {"phase": phase, "shape": shape.__name__, "size": size, "peer": "Python", "rounds": 3}
-    return measure(lambda graph: in_a_thread(lambda: work(graph)), lambda: stream_graph.build(spec, PROFILES["1.11"]), **facts)
+    return measure(
+        lambda graph: in_a_thread(lambda: work(graph)), lambda: stream_graph.build(spec, PROFILES["1.11"]), **facts
+    )
 
 
 @every_shape
