@@ -7,7 +7,7 @@ use penstock_planner::index::{ExecutionVertexIndex, Index, all};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
-use crate::stream_graph::clipped;
+use crate::stream_parts::clipped;
 
 /// A vertex at its parallelism (Flink's ExecutionJobVertex).
 #[pyclass(frozen, module = "penstock.plan")]

@@ -16,7 +16,8 @@ use crate::execution_graph::ExecutionGraph;
 use crate::interrupt::interruptible;
 use crate::job_tables::{data_sets_table, edges_table, operators_table, vertices_table};
 use crate::job_vertex::JobVertex;
-use crate::stream_graph::{StreamGraph, clipped};
+use crate::stream_graph::StreamGraph;
+use crate::stream_parts::clipped;
 
 /// Chains as vertices and the data sets between them; immutable (Flink's JobGraph).
 #[pyclass(frozen, module = "penstock.plan")]

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use crate::job_graph::{
     ChainedOperator, IntermediateDataSet, JobEdge, Quantities, chained_operator, intermediate_data_set, job_edge, quantities,
 };
-use crate::stream_graph::clipped;
+use crate::stream_parts::clipped;
 
 /// A chain of operators that runs as one task (Flink's JobVertex).
 #[pyclass(frozen, module = "penstock.plan")]

@@ -16,6 +16,7 @@ mod job_vertex;
 mod regions;
 mod shapes;
 mod stream_graph;
+mod stream_parts;
 mod stream_tables;
 mod tables;
 
@@ -75,7 +76,9 @@ mod _native {
         all_to_all, diamonds, fan_in, fan_out, forward_chain, keyed_pipelines, layered_dag, scheduler_benchmark, uid_table, yielding_chain,
     };
     #[pymodule_export]
-    use super::stream_graph::{StreamEdge, StreamGraph, StreamNode, Verdict};
+    use super::stream_graph::StreamGraph;
+    #[pymodule_export]
+    use super::stream_parts::{StreamEdge, StreamNode, Verdict};
     #[pymodule_export]
     use super::{operator_id, plan_record};
 }
