@@ -322,6 +322,9 @@ def _spec(name: str, graph: Any) -> dict[str, Any]:
     by_id = {node["id"]: node for node in nodes}
     sources = iter([by_id[i] for i in graph.source_ids if i in by_id])
     in_order = [next(sources) if node["id"] in graph.source_ids else node for node in nodes]
+    for node in in_order:
+        if node.get("managed_memory_weight", 1) is None:  # not set: Flink 1.11 has a weight of 1 then
+            node["managed_memory_weight"] = 1
     spec["nodes"] = [{"task": _TASKS.get(node["kind"], "OneInputStreamTask"), **node} for node in in_order]
     spec["edges"] = [{k: v for k, v in edge.items() if k != "partition_node"} for edge in spec["edges"]]
     if not spec["settings"]["checkpointing_enabled"]:
