@@ -25,6 +25,8 @@ if __name__ == "__main__":  # run as a file: the tests' packages are found from 
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import penstock.datastream as ds
+from penstock.common import WatermarkStrategy
+from penstock.common.watermark_generator import NoWatermarks
 from penstock.datastream import (
     CheckpointingMode,
     MapStateDescriptor,
@@ -224,6 +226,12 @@ def _aggregate(self: Interpreter, stream: Any, *functions: Any) -> Any:
     return aggregate(*map(self.argument, functions), accumulator_type=REC, output_type=REC)
 
 
+def _assign_timestamps(self: Interpreter, stream: Any, strategy: Any) -> Any:
+    """Java's older assigners are generators too; a plan shows nothing of them."""
+    own = WatermarkStrategy.for_generator(NoWatermarks) if "fn" in strategy else self.argument(strategy)
+    return stream.assign_timestamps_and_watermarks(own)
+
+
 def _fold(self: Interpreter, stream: Any, function: Any) -> Any:
     return _method(stream, "fold")(("", 0, 0), self.argument(function), REC)
 
@@ -264,6 +272,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "reduce": _reduce,
     "aggregate": _aggregate,
     "apply": _apply,
+    "assignTimestampsAndWatermarks": _assign_timestamps,
     "fold": _fold,
     "transformation.setCoLocationGroupKey": _on_transformation("set_co_location_group_key"),
     "transformation.setManagedMemoryWeight": _on_transformation("set_managed_memory_weight"),

@@ -17,7 +17,7 @@ from tests.golden.load import read_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = 458
-COMPARED_AT_LEAST = 429
+COMPARED_AT_LEAST = 446
 """How many scripts the API covers. Raise it when calls are added; it never falls."""
 
 LACKING = {"apply", "asQueryableState", "assignTimestampsAndWatermarks", "fold", "fromElements", "transform"}
