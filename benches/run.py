@@ -37,7 +37,7 @@ STEPS = {  # name: (file, minutes it may take); small things first, so that some
     "memory": ("test_memory.py", 5),
     "python": ("test_python.py", 5),
     "graph_libraries": ("test_graph_libraries.py", 5),
-    "flink": ("test_flink.py", 30),
+    "flink": ("test_flink.py", 45),
 }
 STATE = RAW / "steps.json"  # which steps have run, and how they ended
 

@@ -40,6 +40,16 @@ def test_materialised(measure: Measure, parallelism: int) -> None:
     assert pa.table(edges).nbytes == 4 * COLUMNS * parallelism**2
 
 
+def test_unfolded(measure: Measure, parallelism: int) -> None:
+    """The same, and every column copied into one piece by pyarrow: nothing is shared any more."""
+
+    def unfold(execution: Any) -> pa.Table:
+        return pa.table(execution.execution_edges()).combine_chunks()
+
+    table = measure(unfold, lambda: expanded(parallelism), **facts("execution edges, unfolded", parallelism))
+    assert table.num_rows == parallelism**2
+
+
 def test_numpy_fill(measure: Measure, parallelism: int) -> None:
     """Six new columns of as many numbers: four constants, the subtask repeated, the partitions tiled."""
     subtasks = np.arange(parallelism, dtype=np.uint32)

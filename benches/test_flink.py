@@ -131,7 +131,8 @@ def shortened(found: dict[str, Any]) -> str:
 
 def test_flink(record: Record, tiny: bool, version: str, case: Case) -> None:
     skip_without(version, tiny)
-    limits = {"rounds": case.rounds, "heap": "1g" if tiny else HEAP, "warm_seconds": 0 if tiny else 2, "timeout": 400}
+    limits = {"rounds": case.rounds, "heap": "1g" if tiny else HEAP, "warm_seconds": 0 if tiny else 2}
+    limits["timeout"] = 900 if case.size >= 1_000_000 else 400
     warm = case.graph(case.warm) if case.warm else None
     timings = flink_peer.time(version, case.graph(), case.phases, warm=warm, **limits)
     ours = planned(case.graph(), version)

@@ -1,6 +1,7 @@
 package penstock.peer;
 
 import java.lang.reflect.Field;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -45,9 +46,9 @@ final class Serialisation {
         }
     }
 
-    /** By the magic number of Java serialisation: some ids are kept as bare bytes. */
+    /** By magic number and version of Java serialisation: ids are kept as bare bytes, and some begin like the number. */
     private static boolean serialised(byte[] bytes) {
-        return bytes.length > 4 && bytes[0] == (byte) 0xAC && bytes[1] == (byte) 0xED;
+        return bytes.length > 4 && ByteBuffer.wrap(bytes).getInt() == 0xACED0005;
     }
 
     @SuppressWarnings("unchecked")
