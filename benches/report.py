@@ -88,7 +88,8 @@ def conditions(found: Results) -> str:
     system = facts["system"]
     return (
         f"Medians of one `make bench` on {date}: {processor}, {cores} cores, {memory_size} of memory, {system}; "
-        f"Flink 1.11.4 and 2.3.0 from Maven Central in a warmed JVM, {versions}. Wall time."
+        f"Flink 1.11.4 and 2.3.0 from Maven Central in a warmed JVM, {versions}. Wall time; of Flink the CPU time of "
+        "the thread that plans, without garbage collection."
     )
 
 

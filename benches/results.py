@@ -25,8 +25,8 @@ class Results:
     Attributes:
         machine: what it ran on, and the versions of everything.
         steps: by name of a step when it started, how long it took, how it ended.
-        rows: by (phase, shape, size, peer) what was found: ``median`` seconds of ``rounds``, ``peak_bytes``,
-            ``checksum_equal``, or why a peer ``died``.
+        rows: by (phase, shape, size, peer) what was found: ``median`` seconds of ``rounds``, ``wall_median``,
+            ``peak_bytes``, ``checksum_equal``, or why a peer ``died``.
     """
 
     machine: Mapping[str, str]
@@ -48,16 +48,21 @@ class Results:
 
 
 def gather(lines: Iterable[Mapping[str, Any]]) -> dict[Key, dict[str, Any]]:
-    """Rows of what was written down; several lines about one thing add up, times by their median."""
+    """Rows of what was written down; several lines about one thing add up, times by their median.
+
+    Where a peer tells its CPU time, that is what counts: other threads, of a garbage collector say, and a busy machine
+    only add to its wall time, which is kept beside it.
+    """
     rows: dict[Key, dict[str, Any]] = {}
     for line in lines:
         facts = {name: value for name, value in line.items() if value is not None}
         row = rows.setdefault(tuple(facts.pop(name) for name in KEY), {})  # type: ignore[arg-type]
-        for name in ("seconds", "cpu_seconds"):
-            times = facts.pop(name, None)
-            if times:
-                facts["median" if name == "seconds" else "cpu_median"] = short(statistics.median(times))
-                facts["rounds"] = max(facts.get("rounds", 0), len(times))
+        wall, cpu = facts.pop("seconds", None), facts.pop("cpu_seconds", None)
+        if wall:
+            facts["rounds"] = len(wall)
+            facts["median"] = short(statistics.median(cpu or wall))
+        if wall and cpu:
+            facts["wall_median"] = short(statistics.median(wall))
         row.update(facts)
     return rows
 
