@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 
 import pytest
 
@@ -199,7 +200,7 @@ def test_a_file_that_appears_during_the_job_is_not_replaced(tmp_path):
 def test_a_sink_that_cannot_open_its_file_says_so(tmp_path):
     def remove(x):
         for folder in tmp_path.glob(".out.pending*"):
-            folder.rmdir()
+            shutil.rmtree(folder)
         return x
 
     program = Program()

@@ -195,6 +195,7 @@ def test_a_killed_worker_is_retried_and_results_are_exact(executor, tmp_path):
     spread = program.add(StreamMap(die_once), source, p=2)
     attempts = program.add(StreamMap(Attempt()), spread, p=2)
     program.add(StreamSink(TextSink(str(target))), attempts, p=2)
+    program.add(StreamSink(TextSink(str(tmp_path / "single"))), attempts)
     program.collect(attempts)
     collected = executor.execute(program.pipeline()).collected["out"]
     assert os.path.exists(marker)
@@ -202,7 +203,10 @@ def test_a_killed_worker_is_retried_and_results_are_exact(executor, tmp_path):
     assert {a for _, a in collected} == {0, 1}
     written = [line for path in sorted(target.iterdir()) for line in path.read_text().splitlines()]
     assert sorted(written) == sorted(map(str, collected))
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["killed", "out"]
+    assert sorted((tmp_path / "single").read_text().splitlines()) == sorted(written)
+    for counters in (c for report in executor.reports for c in report.counters if "Sink" in c.name):
+        assert counters.records_in in (500, 1000)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["killed", "out", "single"]
 
 
 def test_reading_and_writing_files(executor, tmp_path):

@@ -1,4 +1,4 @@
-"""The ``penstock`` command: run a program, explain its plan, plan bare graphs, look up an operator ID.
+"""The ``penstock`` command: run a program, explain its plan, plan bare graphs, look up an operator ID, clean up.
 
 Here: the command group and its entry point. One module per command; :mod:`penstock.cli.program` runs a user's file,
 :mod:`penstock.cli.report` prints errors, :mod:`penstock.cli.render` draws graphs. No decision about plans or jobs is
@@ -10,7 +10,7 @@ from __future__ import annotations
 import click
 
 from penstock import __version__
-from penstock.cli import explain, plan, run, uid
+from penstock.cli import clean, explain, plan, run, uid
 
 __all__ = ["group", "main"]
 
@@ -21,6 +21,7 @@ Examples:
   penstock run --master 'local[4]' examples/word_count.py
   penstock uid word-counter
   penstock plan graphs.jsonl > plans.jsonl
+  penstock clean counts
 """
 
 
@@ -30,7 +31,7 @@ def group() -> None:
     """Plan Flink-style DataStream programs exactly as Apache Flink does, and run them on Apache Spark."""
 
 
-for _module in (run, explain, plan, uid):
+for _module in (run, explain, plan, uid, clean):
     group.add_command(_module.command)
 
 

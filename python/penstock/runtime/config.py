@@ -205,8 +205,15 @@ class Deployment:
 
 @dataclass(frozen=True)
 class PendingFile:
-    """A file that a sink has finished but nobody may see before the job has succeeded."""
+    """A file that a sink has finished but nobody may see before the job has succeeded.
 
+    Attributes:
+        operator_id: of the sink.
+        pending: its path now.
+        final: its path in the output.
+    """
+
+    operator_id: str
     pending: str
     final: str
 

@@ -1,4 +1,4 @@
-"""The driver's end of a job: reports, prints and collected records arrive as rows; then sink files are published.
+"""The driver's end of a job: reports, prints and collected records arrive as rows; then the job is committed.
 
 Prints are shown in the order of sink (as the program made them), subtask, and emission, whatever order the rows arrive
 in. Everything that is printed or collected is held in memory until the job has succeeded.
@@ -12,10 +12,11 @@ from typing import Any
 
 from penstock.errors import JobExecutionError
 from penstock.runtime.codec import decode, decode_value
+from penstock.runtime.commit import PendingOutputs
 from penstock.runtime.config import Deployment, TaskReport
 from penstock.runtime.exchange import COLLECT, PRINT, REPORT, Row
 from penstock.runtime.operators.sink import StreamSink
-from penstock.runtime.sinks import CollectSink, TextSink, discard_pending, make_pending, publish
+from penstock.runtime.sinks import CollectSink, TextSink
 
 
 class JobOutput:
@@ -33,12 +34,12 @@ class JobOutput:
         self._deployment = deployment
         self._sinks = sinks
         files = (s.function for s in sinks.values() if isinstance(s.function, TextSink))
-        self._files = [sink.prepare(1) for sink in files]  # with absolute paths, should a function change the folder
+        self._targets = [sink.target() for sink in files]  # with absolute paths, should a function change the folder
         self.reports: tuple[TaskReport, ...] = ()
 
     def take(self, run: Callable[[], Iterable[Row]]) -> dict[str, list[Any]]:
-        """Run the job; then publish files, print, and return the collected records by sink id. If the run fails, none
-        of this happens. No pending file is left, whatever happens.
+        """Run the job; then commit it, publish files, print, and return the collected records by sink id. If the run
+        fails, none of this happens, and no pending file is left.
 
         Args:
             run: runs the tasks and gives the rows they send to the driver.
@@ -47,22 +48,13 @@ class JobOutput:
             JobExecutionError: a subtask has not reported, or has twice; and whatever ``run`` raises.
             ConfigurationError: meanwhile a file has appeared where one was to be written.
         """
-        targets, job_id = [sink.path for sink in self._files], self._deployment.job.job_id
-        try:
-            make_pending(targets, job_id)
+        with PendingOutputs(self._deployment.job, self._targets) as outputs:
             rows = sorted(run(), key=lambda row: (row[1], row[3], row[4]))
-            self._publish(rows)
-        finally:
-            discard_pending(targets, job_id)
+            self.reports = tuple(decode_value(row[5]) for row in rows if row[2] == REPORT)
+            self._check_reports()
+            outputs.commit(self.reports)
         _show(row for row in rows if row[2] == PRINT)
         return self._collected(row for row in rows if row[2] == COLLECT)
-
-    def _publish(self, rows: list[Row]) -> None:
-        self.reports = tuple(decode_value(row[5]) for row in rows if row[2] == REPORT)
-        self._check_reports()
-        for sink in self._files:
-            sink.check_target()
-        publish(file for report in self.reports for file in report.files)
 
     def _check_reports(self) -> None:
         expected = [(v.index, i) for v in self._deployment.vertices for i in range(v.parallelism)]

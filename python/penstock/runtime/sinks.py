@@ -1,27 +1,27 @@
 """Sinks that come with Penstock: print, text files, collect. A program's own sinks are objects with ``invoke``.
 
 Prints and collected records travel to the driver as rows. Files are written under a pending name, and only what the
-driver finds in the reports of the tasks whose output counted is renamed (:func:`publish`): a failed job leaves nothing
-to see.
+driver finds in the reports of the tasks whose output counted is published (:mod:`penstock.runtime.commit`): a failed
+job leaves nothing to see.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from penstock.errors import ConfigurationError
 from penstock.runtime.codec import Stamps, encode, freezer
+from penstock.runtime.commit import Target
 from penstock.runtime.config import PendingFile
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.exchange import COLLECT, PRINT, payload
 from penstock.runtime.files import local_path
+from penstock.runtime.pending import attempt_file, pending_folder
+from penstock.runtime.recovery import settle
 from penstock.runtime.text import file_text, print_text
 
 _LINES = 2_000
@@ -142,51 +142,24 @@ class TextSink(BuiltinSink):
     path: str
     overwrite: bool = False
 
+    def target(self) -> Target:
+        """Where it writes, whatever the current folder becomes; links are followed."""
+        return Target(Path(os.path.realpath(local_path(self.path))), self.overwrite)
+
     def prepare(self, parallelism: int) -> TextSink:
-        """The target is free, or may be replaced; its path is made absolute."""
-        target = local_path(self.path).absolute()
-        self.check_target()
-        return replace(self, path=str(target))
-
-    def check_target(self) -> None:
-        """The target is free, or may be replaced.
-
-        Raises:
-            ConfigurationError: it is not.
-        """
-        target = local_path(self.path)
-        if not target.exists():
-            return
-        if not (target.is_file() or target.is_dir()):
-            raise ConfigurationError(
-                f"The output {self.path!r} is neither a file nor a folder, and a text sink replaces what it writes to. "
-                "Write to a file."
-            )
-        if not self.overwrite:
-            raise ConfigurationError(
-                f"The output {self.path!r} exists already, and existing files are not overwritten. Remove it, write "
-                "elsewhere, or pass the write mode OVERWRITE.",
-                flink_class="java.io.IOException",
-            )
-        strange = [p.name for p in target.iterdir() if not p.name.isdigit()] if target.is_dir() else []
-        if strange:
-            raise ConfigurationError(
-                f"The output folder {self.path!r} contains {sorted(strange)[0]!r}, which no text sink wrote; it is "
-                "not deleted. Choose another folder, or empty this one yourself."
-            )
+        """What a crash has left of the target is gone; the target is free, or may be replaced; its path is absolute."""
+        target = self.target()
+        settle(target.path)
+        target.check()
+        return replace(self, path=str(target.path))
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         """A pending file."""
-        target = local_path(self.path).absolute()
+        target, config = Path(self.path), context.config
         final = target if context.vertex.parallelism == 1 else target / str(context.subtask + 1)
-        folder = pending_folder(target, context.job.job_id)
-        pending = folder / f"{context.config.operator_id}-{context.subtask}-{uuid.uuid4().hex}"
-        return _TextFile(PendingFile(str(pending), str(final)), file_text(context.config.input_type), context.files)
-
-
-def pending_folder(target: Path, job_id: str) -> Path:
-    """Where the files of a job wait: a hidden folder beside the target, so that a rename is enough to publish them."""
-    return target.parent / f".{target.name}.pending-{job_id}"
+        pending = attempt_file(pending_folder(target, context.job.job_id), config.operator_id, context.subtask)
+        names = PendingFile(config.operator_id, str(pending), str(final))
+        return _TextFile(names, file_text(config.input_type), context.files)
 
 
 class _TextFile(SinkWriter):
@@ -216,58 +189,3 @@ class _TextFile(SinkWriter):
                 self._file.close()
             with contextlib.suppress(OSError):
                 os.unlink(self._names.pending)
-
-
-def make_pending(targets: Iterable[str], job_id: str) -> None:
-    """Make the pending folders of a job. Only the driver does, so a late task of a failed job cannot bring one back."""
-    for target in targets:
-        try:
-            os.makedirs(pending_folder(local_path(target).absolute(), job_id))
-        except OSError as error:
-            raise ConfigurationError(
-                f"The output {target!r} cannot be written: {error}. Choose a folder you may write to."
-            ) from error
-
-
-def publish(files: Iterable[PendingFile]) -> None:
-    """Give the pending files of a finished job their names. A folder in a file's place, or the reverse, is replaced.
-
-    Raises:
-        ConfigurationError: a pending file is not there, as when the driver does not share the executors' file system.
-    """
-    ready = list(files)
-    for file in ready:
-        if not os.path.exists(file.pending):
-            raise ConfigurationError(
-                f"The sink file {file.pending!r} is not visible on the driver. Text sinks need a file system that "
-                "the driver and all executors share."
-            )
-    for root in sorted({_root(file) for file in ready}):
-        _clear(Path(root))
-    for file in ready:
-        os.makedirs(os.path.dirname(file.final), exist_ok=True)
-        os.replace(file.pending, file.final)
-
-
-def discard_pending(targets: Iterable[str], job_id: str) -> None:
-    """Remove the pending folders of a job; after :func:`publish` only attempts that did not count have files there."""
-    for target in targets:
-        shutil.rmtree(pending_folder(local_path(target).absolute(), job_id), ignore_errors=True)
-
-
-def _root(file: PendingFile) -> str:
-    """The target of the sink, beside which the folder ``.<name of the target>.pending-<job>`` lies."""
-    folder = Path(file.pending).parent
-    return str(folder.parent / folder.name[1:].rsplit(".pending-", 1)[0])
-
-
-def _clear(target: Path) -> None:
-    """Make room for what replaces an earlier output (``prepare`` has refused everything else)."""
-    if target.is_dir():
-        for old in target.iterdir():
-            if old.name.isdigit():
-                old.unlink()
-        with contextlib.suppress(OSError):
-            target.rmdir()
-    elif target.exists():
-        target.unlink()

@@ -1,0 +1,71 @@
+"""``penstock clean``: finish or remove what jobs whose driver died have left."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import click
+
+from penstock.cli.report import guard
+
+if TYPE_CHECKING:
+    from penstock.runtime.recovery import Leftover
+
+
+@click.command(
+    name="clean",
+    epilog="""\b
+Examples:
+  penstock clean counts                  what crashes have left of the output `counts`
+  penstock clean --dry-run /data         and of all outputs in /data; only show it
+""",
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+def command(dry_run: bool, paths: tuple[str, ...]) -> None:
+    """Finish or remove what jobs that died have left of outputs.
+
+    PATH is an output, or a folder that has outputs in it. Of a job that was committed, all outputs are published; of
+    any other, the pending files are removed. A job that still runs is left alone, and so is whatever Penstock does not
+    know as its own.
+
+    There is one line per job. The exit status is 1 when something had to be left.
+    """
+    with guard():
+        found = list(_recover(paths, dry_run))
+        for leftover in found:
+            click.echo(_line(leftover, dry_run))
+        if not found:
+            click.echo("nothing to clean")
+        if any(leftover.verdict.value == "leave" for leftover in found):
+            sys.exit(1)
+
+
+def _recover(paths: Iterable[str], dry_run: bool) -> Iterable[Leftover]:
+    """One per job, though a job can have several folders."""
+    from penstock.runtime.files import local_path
+    from penstock.runtime.recovery import pending_at, recover
+
+    seen = set()
+    for path in paths:
+        for folder in pending_at(local_path(path)):
+            leftover = recover(folder, dry_run=dry_run)
+            if leftover is not None and leftover.folder not in seen:
+                seen.add(leftover.folder)
+                yield leftover
+
+
+def _line(leftover: Leftover, dry_run: bool) -> str:
+    """Such as "removed: job 'counts', output /data/counts"."""
+    done, would = {
+        "publish": ("published", "would publish"),
+        "remove": ("removed", "would remove"),
+        "running": ("still running", "still running"),
+        "leave": ("left", "would leave"),
+    }[leftover.verdict.value]
+    job = f"job {leftover.job!r}, " if leftover.job is not None else ""
+    outputs = ", ".join(map(str, leftover.targets))
+    reason = f"\n  {leftover.folder}: {leftover.reason}" if leftover.reason else ""
+    return f"{would if dry_run else done}: {job}output {outputs}{reason}"
