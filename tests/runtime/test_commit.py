@@ -368,6 +368,16 @@ def test_a_manifest_that_publishes_from_elsewhere_is_left(tmp_path):
     assert visible(folder) == {}
 
 
+def test_an_output_on_a_file_system_that_is_not_mounted_is_waited_for(tmp_path):
+    folder = crashed(tmp_path, committed=True)
+    [path] = manifests(folder)
+    text = path.read_text()
+    path.write_text(text.replace(f'{folder}/right"', f'{folder}/disk/right"').replace("/.right", "/disk/.right"))
+    assert set(clean(folder)) == {Verdict.LEAVE}
+    path.write_text(text)
+    assert clean(folder) == [Verdict.PUBLISH]
+
+
 def test_without_the_home_nothing_is_decided(tmp_path):
     folder = crashed(tmp_path, committed=True)
     home = next(folder.glob(".left.pending-*"))

@@ -165,6 +165,8 @@ def _check(marker: Marker, manifest: Manifest | None) -> None:
     for output in outputs:
         if str(pending_folder(Path(output.target), marker.job_id) / NEW) != output.pending:
             raise ConfigurationError(f"Its manifest publishes {output.target!r} from elsewhere, as no job does.")
+        if not Path(output.target).parent.is_dir():
+            raise ConfigurationError(f"The folder of {output.target!r} is not there. Is a file system not mounted?")
     for folder in map(Path, marker.folders):
         strange = stranger(folder) if folder.is_dir() else None
         if strange is None and manifest is None and (folder / OLD).exists():
