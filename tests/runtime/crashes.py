@@ -1,4 +1,5 @@
-"""Makes a process die, or an operation of the file system fail, just before the n-th change of it."""
+"""Makes a process die, or an operation of the file system fail, just before the n-th change of it; and a job with two
+outputs to do that to."""
 
 from __future__ import annotations
 
@@ -7,7 +8,14 @@ import contextlib
 import errno
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
+
+from penstock.local import LocalExecutor
+from penstock.runtime.operators import StreamMap, StreamSink
+from penstock.runtime.recovery import Verdict, pending_at, recover
+from penstock.runtime.sinks import TextSink
+from tests.runtime.programs import Program
 
 CHANGES = ("link", "mkdir", "rename", "replace", "rmdir", "unlink", "fsync")
 DEAD = 9
@@ -73,3 +81,52 @@ def dies_at(n: int, work: Callable[[], Any]) -> bool:
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert status in (0, DEAD)
     return status == DEAD
+
+
+# --- the job
+
+
+def pipeline(root: Path, values, layout=(2, 1), *, overwrite=True, function=None):
+    """A source and two sinks, of these parallelisms: folders of files, or single files."""
+    program = Program()
+    source = program.source(values)
+    if function is not None:
+        source = program.add(StreamMap(function), source)
+    for name, p in zip(("left", "right"), layout, strict=True):
+        sink = StreamSink(TextSink(str(root / name), overwrite))
+        program.add(sink, source, p=p, partitioner="REBALANCE", name=f"Sink: {name}")
+    return program.pipeline("two sinks")
+
+
+def run(*args, **kwargs):
+    return LocalExecutor().execute(pipeline(*args, **kwargs))
+
+
+def content(root: Path) -> dict[str, str]:
+    return {str(p.relative_to(root)): p.read_text() for p in sorted(root.rglob("*")) if p.is_file()}
+
+
+def visible(root: Path) -> dict[str, str]:
+    return {name: text for name, text in content(root).items() if not name.startswith(".")}
+
+
+def manifests(root: Path) -> list[Path]:
+    return list(root.glob(".*.pending-*/manifest-1.json"))
+
+
+def clean(root: Path) -> list[Verdict]:
+    found = [recover(folder) for folder in pending_at(root)]
+    return [leftover.verdict for leftover in found if leftover is not None]
+
+
+def crashed(tmp_path: Path, committed: bool) -> Path:
+    """A folder with what a dead driver has left of a job, with or without the manifest."""
+    n = 0
+    while True:
+        folder = tmp_path / f"crashed{n}"
+        folder.mkdir()
+        assert dies_at(n, lambda folder=folder: run(folder, range(10), overwrite=False))
+        homes = list(folder.glob(".left.pending-*/[0-9a-f]*"))
+        if bool(manifests(folder)) == committed and (committed or homes):
+            return folder
+        n += 1
