@@ -56,12 +56,17 @@ def test_regions_to_restart(measure: Measure, kind: str, flink: str, parallelism
 
 @KINDS
 @VERSIONS
-def test_partition_release(measure: Measure, kind: str, flink: str, parallelism: int) -> None:
-    """Every subtask finishes, one after the other: which partitions has everybody read?"""
-    run = facts("partition release", kind, parallelism, flink)
+@pytest.mark.parametrize("step", ["partition release", "partition release, a call per subtask"])
+def test_partition_release(measure: Measure, kind: str, flink: str, parallelism: int, step: str) -> None:
+    """Every subtask finishes, one after the other: which partitions has everybody read? They are reported a vertex at a
+    time, or by a Python call each, which is then most of the time."""
+    run = facts(step, kind, parallelism, flink)
 
     def finish(release: Any) -> int:
-        found = [release.vertex_finished(vertex, subtask) for vertex in (0, 1) for subtask in range(parallelism)]
+        if step == "partition release":
+            found = [release.vertices_finished(vertex, 0, parallelism - 1) for vertex in (0, 1)]
+        else:
+            found = [release.vertex_finished(vertex, subtask) for vertex in (0, 1) for subtask in range(parallelism)]
         return sum(map(len, found))
 
     released = measure(finish, lambda: with_regions(kind, parallelism, flink).partition_release(), **run)

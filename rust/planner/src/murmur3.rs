@@ -15,13 +15,10 @@ pub fn murmur3_128(data: &[u8]) -> [u8; 16] {
         h1 = (h1 ^ mix1(k1)).rotate_left(27).wrapping_add(h2).wrapping_mul(5).wrapping_add(0x52dc_e729);
         h2 = (h2 ^ mix2(k2)).rotate_left(31).wrapping_add(h1).wrapping_mul(5).wrapping_add(0x3849_5ab5);
     }
-    let tail = blocks.remainder();
-    if tail.len() > 8 {
-        h2 ^= mix2(word(&tail[8..]));
-    }
-    if !tail.is_empty() {
-        h1 ^= mix1(word(&tail[..tail.len().min(8)]));
-    }
+    let mut tail = [0; 16]; // bytes that are not there count as zeros, and zeros mix to zero
+    tail[..blocks.remainder().len()].copy_from_slice(blocks.remainder());
+    h2 ^= mix2(word(&tail[8..]));
+    h1 ^= mix1(word(&tail[..8]));
     finish(h1, h2, data.len() as u64)
 }
 
@@ -48,7 +45,7 @@ pub fn murmur3_128_of_repeated(value: i32, times: usize) -> [u8; 16] {
 }
 
 fn word(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+    u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
 }
 
 fn mix1(k: u64) -> u64 {

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashTable};
 
 use crate::cancel::checkpoint_at;
 use crate::chainable::Verdicts;
@@ -110,6 +110,30 @@ const QUEUED: u32 = 1 << 31;
 const ASSIGNED: u32 = 1 << 30;
 const MISSING: u32 = ASSIGNED - 1;
 
+/// Who has which ID: nodes, found by the leading bytes of their IDs, which are as good as another hash of them.
+struct Owners(HashTable<NodeIndex>);
+
+impl Owners {
+    /// The node with an ID.
+    fn find(&self, ids: &[OperatorId], id: OperatorId) -> Option<NodeIndex> {
+        self.0.find(leading(id), |owner| ids[owner.get()] == id).copied()
+    }
+
+    /// Enters a node; gives the one that has its ID already.
+    fn insert(&mut self, ids: &[OperatorId], node: NodeIndex) -> Option<NodeIndex> {
+        let id = ids[node.get()];
+        let twin = self.find(ids, id);
+        if twin.is_none() {
+            self.0.insert_unique(leading(id), node, |other| leading(ids[other.get()]));
+        }
+        twin
+    }
+}
+
+fn leading(id: OperatorId) -> u64 {
+    u64::from_le_bytes(id.0[..8].try_into().expect("eight bytes"))
+}
+
 struct Walk<'a> {
     graph: &'a StreamGraph,
     verdicts: &'a Verdicts,
@@ -119,7 +143,7 @@ struct Walk<'a> {
     ids: Vec<OperatorId>,
     hashed: i32,
     /// Who has which ID; only kept when some node has a uid.
-    owners: Option<HashMap<OperatorId, NodeIndex>>,
+    owners: Option<Owners>,
     taken_twice: bool,
 }
 
@@ -138,7 +162,7 @@ impl<'a> Walk<'a> {
             state,
             ids: vec![OperatorId::default(); size],
             hashed: 0,
-            owners: has_uids.then(HashMap::new),
+            owners: has_uids.then(|| Owners(HashTable::with_capacity(size))),
             taken_twice: false,
         }
     }
@@ -158,9 +182,9 @@ impl<'a> Walk<'a> {
 
     fn claim_uid(&self, node: NodeIndex, uid: &str) -> Result<OperatorId> {
         let id = OperatorId::of_uid(uid);
-        match self.owners.as_ref().and_then(|owners| owners.get(&id)) {
+        match self.owners.as_ref().and_then(|owners| owners.find(&self.ids, id)) {
             None => Ok(id),
-            Some(&first) => Err(PlanError::DuplicateUid {
+            Some(first) => Err(PlanError::DuplicateUid {
                 uid: uid.into(),
                 first: self.graph.label(first),
                 second: self.graph.label(node),
@@ -187,7 +211,7 @@ impl<'a> Walk<'a> {
         self.state[node.get()] |= ASSIGNED;
         self.hashed = self.hashed.wrapping_add(1);
         if let Some(owners) = &mut self.owners {
-            self.taken_twice |= *owners.entry(id).or_insert(node) != node;
+            self.taken_twice |= owners.insert(&self.ids, node).is_some();
         }
         for &edge in self.graph.out_edges(node) {
             let child = self.graph.edges.target[edge.get()];

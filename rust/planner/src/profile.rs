@@ -2,10 +2,6 @@
 //!
 //! Every method is a constant per profile, read off the real Flink (1.11.4 and 2.3.0), and says in one line what differs.
 
-use crate::execution_graph::region_scheduling::SchedulingRules;
-use crate::execution_graph::regions::RegionRules;
-use crate::execution_graph::release::ReleaseRules;
-
 /// A version of Flink whose plans are reproduced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Profile {
@@ -127,19 +123,25 @@ impl Profile {
         self.pick(true, false)
     }
 
-    /// How pipelined regions are found.
-    pub fn region_rules(self) -> RegionRules {
-        self.pick(RegionRules::V1_11, RegionRules::V2_3)
+    /// One co-location constraint anywhere makes the job a single region; else members of a group in different regions are
+    /// refused.
+    pub fn co_located_jobs_are_one_region(self) -> bool {
+        self.pick(true, false)
     }
 
-    /// When a region may be scheduled.
-    pub fn scheduling_rules(self) -> SchedulingRules {
-        self.pick(SchedulingRules::V1_11, SchedulingRules::V2_3)
+    /// Regions that would wait for each other's blocking results become one (FLINK-17330).
+    pub fn merges_region_cycles(self) -> bool {
+        self.pick(false, true)
     }
 
-    /// When partitions are released.
-    pub fn release_rules(self) -> ReleaseRules {
-        self.pick(ReleaseRules::V1_11, ReleaseRules::V2_3)
+    /// Readers are scheduled when whole results have been written; else when the partitions that they read have been.
+    pub fn waits_for_whole_results(self) -> bool {
+        self.pick(true, false)
+    }
+
+    /// A region also releases blocking partitions that it has written itself.
+    pub fn releases_own_partitions(self) -> bool {
+        self.pick(false, true)
     }
 
     /// The exception at something that is missing: a check of its own, or Java's null.

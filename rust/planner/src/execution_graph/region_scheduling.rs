@@ -2,7 +2,7 @@
 //!
 //! Semantics: `PipelinedRegionSchedulingStrategy`: regions that wait for nothing begin; another one follows when the last
 //! blocking result it reads from outside is there. In Flink 1.11 a result is there when all its partitions are, in 2.3 when
-//! those are that the region reads ([`SchedulingRules`]). What a region waits for is counted per unit (a result, or a group of
+//! those are that the region reads (see `Profile`). What a region waits for is counted per unit (a result, or a group of
 //! partitions), so that nothing is asked again when a subtask finishes. Cost: O(subtasks + pointwise edges) to begin;
 //! O(exchanges) when a subtask finishes, and O(readers) when that completes a unit.
 
@@ -16,27 +16,12 @@ use crate::cancel::checkpoint_at;
 use crate::error::Result;
 use crate::index::{ExecutionVertexIndex, Index, JobEdgeIndex, RegionIndex, all};
 
-/// What the versions of Flink do differently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SchedulingRules {
-    /// Readers wait for whole results (1.11), or for the partitions they read (2.3).
-    pub whole_results: bool,
-}
-
-impl SchedulingRules {
-    /// Flink 1.11.
-    pub const V1_11: Self = Self { whole_results: true };
-    /// Flink 2.3.
-    pub const V2_3: Self = Self { whole_results: false };
-}
-
 /// The bookkeeper: what has been written, who waits, who has been scheduled.
 #[derive(Debug)]
 pub struct RegionScheduling {
     graph: Arc<ExecutionGraph>,
     regions: Arc<PipelinedRegions>,
     groups: PartitionGroups,
-    rules: SchedulingRules,
     /// Whether all subtasks of a vertex are in one region.
     uniform: Vec<bool>,
     /// Partitions of each unit that are not there; units are job edges or groups.
@@ -54,16 +39,15 @@ impl RegionScheduling {
     /// Those of [`ExecutionGraph::pipelined_regions`] and [`PartitionGroups::new`].
     pub fn new(graph: Arc<ExecutionGraph>) -> Result<Self> {
         let (regions, groups) = (graph.pipelined_regions()?, PartitionGroups::new(&graph)?);
-        let rules = graph.job.profile().scheduling_rules();
         let is_uniform = |vertex| {
             let of = regions.of_range(graph.all_subtasks(vertex));
             of.iter().all(|&region| region == of[0])
         };
         let uniform = all(graph.vertices().len()).map(is_uniform).collect();
-        let missing = vec![0; if rules.whole_results { graph.job.edge_count() } else { groups.len() }];
+        let missing = vec![0; if graph.job.profile().waits_for_whole_results() { graph.job.edge_count() } else { groups.len() }];
         let (waits, scheduled) = (vec![0; regions.len()], vec![false; regions.len()]);
         let finished = vec![false; graph.total_vertices() as usize];
-        let mut scheduling = Self { graph, regions, groups, rules, uniform, missing, waits, finished, scheduled };
+        let mut scheduling = Self { graph, regions, groups, uniform, missing, waits, finished, scheduled };
         for vertex in all(scheduling.graph.vertices().len()) {
             for subtask in 0..scheduling.graph.vertex(vertex).parallelism {
                 checkpoint_at(subtask as usize);
@@ -149,7 +133,7 @@ impl RegionScheduling {
 
     fn unit(&self, edge: JobEdgeIndex, vertex: ExecutionVertexIndex, partition: u32) -> Option<usize> {
         let group = self.groups.of_partition(&self.graph, edge, partition)?;
-        if self.rules.whole_results {
+        if self.graph.job.profile().waits_for_whole_results() {
             return Some(edge.get());
         }
         let readers = self.groups.consumers(&self.graph, group);
@@ -161,7 +145,7 @@ impl RegionScheduling {
     fn waiting(&self, edge: JobEdgeIndex, partition: u32) -> Vec<RegionIndex> {
         let target = self.graph.position(self.graph.job.edge(edge).target);
         let readers = match self.groups.of_partition(&self.graph, edge, partition) {
-            Some(group) if !self.rules.whole_results => self.groups.consumers(&self.graph, group),
+            Some(group) if !self.graph.job.profile().waits_for_whole_results() => self.groups.consumers(&self.graph, group),
             _ => self.graph.all_subtasks(target),
         };
         let region_of = |subtask| self.regions.of(target, subtask);

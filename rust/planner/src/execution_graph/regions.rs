@@ -1,7 +1,7 @@
 //! Pipelined regions: the subtasks that exchange records while they run, and so are scheduled and restarted together.
 //!
 //! Semantics: `PipelinedRegionComputeUtil` of Flink 1.11; `LogicalPipelinedRegionComputeUtil`,
-//! `SchedulingPipelinedRegionComputeUtil` and `DefaultExecutionTopology` of Flink 2.3; what differs is in [`RegionRules`].
+//! `SchedulingPipelinedRegionComputeUtil` and `DefaultExecutionTopology` of Flink 2.3; what differs is in [`Profile`].
 //! Flink holds regions in sets without an order; here they are numbered in the order in which it schedules them, by their
 //! first subtask (`sortPipelinedRegionsInTopologicalOrder`).
 //!
@@ -20,24 +20,8 @@ use crate::csr::Csr;
 use crate::error::{PlanError, Result};
 use crate::index::{ExecutionVertexIndex, Index, JobEdgeIndex, RegionIndex, all};
 use crate::job_graph::Distribution;
+use crate::profile::Profile;
 use crate::union_find::UnionFind;
-
-/// What the versions of Flink do differently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RegionRules {
-    /// Co-location constraints: one anywhere makes the job a single region (1.11), or members of a group in different
-    /// regions are refused (2.3).
-    pub co_located_jobs_are_one_region: bool,
-    /// Regions that would wait for each other's blocking results become one (2.3, FLINK-17330), or stay apart (1.11).
-    pub merge_cycles: bool,
-}
-
-impl RegionRules {
-    /// Flink 1.11.
-    pub const V1_11: Self = Self { co_located_jobs_are_one_region: true, merge_cycles: false };
-    /// Flink 2.3.
-    pub const V2_3: Self = Self { co_located_jobs_are_one_region: false, merge_cycles: true };
-}
 
 /// Consecutive subtasks of one vertex, in one region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,9 +50,9 @@ pub struct PipelinedRegions {
     count: usize,
 }
 
-fn compute(graph: &ExecutionGraph, rules: RegionRules) -> Result<PipelinedRegions> {
-    let logical = logical_regions(graph, rules);
-    let whole = whole_vertices(graph, &logical, rules);
+fn compute(graph: &ExecutionGraph, profile: Profile) -> Result<PipelinedRegions> {
+    let logical = logical_regions(graph, profile);
+    let whole = whole_vertices(graph, &logical, profile);
     let cells = Cells::new(graph, &whole)?;
     let mut sets = UnionFind::new(cells.len());
     for (vertex, &representative) in all(logical.len()).zip(&logical) {
@@ -80,22 +64,22 @@ fn compute(graph: &ExecutionGraph, rules: RegionRules) -> Result<PipelinedRegion
     for edge in all(graph.job.edge_count()).filter(split).filter(|&edge| graph.is_pipelined(edge)) {
         for_each_pointwise_edge(graph, &cells, edge, |producer, consumer| sets.unite(producer, consumer));
     }
-    if rules.merge_cycles {
+    if profile.merges_region_cycles() {
         let waiting = all(graph.job.edge_count()).filter(split).filter(|&edge| is_inside(graph, &logical, edge));
         merge_cycles(&mut sets, waiting.filter(|&edge| !graph.is_pipelined(edge)), |edge, arc| {
             for_each_pointwise_edge(graph, &cells, edge, arc)
         });
     }
     let regions = number(graph, cells, &sets.representatives());
-    if !rules.co_located_jobs_are_one_region {
+    if !profile.co_located_jobs_are_one_region() {
         refuse_co_location_across_regions(graph, &regions)?;
     }
     Ok(regions)
 }
 
 /// What stands for the logical region of each vertex: the smallest vertex it is connected with by pipelined edges.
-fn logical_regions(graph: &ExecutionGraph, rules: RegionRules) -> Vec<u32> {
-    if rules.co_located_jobs_are_one_region && !graph.job.slots().co_located.is_empty() {
+fn logical_regions(graph: &ExecutionGraph, profile: Profile) -> Vec<u32> {
+    if profile.co_located_jobs_are_one_region() && !graph.job.slots().co_located.is_empty() {
         return vec![0; graph.vertices().len()];
     }
     let mut sets = UnionFind::new(graph.vertices().len());
@@ -112,14 +96,14 @@ fn is_inside(graph: &ExecutionGraph, logical: &[u32], edge: JobEdgeIndex) -> boo
 }
 
 /// Which vertices lie in a logical region that is one region: no subtask of it can be told from the others.
-fn whole_vertices(graph: &ExecutionGraph, logical: &[u32], rules: RegionRules) -> Vec<bool> {
-    let one_region = rules.co_located_jobs_are_one_region && !graph.job.slots().co_located.is_empty();
+fn whole_vertices(graph: &ExecutionGraph, logical: &[u32], profile: Profile) -> Vec<bool> {
+    let one_region = profile.co_located_jobs_are_one_region() && !graph.job.slots().co_located.is_empty();
     let mut whole = vec![one_region; logical.len()];
     for (vertex, &representative) in graph.vertices().iter().zip(logical) {
         whole[representative as usize] |= vertex.parallelism == 1;
     }
     for edge in all(graph.job.edge_count()).filter(|&edge| graph.job.distribution(edge) == Distribution::AllToAll) {
-        if graph.is_pipelined(edge) || (rules.merge_cycles && is_inside(graph, logical, edge)) {
+        if graph.is_pipelined(edge) || (profile.merges_region_cycles() && is_inside(graph, logical, edge)) {
             whole[logical[graph.position(graph.job.edge(edge).target).get()] as usize] = true;
         }
     }
@@ -234,12 +218,12 @@ impl ExecutionGraph {
     /// The pipelined regions under the rules of the graph's profile; found once.
     ///
     /// # Errors
-    /// [`PlanError::CoLocatedAcrossRegions`] under rules that refuse it; [`PlanError::TooManyRegions`] beyond 4 billion.
+    /// [`PlanError::CoLocatedAcrossRegions`] in profiles that refuse it; [`PlanError::TooManyRegions`] beyond 4 billion.
     pub fn pipelined_regions(&self) -> Result<Arc<PipelinedRegions>> {
         if let Some(regions) = self.regions.get() {
             return Ok(regions.clone());
         }
-        let regions = Arc::new(compute(self, self.job.profile().region_rules())?);
+        let regions = Arc::new(compute(self, self.job.profile())?);
         Ok(self.regions.get_or_init(|| regions).clone())
     }
 
@@ -274,8 +258,8 @@ mod tests {
         crate::execution_graph::expand(Arc::new(job(builder.build()))).unwrap()
     }
 
-    fn regions(graph: &ExecutionGraph, rules: RegionRules) -> Vec<Vec<(u32, u32, u32)>> {
-        let regions = compute(graph, rules).unwrap();
+    fn regions(graph: &ExecutionGraph, profile: Profile) -> Vec<Vec<(u32, u32, u32)>> {
+        let regions = compute(graph, profile).unwrap();
         let spans = |region| regions.spans(region).iter().map(|span| (span.vertex.0, span.first, span.end)).collect();
         all::<RegionIndex>(regions.len()).map(spans).collect()
     }
@@ -283,26 +267,26 @@ mod tests {
     #[test]
     fn pipelined_exchanges_unite_and_blocking_ones_do_not() {
         let graph = expanded(&[4, 2, 2], None, &[(0, 1, Rescale, Pipelined), (1, 2, Hash, Batch)]);
-        for rules in [RegionRules::V1_11, RegionRules::V2_3] {
+        for profile in [Profile::V1_11, Profile::V2_3] {
             let expected = [vec![(0, 0, 2), (1, 0, 1)], vec![(0, 2, 4), (1, 1, 2)], vec![(2, 0, 1)], vec![(2, 1, 2)]];
-            assert_eq!(regions(&graph, rules), expected);
+            assert_eq!(regions(&graph, profile), expected);
         }
     }
 
     #[test]
     fn an_all_to_all_result_inside_a_logical_region_makes_it_one_since_it_was_noticed() {
         let graph = expanded(&[2, 2], None, &[(0, 1, Rescale, Pipelined), (0, 1, Hash, Batch)]);
-        assert_eq!(regions(&graph, RegionRules::V1_11).len(), 2);
-        assert_eq!(regions(&graph, RegionRules::V2_3), [[(0, 0, 2), (1, 0, 2)]]);
+        assert_eq!(regions(&graph, Profile::V1_11).len(), 2);
+        assert_eq!(regions(&graph, Profile::V2_3), [[(0, 0, 2), (1, 0, 2)]]);
     }
 
     #[test]
     fn co_location_makes_one_region_or_must_lie_in_one() {
         let graph = expanded(&[2, 2], Some("group"), &[(0, 1, Rescale, Batch)]);
-        assert_eq!(regions(&graph, RegionRules::V1_11), [[(0, 0, 2), (1, 0, 2)]]);
-        let error = compute(&graph, RegionRules::V2_3).unwrap_err();
+        assert_eq!(regions(&graph, Profile::V1_11), [[(0, 0, 2), (1, 0, 2)]]);
+        let error = compute(&graph, Profile::V2_3).unwrap_err();
         assert_eq!(error.kind(), "CoLocatedAcrossRegions");
         let graph = expanded(&[2, 2], Some("group"), &[(0, 1, Rescale, Pipelined)]);
-        assert_eq!(regions(&graph, RegionRules::V2_3).len(), 2);
+        assert_eq!(regions(&graph, Profile::V2_3).len(), 2);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Semantics: `RegionPartitionReleaseStrategy` (Flink 1.11), `RegionPartitionGroupReleaseStrategy` (2.3): when the last
 //! subtask of a region finishes, those of the partitions it reads are named whose readers' regions have all finished. The
-//! profiles differ in one point ([`ReleaseRules`]). Flink 1.11 walks over all readers of all partitions each time; here a
+//! profiles differ in one point (see `Profile`). Flink 1.11 walks over all readers of all partitions each time; here a
 //! group counts the regions that still read it. Cost: O(subtasks + groups read by each region) to begin and O(groups read by
 //! the region) when a region finishes or is unfinished again, else O(1). Space: a bit per subtask, four bytes per group.
 
@@ -14,20 +14,6 @@ use super::regions::{PipelinedRegions, SubtaskSpan};
 use crate::cancel::checkpoint_at;
 use crate::error::Result;
 use crate::index::{ExecutionVertexIndex, Index, RegionIndex, all};
-
-/// What the versions of Flink do differently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReleaseRules {
-    /// Whether a region also releases blocking partitions that it has written itself (2.3), or not (1.11).
-    pub own_partitions: bool,
-}
-
-impl ReleaseRules {
-    /// Flink 1.11.
-    pub const V1_11: Self = Self { own_partitions: false };
-    /// Flink 2.3.
-    pub const V2_3: Self = Self { own_partitions: true };
-}
 
 /// Partitions that one input does not need any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +30,6 @@ pub struct PartitionRelease {
     graph: Arc<ExecutionGraph>,
     regions: Arc<PipelinedRegions>,
     groups: PartitionGroups,
-    rules: ReleaseRules,
     finished: Vec<u64>,
     unfinished: Vec<u64>,
     readers: Vec<u32>,
@@ -64,8 +49,7 @@ impl PartitionRelease {
         }
         let unfinished = all(regions.len()).map(|region| regions.subtasks(region)).collect();
         let finished = vec![0; graph.total_vertices().div_ceil(64) as usize];
-        let rules = graph.job.profile().release_rules();
-        Ok(Self { graph, regions, groups, rules, finished, unfinished, readers })
+        Ok(Self { graph, regions, groups, finished, unfinished, readers })
     }
 
     /// Notes that a subtask has finished.
@@ -136,7 +120,7 @@ impl PartitionRelease {
     fn release(&self, region: RegionIndex, number: u32, released: &mut Vec<Releasable>) {
         let group = self.groups.group(&self.graph, number);
         let free = self.is_free(&group);
-        if self.rules.own_partitions {
+        if self.graph.job.profile().releases_own_partitions() {
             released.push(Releasable { group, free });
             return;
         }

@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::record::{new, old};
 use super::record_types::*;
 use crate::error::{PlanError, Result};
 use crate::execution_graph::{ExecutionGraph, ExecutionJobVertex, edge_table::BYTES_PER_EDGE, expand, fan_out::FanOut};

@@ -73,16 +73,6 @@ fn hashes(graph: &StreamGraph, ids: &OperatorIds) -> BTreeMap<i32, String> {
     all(graph.node_count()).filter_map(|node: NodeIndex| Some((graph.node(node).id, ids.get(node)?.to_string()))).collect()
 }
 
-/// What only a record of 1.11 has.
-pub(super) fn old<T>(job: &JobGraph, field: impl FnOnce() -> T) -> Only<T> {
-    (job.profile() == Profile::V1_11).then(field)
-}
-
-/// What only a record of 2.3 has.
-pub(super) fn new<T>(job: &JobGraph, field: impl FnOnce() -> T) -> Only<T> {
-    (job.profile() == Profile::V2_3).then(field)
-}
-
 fn job_graph_record(job: &JobGraph) -> Result<JobGraphRecord<'_>> {
     let graph = job.stream_graph();
     let slots = job.slots();

@@ -6,10 +6,22 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::error::PlanError;
+use crate::job_graph::JobGraph;
+use crate::profile::Profile;
 use crate::stream_graph::spec::SpecResources;
 
 /// A field that one version has.
 pub type Only<T> = Option<T>;
+
+/// What only a record of 1.11 has.
+pub fn old<T>(job: &JobGraph, field: impl FnOnce() -> T) -> Only<T> {
+    (job.profile() == Profile::V1_11).then(field)
+}
+
+/// What only a record of 2.3 has.
+pub fn new<T>(job: &JobGraph, field: impl FnOnce() -> T) -> Only<T> {
+    (job.profile() == Profile::V2_3).then(field)
+}
 
 /// A stage: what it gave, or why it failed.
 #[derive(Serialize)]
