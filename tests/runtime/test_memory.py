@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 
+from penstock.runtime.exchange import DRIVER, Row
 from penstock.runtime.operators import FileReader, StreamFlatMap, StreamMap, StreamSource
+from penstock.runtime.outbox import Outbox
 from penstock.runtime.sources import FileMonitor, file_splits
 from penstock.runtime.task import Task
 from tests.runtime.programs import Program
@@ -21,7 +25,7 @@ def waiting(monkeypatch):
     original = Task._drain
 
     def drain(self):
-        sizes.append(sum(len(row[5]) for row in self._out))
+        sizes.append(self._out.held + self._out.spilled)
         return original(self)
 
     monkeypatch.setattr(Task, "_drain", drain)
@@ -53,3 +57,44 @@ def test_many_splits_of_a_file(waiting, tmp_path, monkeypatch):
     program.collect(program.add(StreamMap(len), reader, p=2, partitioner="REBALANCE"))
     run(program)
     assert max(waiting) < LIMIT < sum(waiting) / 2
+
+
+def row(number: int, size: int) -> Row:
+    return DRIVER, 0, 0, 0, number, bytes([number % 256]) * size
+
+
+@pytest.mark.parametrize("size", [0, 1, 40, 100, 250])
+def test_rows_beyond_the_memory_come_back_in_order(size, caplog):
+    box = Outbox("task", 100)
+    for _ in range(2):
+        sent = [row(number, size) for number in range(20)]
+        for each in sent:
+            box.append(each)
+        assert box.held <= max(100, size)
+        assert box.held + box.spilled == 20 * size
+        taken = box.take()
+        box.append(row(99, 3))  # comes while the others leave
+        assert list(taken) == sent
+        assert list(box.take()) == [row(99, 3)]
+    assert bool(caplog.records) == (size > 10)
+
+
+def test_one_record_that_makes_very_many_waits_in_a_file(monkeypatch, caplog):
+    monkeypatch.setattr(Outbox.__init__, "__defaults__", (1 << 20,))
+    held = []
+    original = Outbox.append
+
+    def append(self, row):
+        original(self, row)
+        held.append(self.held)
+
+    monkeypatch.setattr(Outbox, "append", append)
+    program = Program()
+    boom = program.add(StreamFlatMap(lambda x: (f"{i:01000}" for i in range(20_000))), program.source([1]), name="boom")
+    program.collect(program.add(StreamMap(int), boom, p=2, partitioner="REBALANCE"))
+    with caplog.at_level(logging.WARNING, "penstock"):
+        assert sorted(run(program)[0]["out"]) == list(range(20_000))
+    assert max(held) <= 1 << 20
+    assert [record.levelname for record in caplog.records] == ["WARNING"] * len(caplog.records)
+    assert 3 <= len(caplog.records) <= 6
+    assert "boom (1/1)" in caplog.text

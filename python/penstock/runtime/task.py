@@ -18,16 +18,12 @@ from penstock.runtime.exchange import DRIVER, REPORT, Arrival, Channel, InputGat
 from penstock.runtime.failure import OperatorFailure, exit_error, job_error
 from penstock.runtime.operators.base import LiveOperator
 from penstock.runtime.operators.source import SourceOperator
+from penstock.runtime.outbox import Outbox
 from penstock.runtime.outputs import Collector
 from penstock.runtime.signals import WATERMARK, Signals
 from penstock.runtime.steps import deep, next_stride
 from penstock.runtime.timers import Clock
 from penstock.runtime.valve import Valve
-
-_WAITING = 32
-"""Rows that may wait while a source function or a buffer of input runs on."""
-_WAITING_BYTES = 4 << 20
-"""Bytes of them."""
 
 R = TypeVar("R")
 
@@ -49,7 +45,7 @@ class Task:
 
     def __init__(self, vertex: VertexConfig, subtask: int, attempt: int, job: JobConfig) -> None:
         self._vertex, self._subtask, self._attempt, self._job = vertex, subtask, attempt, job
-        self._out: list[Row] = []
+        self._out = Outbox(self.name)
         self._files: list[PendingFile] = []
         self._sequence = 0
         self._records_read = 0
@@ -237,13 +233,10 @@ class Task:
     def _backlog(self) -> bool:
         """Whether rows wait that should leave; a moment between two records, so timers by the clock fire here."""
         self._clock.fire()
-        out = self._out
-        return len(out) > _WAITING or (bool(out) and sum(len(row[5]) for row in out) > _WAITING_BYTES)
+        return self._out.crowded()
 
     def _drain(self) -> Iterator[Row]:
-        rows = self._out[:]
-        self._out.clear()
-        return iter(rows)
+        return self._out.take()
 
     def _report(self, chain: OperatorChain) -> TaskReport:
         return TaskReport(
