@@ -8,7 +8,14 @@ import threading
 import pytest
 
 from penstock.errors import InvalidProgramError, JobExecutionError
-from penstock.runtime.operators import GroupedReduce, StreamFilter, StreamFlatMap, StreamMap, StreamSource
+from penstock.runtime.operators import (
+    GroupedReduce,
+    ProcessOperator,
+    StreamFilter,
+    StreamFlatMap,
+    StreamMap,
+    StreamSource,
+)
 from penstock.runtime.partition import CustomPartition, KeyPartition
 from tests.runtime.programs import Program
 from tests.runtime.test_programs import run
@@ -79,8 +86,78 @@ def test_code_that_cannot_travel_is_refused_by_name():
     lock = threading.Lock()
     program = Program()
     program.collect(program.add(StreamMap(lambda x: lock), program.source([1]), name="locked"))
-    with pytest.raises(InvalidProgramError, match=r"'locked'.*lock.*open\(\)"):
+    with pytest.raises(InvalidProgramError, match=r"'locked'.*captures lock \(lock\).*open\(\)"):
         run(program)
+
+
+LOCK = threading.Lock()
+
+
+class Session:
+    """Stands in for what Spark does not let out of the driver."""
+
+    __module__ = "pyspark.sql.session"
+
+    def __reduce__(self):
+        raise RuntimeError("not here")
+
+
+class Holder:
+    def __init__(self, part):
+        self.parts = {"first": [0, part]}
+
+    def map(self, value):
+        return value
+
+
+def closing_over(part):
+    return lambda value: [part for _ in range(value)]
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (Holder(threading.Lock()), r"captures self\.parts\['first'\]\[1\] \(lock\), which cannot"),
+        (Holder(threading.Lock()).map, r"captures self\.parts\['first'\]\[1\] \(lock\), which cannot"),
+        (closing_over(threading.Lock()), r"captures part \(lock\), which cannot"),
+        (closing_over({"spark": Session()}), r"captures part\['spark'\] \(Session\).*exist on the driver only"),
+        (lambda value, *, lock=LOCK: value, r"captures lock \(lock\), which cannot"),
+        (lambda value, lock=LOCK: value, r"captures lock \(lock\), which cannot"),
+        (lambda value: LOCK, r"captures LOCK \(lock\), which cannot"),
+    ],
+    ids=["attribute", "bound method", "closure", "session", "keyword default", "default", "global"],
+)
+def test_what_cannot_travel_is_named(function, text):
+    program = Program()
+    program.collect(program.add(StreamMap(function), program.source([1])))
+    with pytest.raises(InvalidProgramError, match=text):
+        run(program)
+
+
+@pytest.mark.parametrize("result", [3, None, object()], ids=["int", "None", "object"])
+@pytest.mark.parametrize("kind", [StreamFlatMap, lambda f: ProcessOperator(lambda value, ctx: f(value))])
+def test_results_that_are_no_iterable(kind, result):
+    program = Program()
+    program.collect(program.add(kind(lambda value: result), program.source([1]), name="one"))
+    if result is None and kind is not StreamFlatMap:
+        assert run(program)[0]["out"] == []
+        return
+    with pytest.raises(JobExecutionError, match=r"function .*test_failures\.py:\d+\) returned .*yield") as caught:
+        run(program)
+    assert caught.value.operator == "one"
+    assert isinstance(caught.value.__cause__, InvalidProgramError)
+
+
+def test_a_type_error_of_the_function_itself_stays():
+    def wrong(value):
+        yield from 3  # type: ignore[misc]
+
+    for operator in (StreamFlatMap(wrong), ProcessOperator(lambda value, ctx: wrong(value))):
+        program = Program()
+        program.collect(program.add(operator, program.source([1])))
+        with pytest.raises(JobExecutionError) as caught:
+            run(program)
+        assert isinstance(caught.value.__cause__, TypeError)
 
 
 def test_classes_of_the_program_cross_an_exchange():

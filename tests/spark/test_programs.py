@@ -271,7 +271,7 @@ def test_a_function_that_calls_exit_fails_the_job(executor):
 def test_capturing_a_session_is_explained(spark, executor):
     program = Program()
     program.collect(program.add(StreamMap(lambda x: spark.range(x).count()), program.source([1]), name="nested"))
-    with pytest.raises(Exception, match=r"'nested'.*exist on the driver only"):
+    with pytest.raises(Exception, match=r"'nested'.*captures spark \(SparkSession\).*exist on the driver only"):
         executor.execute(program.pipeline())
 
 

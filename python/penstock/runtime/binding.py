@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 from typing import Any
 
@@ -40,3 +41,23 @@ def lifecycle(function: Any, method: str) -> Callable[..., Any] | None:
         return None
     bound = getattr(function, method, None)
     return bound if callable(bound) else None
+
+
+def unless_iterable(results: Any, function: Any, error: Exception) -> Exception:
+    """The error of a function whose results were iterated over: ``error`` itself, or if it came from ``results`` being
+    no iterable, one that says so.
+
+    Args:
+        results: what the function returned; anything iterable if it did not return.
+        function: the user function.
+        error: what was raised.
+    """
+    if not isinstance(error, TypeError) or hasattr(results, "__iter__") or hasattr(results, "__getitem__"):
+        return error
+    code = getattr(function, "__code__", None)
+    where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return InvalidProgramError(
+        f"The function {name}{where} returned {reprlib.repr(results)} ({type(results).__name__}), where an iterable "
+        "of records is due. Return a list, [] for no record and [record] for one, or make it a generator with yield."
+    )

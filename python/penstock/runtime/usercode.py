@@ -15,6 +15,7 @@ from typing import Any
 import cloudpickle
 
 from penstock.errors import InvalidProgramError
+from penstock.runtime.captures import culprit, is_sparks
 
 
 def pickle_operator(operator: Any, name: str) -> bytes:
@@ -33,7 +34,7 @@ def pickle_operator(operator: Any, name: str) -> bytes:
     except Exception as error:
         raise InvalidProgramError(
             f"The function of operator {name!r} cannot be sent to the executors: {type(error).__name__}: "
-            f"{_first_line(error)}. {_advice(error)}",
+            f"{_first_line(error)}. {_advice(operator, error)}",
             flink_class="org.apache.flink.api.common.InvalidProgramException",
         ) from error
     return target.getvalue()
@@ -43,17 +44,27 @@ def _first_line(error: BaseException) -> str:
     return str(error).strip().split("\n")[0].rstrip(".")
 
 
-def _advice(error: BaseException) -> str:
+def _advice(operator: Any, error: BaseException) -> str:
+    path, part = culprit(operator, _picklable)
+    what = f"{path} ({type(part).__name__})" if path else ""
     text = f"{type(error).__name__}: {error}"
-    if "Spark" in text or "CONTEXT_ONLY_VALID_ON_DRIVER" in text:
+    if is_sparks(part) or "Spark" in text or "CONTEXT_ONLY_VALID_ON_DRIVER" in text:
         return (
-            "It captures a SparkSession, SparkContext or DataFrame, which exist on the driver only. Collect what the "
-            "function needs into plain Python values before."
+            f"It captures {what or 'a SparkSession, SparkContext or DataFrame'}; what belongs to Spark can exist on "
+            "the driver only. Collect what the function needs into plain Python values before."
         )
     return (
-        "It captures an object that cannot be pickled, such as an open file, a lock, or a connection. Create it in "
-        "the function's open() method, which runs on the executor."
+        f"It captures {what or 'an object'}, which cannot be pickled; open files, locks and connections cannot. "
+        "Create it in the function's open() method, which runs on the executor."
     )
+
+
+def _picklable(value: Any) -> bool:
+    try:
+        _Pickler(io.BytesIO(), protocol=5).dump(value)
+    except Exception:
+        return False
+    return True
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]

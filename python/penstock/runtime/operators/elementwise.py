@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.common.typeinfo import TypeInformation
-from penstock.runtime.binding import bind
+from penstock.runtime.binding import bind, unless_iterable
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
 from penstock.runtime.outputs import Collector, Output
@@ -69,12 +69,14 @@ class _FlatMap(LiveOperator):
 
         def process(value: Any, timestamp: int | None) -> None:
             nonlocal emitted
+            results: Any = ()
             try:
-                for result in f(value):
+                results = f(value)
+                for result in results:
                     emitted += 1
                     collect(result, timestamp)
             except Exception as error:
-                raise fail(error) from error
+                raise fail(unless_iterable(results, f, error)) from error
 
         self.main_records = lambda records_in: emitted
         return self.with_key(process)

@@ -14,7 +14,7 @@ from penstock.common.output_tag import OutputTag
 from penstock.common.time_domain import TimeDomain
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
-from penstock.runtime.binding import bind, lifecycle
+from penstock.runtime.binding import bind, lifecycle, unless_iterable
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
 from penstock.runtime.outputs import Collector, Output
@@ -135,12 +135,18 @@ class Yielding(LiveOperator):
             return
         output = self.output
         collect = output.collect
-        for result in results:
-            if type(result) is tuple and len(result) == 2 and type(result[0]) is OutputTag:
-                output.collect_side(result[0].tag_id, result[1], timestamp)
-            else:
-                self.emitted += 1
-                collect(result, timestamp)
+        try:
+            for result in results:
+                if type(result) is tuple and len(result) == 2 and type(result[0]) is OutputTag:
+                    output.collect_side(result[0].tag_id, result[1], timestamp)
+                else:
+                    self.emitted += 1
+                    collect(result, timestamp)
+        except TypeError as error:
+            better = unless_iterable(results, self.function, error)
+            if better is error:
+                raise
+            raise better from error
 
     def processing(self, f: Callable[[Any, Any], Any], ctx: Any) -> Collector:
         """The collector that calls ``f(value, ctx)`` and emits the results."""
