@@ -52,7 +52,7 @@ class LocalExecutor:
         collected = output.take(lambda: _attempts(deployment))
         self.reports = output.reports
         elapsed = int((time.perf_counter() - started) * 1000)
-        return JobExecutionResult(pipeline.name, elapsed, collected)
+        return JobExecutionResult(pipeline.name, elapsed, collected, output.metrics())
 
 
 def _attempts(deployment: Deployment) -> list[Row]:

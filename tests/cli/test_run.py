@@ -155,3 +155,45 @@ def test_a_program_runs_as_either_flink(penstock, program):
     numbers = [sorted(int(line.split("> ")[-1]) for line in result.stdout.splitlines()) for result in outputs]
     assert numbers == [list(range(100))] * 2
     assert sorted(outputs[0].stdout.splitlines()) != sorted(outputs[1].stdout.splitlines())
+
+
+def test_metrics_are_printed_after_each_job(penstock, program, capfd):
+    path = program(
+        """
+        class Counting:
+            def open(self, context):
+                group = context.get_metrics_group()
+                self.words, self.sizes = group.counter("words"), group.distribution("sizes")
+                group.distribution("empty")
+                group.gauge("state", lambda: "done")
+
+            def map(self, word):
+                self.words.inc()
+                self.sizes.update(len(word))
+                return word
+
+        for job in ("first", "second"):
+            words = env.from_collection(["to", "be", "question"], Types.STRING())
+            words.map(Counting(), Types.STRING()).name("counting").print()
+            env.execute(job)
+        """
+    )
+    result = penstock("run", "--local", "--metrics", path)
+    assert result.exit_code == 0, result.output
+    assert (result.stdout + capfd.readouterr().out).splitlines() == ["to", "be", "question"] * 2
+    lines = [line.split() for line in result.stderr.splitlines() if line]
+    assert [line[3] for line in lines if line[0] == "Metrics"] == ['"first",', '"second",']
+    table = [" ".join(line) for line in lines[: len(lines) // 2] if line[0] == "counting"]
+    assert table[0].startswith("counting 1 3 3 ")
+    assert table[1:] == [
+        "counting words 3",
+        "counting sizes count 3, min 2, mean 4, max 8, sum 12",
+        "counting empty no values",
+        "counting state by subtask: done",
+    ]
+
+
+def test_a_failed_job_prints_no_metrics(penstock, program):
+    result = penstock("run", "--local", "--metrics", program(FAILING))
+    assert result.exit_code == 1
+    assert "Metrics" not in result.stderr

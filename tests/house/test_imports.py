@@ -16,10 +16,11 @@ ROOT = Path(penstock.__file__).parent
 
 MAY_IMPORT = {
     "errors": set(),
-    "common": {"errors"},
-    "runtime": {"errors", "common"},
+    "metrics": {"errors"},
+    "common": {"errors", "metrics"},
+    "runtime": {"errors", "common", "metrics"},
     "plan": {"errors", "_native"},
-    "datastream": {"errors", "common", "runtime", "plan"},
+    "datastream": {"errors", "common", "metrics", "runtime", "plan"},
     "deployment": {"errors", "common", "runtime"},
     "local": {"errors", "common", "runtime", "plan", "deployment"},
     "spark": {"errors", "common", "runtime", "plan", "deployment"},

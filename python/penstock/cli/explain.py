@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from collections.abc import Callable
@@ -11,12 +10,9 @@ from typing import Any
 import click
 
 from penstock.cli.program import capture_plan
-from penstock.cli.report import WIDTH, explanation, guard
+from penstock.cli.report import explanation, guard
 from penstock.errors import PenstockError
 from penstock.plan import PROFILES, plan_record
-
-WIDEST = 160
-"""Columns that a wide terminal is filled up to; where the output is no terminal it has WIDTH."""
 
 
 @click.command(
@@ -85,34 +81,13 @@ def _show(pipeline: Any, *, no_color: bool, limit: int) -> None:
     """Print the graphs one after the other; a graph that is refused ends the output with the reason."""
     from penstock.cli import render
 
-    show = _printer(no_color)
+    show = render.printer(no_color=no_color)
     stream_graph = pipeline.stream_graph
     title = f'Plan of job "{pipeline.name}"' + (f" as Flink {pipeline.flink}" if pipeline.flink != PROFILES[0] else "")
     show(render.heading(title), *render.stream_graph(stream_graph, limit))
     job_graph = _step(pipeline.job_graph)
     show(*render.job_graph(job_graph, limit))
     show(*render.execution_graph(_step(job_graph.execution_graph), job_graph, limit))
-
-
-def _printer(no_color: bool) -> Callable[..., None]:
-    """Prints what rich can draw: in colours and up to the terminal's width, or as plain lines of at most 100
-    columns."""
-    from rich.console import Console
-
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # arrows must not end the command where the locale has none
-    console = Console(no_color=no_color, highlight=False, markup=False, emoji=False)
-    if console.is_terminal:
-        console.width = min(console.width, WIDEST)
-        return console.print
-    console.width = WIDTH
-
-    def show(*parts: Any) -> None:
-        with console.capture() as capture:
-            console.print(*parts)
-        click.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
-
-    return show
 
 
 def _step(make: Callable[[], Any]) -> Any:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import runpy
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any, NoReturn
 
+from penstock.common import JobExecutionResult
 from penstock.errors import InvalidProgramError
 
 
@@ -43,7 +44,13 @@ class PlanOnlyExecutor:
         raise PlanCaptured("the plan was captured")
 
 
-def run_program(file: str, arguments: Sequence[str], executor: Any = None, flink: str | None = None) -> None:
+def run_program(
+    file: str,
+    arguments: Sequence[str],
+    executor: Any = None,
+    flink: str | None = None,
+    watcher: Callable[[JobExecutionResult], None] | None = None,
+) -> None:
     """Run a Python file as the main program.
 
     Args:
@@ -51,6 +58,7 @@ def run_program(file: str, arguments: Sequence[str], executor: Any = None, flink
         arguments: its command line, without the program's name.
         executor: where ``execute()`` sends pipelines; None leaves the choice to the program.
         flink: the Flink version to plan as; None leaves that to the program too.
+        watcher: takes the result of every job.
     """
     from penstock.datastream import executors
     from penstock.plan.pipeline import FLINK_KEY
@@ -61,6 +69,7 @@ def run_program(file: str, arguments: Sequence[str], executor: Any = None, flink
         with (
             executors.override(executor) if executor is not None else nullcontext(),
             executors.impose({FLINK_KEY: flink}) if flink is not None else nullcontext(),
+            executors.watch(watcher) if watcher is not None else nullcontext(),
         ):
             runpy.run_path(file, run_name="__main__")
     finally:

@@ -6,21 +6,52 @@ prints. A layout needs 100 columns; operator IDs are never broken, names are fol
 
 from __future__ import annotations
 
+import io
+import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from typing import Any
 
-from rich.console import Group, RenderableType
+import click
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from penstock.cli.report import WIDTH
 from penstock.errors import PenstockError
 
 DEEPEST = 12
 """Branches inside branches are indented up to this depth only."""
+WIDEST = 160
+"""Columns that a wide terminal is filled up to; where the output is no terminal it has WIDTH."""
 YES, NO, QUIET, TITLE, IDENTITY = "green", "yellow", "dim", "bold", "cyan"
+
+
+def printer(*, no_color: bool = False, err: bool = False) -> Callable[..., None]:
+    """Prints what rich can draw: in colours and up to the terminal's width, or as plain lines of at most 100
+    columns.
+
+    Args:
+        no_color: no colours on a terminal either.
+        err: print to standard error.
+    """
+    stream = sys.stderr if err else sys.stdout
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")  # arrows must not end the command where the locale has none
+    console = Console(stderr=err, no_color=no_color, highlight=False, markup=False, emoji=False)
+    if console.is_terminal:
+        console.width = min(console.width, WIDEST)
+        return console.print
+    console.width = WIDTH
+
+    def show(*parts: Any) -> None:
+        with console.capture() as capture:
+            console.print(*parts)
+        click.echo("\n".join(line.rstrip() for line in capture.get().splitlines()), err=err)
+
+    return show
 
 
 def heading(text: str) -> Text:
@@ -32,10 +63,10 @@ def stream_graph(graph: Any, limit: int) -> list[RenderableType]:
     """Operators with their IDs, then edges with their verdicts."""
     ids = _ids(graph)
     nodes, edges = graph.nodes, graph.edges
-    operators = _table("id", "operator", ">p", "slot group", "operator ID")
+    operators = borderless("id", "operator", ">p", "slot group", "operator ID")
     for node in nodes[:limit]:
         operators.add_row(str(node.id), _named(node), _number(node.parallelism), _group(node), ids(node.id))
-    connections = _table("edge", "partitioner", "verdict")
+    connections = borderless("edge", "partitioner", "verdict")
     for edge, verdict in islice(zip(edges, graph.verdicts(), strict=True), limit):
         connections.add_row(f"{edge.source} → {edge.target}{_port(edge)}", edge.partitioner, _verdict(verdict))
     return _section(
@@ -66,13 +97,13 @@ def job_graph(graph: Any, limit: int) -> list[RenderableType]:
 def execution_graph(graph: Any, jobs: Any, limit: int) -> list[RenderableType]:
     """Vertices at their parallelism, then the fan-out of each connection: counts, never single edges."""
     vertices, job_vertices = graph.vertices, jobs.vertices
-    subtasks = _table("vertex", ">subtasks", ">max p", "first and last subtask")
+    subtasks = borderless("vertex", ">subtasks", ">max p", "first and last subtask")
     for vertex in vertices[:limit]:
         counts = (f"{vertex.parallelism:,}", f"{vertex.max_parallelism:,}")
         subtasks.add_row(f"[{vertex.job_vertex}]", *counts, _task_names(vertex))
     by_job = {vertex.job_vertex: vertex for vertex in vertices}
     connections = [(edge, target) for target in jobs.topological_order for edge in job_vertices[target].inputs]
-    fan_out = _table("from", "to", "distribution", ">edges", "fan-out")
+    fan_out = borderless("from", "to", "distribution", ">edges", "fan-out")
     for edge, target in connections[:limit]:
         producer, consumer = by_job[edge.source], by_job[target]
         count, words = _fan_out(edge, producer, consumer)
@@ -89,12 +120,18 @@ def _section(title: str, *parts: RenderableType) -> list[RenderableType]:
     return [Group("", heading(title), *parts)]
 
 
-def _table(*columns: str) -> Table:
+_FIXED = frozenset(
+    ("operator ID", "id", "edge", "p", "edges", "subtasks", "max p", "distribution", "partitioner", "in", "out", "late")
+)
+"""Columns whose texts are not folded."""
+
+
+def borderless(*columns: str) -> Table:
     """A table without lines; ``>`` in front of a column name aligns it to the right."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=QUIET)
     for name in columns:
         text = name.lstrip(">")
-        fixed = text in ("operator ID", "id", "edge", "p", "edges", "subtasks", "max p", "distribution", "partitioner")
+        fixed = text in _FIXED
         table.add_column(text, justify="right" if name != text else "left", no_wrap=fixed, overflow="fold")
     return table
 

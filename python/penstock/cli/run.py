@@ -8,6 +8,7 @@ import click
 
 from penstock.cli.program import run_program
 from penstock.cli.report import guard
+from penstock.common import JobExecutionResult
 from penstock.plan import PROFILES
 
 
@@ -21,6 +22,7 @@ Examples:
   penstock run --master 'local[4]' word_count.py     options before FILE are Penstock's
   penstock run --conf spark.driver.memory=4g word_count.py
   penstock run --local word_count.py                 no Spark: for a first try
+  penstock run --metrics word_count.py               records in and out of every operator
 """,
 )
 @click.option(
@@ -33,6 +35,7 @@ Examples:
 @click.option(
     "--conf", "settings", metavar="KEY=VALUE", multiple=True, help="A Spark setting; may be given many times."
 )
+@click.option("--metrics", is_flag=True, help="After each job, print what its operators have measured.")
 @click.option("--traceback", "full_traceback", is_flag=True, help="Show Python's whole traceback when the job fails.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
 @click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
@@ -41,6 +44,7 @@ def command(
     local: bool,
     flink: str | None,
     settings: tuple[str, ...],
+    metrics: bool,
     full_traceback: bool,
     file: str,
     arguments: tuple[str, ...],
@@ -54,7 +58,13 @@ def command(
     if local and (master or config):
         raise click.UsageError("--local runs without Spark; --master and --conf are for Spark. Give one or the other.")
     with guard(file, full_traceback=full_traceback):
-        run_program(file, arguments, _executor(master, local, config), flink)
+        run_program(file, arguments, _executor(master, local, config), flink, _print_metrics if metrics else None)
+
+
+def _print_metrics(result: JobExecutionResult) -> None:
+    from penstock.cli.metrics import print_metrics
+
+    print_metrics(result)
 
 
 def _setting(text: str) -> tuple[str, str]:

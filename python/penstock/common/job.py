@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from penstock.metrics.results import JobMetrics
+
 
 @dataclass(frozen=True)
 class JobExecutionResult:
@@ -15,11 +17,13 @@ class JobExecutionResult:
         job_name: the name given to ``execute()``.
         net_runtime_ms: wall-clock time of the job in milliseconds.
         collected: records by collect sink id, for ``execute_and_collect``.
+        metrics: of the operators. Every subtask counts once, however often it was tried.
     """
 
     job_name: str
     net_runtime_ms: int = 0
     collected: Mapping[str, list[Any]] = field(default_factory=dict)
+    metrics: JobMetrics = field(default_factory=JobMetrics)
 
     def get_net_runtime(self) -> int:
         """Wall-clock time of the job in milliseconds (PyFlink)."""
@@ -28,3 +32,12 @@ class JobExecutionResult:
     def is_job_execution_result(self) -> bool:
         """True: the job is over (PyFlink)."""
         return True
+
+    def get_all_accumulator_results(self) -> dict[str, int]:
+        """The user's counters by identifier (``group.name``), each summed over all subtasks of all operators that have
+        one (PyFlink). Python functions have no other accumulators."""
+        return self.metrics.counters()
+
+    def get_accumulator_result(self, accumulator_name: str) -> int | None:
+        """One of :meth:`get_all_accumulator_results`; None if there is none of that name (PyFlink)."""
+        return self.get_all_accumulator_results().get(accumulator_name)

@@ -285,7 +285,7 @@ class StreamExecutionEnvironment(PlannedSourceMethods):
         """
         executor = executors.choose(self._executor, self._configuration, self._spark, self._master)
         to_run = not getattr(executor, "plans_only", False)
-        return executor.execute(self._pipeline(job_name, to_run))
+        return executors.run(executor, self._pipeline(job_name, to_run))
 
     def execute_async(self, job_name: str | None = None) -> Any:
         """Not supported yet.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
@@ -25,6 +25,8 @@ EXECUTORS = {"spark": "penstock.spark:SparkExecutor", "local": "penstock.local:L
 
 _override: ContextVar[Any] = ContextVar("penstock_executor", default=None)
 _imposed: ContextVar[Mapping[str, str]] = ContextVar("penstock_settings", default=MappingProxyType({}))
+
+_watcher: ContextVar[Callable[[JobExecutionResult], None] | None] = ContextVar("penstock_watcher", default=None)
 
 
 class Executor(Protocol):
@@ -63,6 +65,29 @@ def impose(settings: Mapping[str, str]) -> Iterator[None]:
         yield
     finally:
         _imposed.reset(token)
+
+
+@contextmanager
+def watch(take: Callable[[JobExecutionResult], None]) -> Iterator[None]:
+    """Within the block the result of every job that a program of this context has run also goes to ``take``.
+
+    Args:
+        take: ``penstock run --metrics`` plants one that prints the metrics.
+    """
+    token = _watcher.set(take)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+def run(executor: Executor, pipeline: Any) -> JobExecutionResult:
+    """Execute a pipeline, and tell whoever watches."""
+    result = executor.execute(pipeline)
+    take = _watcher.get()
+    if take is not None:
+        take(result)
+    return result
 
 
 def imposed_settings() -> Mapping[str, str]:

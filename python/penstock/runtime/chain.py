@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.codec import copier, decode_value
-from penstock.runtime.config import ChainedOutput, OperatorConfig, OperatorCounters, VertexConfig
+from penstock.runtime.config import ChainedOutput, OperatorConfig, VertexConfig
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.exchange import Emit, RecordWriter
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
@@ -92,6 +93,7 @@ class OperatorChain:
         for position in reversed(self._order):
             operator = self._operators[position]
             operator.end_input()
+            operator.call(operator.context.metrics.sample)
             operator.close()
         for writer in self._writers:
             writer.finish()
@@ -101,7 +103,7 @@ class OperatorChain:
         for position in self._order:
             self._operators[position].dispose()
 
-    def counters(self, records_read: int) -> tuple[OperatorCounters, ...]:
+    def counters(self, records_read: int) -> tuple[SubtaskMetrics, ...]:
         """What each operator has counted, after the last record."""
         records_in = {0: records_read}
         result = []
@@ -112,9 +114,7 @@ class OperatorChain:
             for link in config.chained:
                 records_in[link.position] = main if link.side_tag is None else sides.get(link.side_tag, 0)
             written = main + sum(sides.values())
-            shown = written if operator.counts_output else 0
-            late = operator.late_dropped
-            result.append(OperatorCounters(config.operator_id, config.name, read, shown, late))
+            result.append(operator.measured(read, written))
         return tuple(result)
 
 

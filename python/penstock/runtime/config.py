@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from penstock.common.typeinfo import TypeInformation
+from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.partition import pointwise_producers
 
 
@@ -219,17 +220,6 @@ class PendingFile:
 
 
 @dataclass(frozen=True)
-class OperatorCounters:
-    """numRecordsIn, numRecordsOut and numLateRecordsDropped of one operator in one subtask."""
-
-    operator_id: str
-    name: str
-    records_in: int
-    records_out: int
-    late_dropped: int = 0
-
-
-@dataclass(frozen=True)
 class TaskReport:
     """The commit row of a subtask: what exactly the attempt produced whose output was consumed.
 
@@ -239,7 +229,7 @@ class TaskReport:
         subtask: index from 0.
         parallelism: of the vertex.
         attempt: number from 0.
-        counters: per operator of the chain, in pre-order.
+        counters: what each operator of the chain has measured, in pre-order.
         files: finished pending files of its sinks.
     """
 
@@ -248,5 +238,5 @@ class TaskReport:
     subtask: int
     parallelism: int
     attempt: int
-    counters: tuple[OperatorCounters, ...]
+    counters: tuple[SubtaskMetrics, ...]
     files: tuple[PendingFile, ...] = ()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.errors import InvalidProgramError
+from penstock.metrics.group import MetricGroup, Metrics
 from penstock.runtime.config import JobConfig, OperatorConfig, PendingFile, VertexConfig
 from penstock.runtime.failure import OperatorFailure
 from penstock.runtime.handles import KeyedStateStore
@@ -36,6 +37,7 @@ class OperatorContext:
         toggle: takes whether the task is active; idleness is told to the tasks after it.
         begin_round: takes the number of a round that begins.
         operator_state: state that belongs to no key.
+        metrics: of the user function.
         time: watermark and timers of the operator.
     """
 
@@ -51,6 +53,7 @@ class OperatorContext:
     toggle: Callable[[bool], None] = _nothing
     begin_round: Callable[[int], None] = _nothing
     operator_state: OperatorState = field(default_factory=OperatorState)
+    metrics: Metrics = field(default_factory=Metrics)
     time: OperatorTime = field(init=False)
 
     def __post_init__(self) -> None:
@@ -104,6 +107,10 @@ class RuntimeContext(KeyedStateStore):
     def get_job_parameter(self, key: str, default_value: str) -> str:
         """A setting of the program's configuration, or the default."""
         return self._context.job.settings.get(key, default_value)
+
+    def get_metrics_group(self) -> MetricGroup:
+        """The operator's group of metrics."""
+        return MetricGroup(self._context.metrics)
 
     def _keyed_state(self) -> KeyedState:
         if self._context.state is None:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import ConfigurationError
-from penstock.runtime.config import OperatorCounters, TaskReport
+from penstock.metrics.results import SubtaskMetrics
+from penstock.runtime.config import TaskReport
 
 FORMAT = 1
 """Of the JSON; a reader refuses others."""
@@ -83,7 +84,7 @@ def commits(reports: Iterable[TaskReport]) -> tuple[OperatorCommit, ...]:
     return tuple(_commit(report, counters) for report in reports for counters in report.counters)
 
 
-def _commit(report: TaskReport, counters: OperatorCounters) -> OperatorCommit:
+def _commit(report: TaskReport, counters: SubtaskMetrics) -> OperatorCommit:
     return OperatorCommit(
         counters.operator_id,
         counters.name,

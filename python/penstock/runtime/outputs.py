@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock.runtime.signals import Advance, advance_all
+from penstock.runtime.signals import MIN_WATERMARK, Advance, advance_all
 
 Collector = Callable[[Any, "int | None"], None]
 
@@ -71,19 +71,25 @@ class Output:
 
     Attributes:
         collect: emits (value, timestamp) to the main output. Not counted: the operator knows what it emits.
-        watermark: emits a watermark to all outputs.
+        current_watermark: the last one emitted, MIN_WATERMARK before.
         side_records: records emitted so far by tag id, read by anybody or not.
     """
 
-    __slots__ = ("_sides", "collect", "side_records", "watermark")
+    __slots__ = ("_advance", "_sides", "collect", "current_watermark", "side_records")
 
     def __init__(
         self, main: Sequence[Collector], sides: dict[str, list[Collector]], clocks: Sequence[Advance] = ()
     ) -> None:
         self.collect = fan_out(main)
-        self.watermark = advance_all(clocks)
+        self.current_watermark = MIN_WATERMARK
+        self._advance = advance_all(clocks)
         self._sides = {tag: fan_out(targets) for tag, targets in sides.items()}
         self.side_records: dict[str, int] = {}
+
+    def watermark(self, watermark: int) -> None:
+        """Emit a watermark to all outputs."""
+        self.current_watermark = watermark
+        self._advance(watermark)
 
     def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
         """Emit to a side output; without a reader the record is counted and dropped."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from penstock.errors import JobExecutionError
+from penstock.metrics.results import JobMetrics, OperatorMetrics, SubtaskMetrics
 from penstock.runtime.codec import decode, decode_value
 from penstock.runtime.commit import PendingOutputs
 from penstock.runtime.config import Deployment, TaskReport
@@ -55,6 +56,19 @@ class JobOutput:
             outputs.commit(self.reports)
         _show(row for row in rows if row[2] == PRINT)
         return self._collected(row for row in rows if row[2] == COLLECT)
+
+    def metrics(self) -> JobMetrics:
+        """What the operators have measured, after :meth:`take`. Sources first. O(operators times subtasks)."""
+        measured: dict[int, list[tuple[SubtaskMetrics, ...]]] = {}
+        for report in self.reports:
+            measured.setdefault(report.vertex, []).append(report.counters)
+        return JobMetrics(
+            [
+                OperatorMetrics(config.operator_id, config.name, config.uid, subtasks)
+                for vertex in (self._deployment.vertices[index] for level in self._deployment.levels for index in level)
+                for config, subtasks in zip(vertex.operators, zip(*measured[vertex.index], strict=True), strict=True)
+            ]
+        )
 
     def _check_reports(self) -> None:
         expected = [(v.index, i) for v in self._deployment.vertices for i in range(v.parallelism)]

@@ -68,7 +68,7 @@ class SparkExecutor:
         collected = output.take(lambda: self._rows(session, deployment))
         self.reports = output.reports
         elapsed = int((time.perf_counter() - started) * 1000)
-        return JobExecutionResult(pipeline.name, elapsed, collected)
+        return JobExecutionResult(pipeline.name, elapsed, collected, output.metrics())
 
     def _session(self, config: Mapping[str, str]) -> Any:
         from penstock.spark.session import check_settings, job_session, open_session

@@ -13,6 +13,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any, Protocol
 
+from penstock.metrics.group import MetricGroup
+
 
 class RuntimeContext(Protocol):
     """What ``open`` receives: where this instance of the function runs."""
@@ -39,6 +41,10 @@ class RuntimeContext(Protocol):
 
     def get_task_name_with_subtasks(self) -> str:
         """Such as ``Map -> Filter (2/7)``."""
+        ...
+
+    def get_metrics_group(self) -> MetricGroup:
+        """Where counters, gauges, distributions and meters of this function are made, in ``open``."""
         ...
 
 

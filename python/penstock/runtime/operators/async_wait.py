@@ -168,6 +168,7 @@ class _AsyncWait(LiveOperator):
 
     def advance(self, watermark: int) -> None:
         """A watermark waits for the calls before it."""
+        self.context.time.watermark = watermark
         self._segments[-1].watermark = watermark
         self._segments.append(_Segment())
         self._turn()

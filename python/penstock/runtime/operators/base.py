@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
 
 from penstock.common.typeinfo import TypeInformation
+from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.binding import lifecycle
 from penstock.runtime.context import OperatorContext, RuntimeContext
 from penstock.runtime.outputs import Collector, Output
@@ -116,6 +117,20 @@ class LiveOperator:
     def main_records(self, records_in: int) -> int:
         """Records emitted to the main output."""
         return records_in
+
+    def measured(self, records_in: int, records_out: int) -> SubtaskMetrics:
+        """What the operator reports after its last record, given what it has read and written."""
+        context = self.context
+        return SubtaskMetrics(
+            context.config.operator_id,
+            context.config.name,
+            records_in,
+            records_out if self.counts_output else 0,
+            self.late_dropped,
+            context.time.watermark,
+            self.output.current_watermark,
+            self.call(context.metrics.values),
+        )
 
     def open(self) -> None:
         """Open the user function."""

@@ -93,6 +93,7 @@ class _TimestampsAndWatermarks(LiveOperator):
 
     def advance(self, watermark: int) -> None:
         """Only the end of the input passes."""
+        self.context.time.watermark = watermark
         if watermark == MAX_WATERMARK:
             self._emitter.emit_watermark(watermark)
 

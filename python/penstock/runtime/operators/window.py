@@ -113,7 +113,7 @@ class _Window(Yielding):
         self._event_time = spec.assigner.event_time
         self._state = context.keyed_state(keyed)
         self._contents = contents_of(spec.function, spec.evictor)
-        self._trigger_context = TriggerContext(self._state, context.time)
+        self._trigger_context = TriggerContext(self._state, context.time, context.metrics)
         self._window_context = WindowContext(context, spec.assigner.merging)
         self._merging = MergingWindows(self._state) if spec.assigner.merging else None
         self._apply = spec.function.bind()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from penstock.metrics.group import MetricGroup, Metrics
 from penstock.runtime.binding import bind
 from penstock.runtime.handles import MergingState, handle_of, merge_tables
 from penstock.runtime.signals import MAX_WATERMARK
@@ -51,15 +52,17 @@ class TriggerContext:
     Attributes:
         keyed: the operator's state.
         time: the operator's watermark, clock and timers.
+        metrics: of the operator.
         window: the current one.
         merged: while windows merge, those that become ``window``.
     """
 
-    __slots__ = ("_tables", "keyed", "merged", "time", "window")
+    __slots__ = ("_tables", "keyed", "merged", "metrics", "time", "window")
 
-    def __init__(self, keyed: KeyedState, time: OperatorTime) -> None:
+    def __init__(self, keyed: KeyedState, time: OperatorTime, metrics: Metrics) -> None:
         self.keyed = keyed
         self.time = time
+        self.metrics = metrics
         self.window: Any = None
         self.merged: Sequence[Any] = ()
         self._tables: dict[str, Table] = {}
@@ -87,6 +90,10 @@ class TriggerContext:
         merge_tables(self.keyed, f"trigger:{name}", self.window, self.merged, merge)
 
     # --- PyFlink's names, for triggers of a program's own -------------------------------------------------------------
+
+    def get_metric_group(self) -> MetricGroup:
+        """The operator's group of metrics."""
+        return MetricGroup(self.metrics)
 
     def get_current_watermark(self) -> int:
         """The operator's watermark."""
