@@ -9,6 +9,7 @@ import pytest
 
 from penstock.errors import InvalidProgramError, JobExecutionError
 from penstock.runtime.operators import (
+    AsyncWait,
     GroupedReduce,
     ProcessOperator,
     StreamFilter,
@@ -123,9 +124,10 @@ def closing_over(part):
         (closing_over({"spark": Session()}), r"captures part\['spark'\] \(Session\).*exist on the driver only"),
         (lambda value, *, lock=LOCK: value, r"captures lock \(lock\), which cannot"),
         (lambda value, lock=LOCK: value, r"captures lock \(lock\), which cannot"),
+        (closing_over(closing_over(LOCK)), r"captures part \(lock\), which cannot"),
         (lambda value: LOCK, r"captures LOCK \(lock\), which cannot"),
     ],
-    ids=["attribute", "bound method", "closure", "session", "keyword default", "default", "global"],
+    ids=["attribute", "bound method", "closure", "session", "keyword default", "default", "inner function", "global"],
 )
 def test_what_cannot_travel_is_named(function, text):
     program = Program()
@@ -134,8 +136,15 @@ def test_what_cannot_travel_is_named(function, text):
         run(program)
 
 
+def awaited(f):
+    async def async_invoke(value):
+        return f(value)
+
+    return AsyncWait(async_invoke, True, 0)
+
+
 @pytest.mark.parametrize("result", [3, None, object()], ids=["int", "None", "object"])
-@pytest.mark.parametrize("kind", [StreamFlatMap, lambda f: ProcessOperator(lambda value, ctx: f(value))])
+@pytest.mark.parametrize("kind", [StreamFlatMap, lambda f: ProcessOperator(lambda value, ctx: f(value)), awaited])
 def test_results_that_are_no_iterable(kind, result):
     program = Program()
     program.collect(program.add(kind(lambda value: result), program.source([1]), name="one"))

@@ -31,7 +31,8 @@ def culprit(value: Any, picklable: Callable[[Any], bool]) -> tuple[str, Any]:
         if found is None or is_sparks(value):
             break
         name, value = found
-        path += f"self{name}" if not path and name.startswith(".") else name
+        if name:
+            path = f"{path or 'self'}{name}" if name[0] in ".[" else name
         seen.add(id(value))
     return path, value
 
@@ -46,7 +47,8 @@ def is_sparks(value: Any) -> bool:
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:
-    """What a value consists of, by the text that follows the value's own name; penstock's own parts have none."""
+    """What a value consists of: variables by name, attributes and items by the text that follows the value's own name;
+    parts of penstock's own have none."""
     if isinstance(value, FunctionType):
         yield from _variables(value)
     elif isinstance(value, (MethodType, BuiltinMethodType)):

@@ -45,7 +45,10 @@ def _first_line(error: BaseException) -> str:
 
 
 def _advice(operator: Any, error: BaseException) -> str:
-    path, part = culprit(operator, _picklable)
+    try:
+        path, part = culprit(operator, _picklable)
+    except Exception:  # an object that does not let itself be looked at
+        path, part = "", None
     what = f"{path} ({type(part).__name__})" if path else ""
     text = f"{type(error).__name__}: {error}"
     if is_sparks(part) or "Spark" in text or "CONTEXT_ONLY_VALID_ON_DRIVER" in text:

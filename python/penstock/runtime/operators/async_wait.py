@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import PenstockError
-from penstock.runtime.binding import bind
+from penstock.runtime.binding import bind, unless_iterable
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
 from penstock.runtime.outputs import Collector, Output
@@ -162,9 +162,12 @@ class _AsyncWait(LiveOperator):
             failure.__cause__ = call.error
             raise self.context.fail(failure) from failure
         assert call.results is not None
-        for result in call.results:
-            self._emitted += 1
-            self.output.collect(result, call.timestamp)
+        try:
+            for result in call.results:
+                self._emitted += 1
+                self.output.collect(result, call.timestamp)
+        except Exception as error:
+            raise self.context.fail(unless_iterable(call.results, self.function, error)) from error
 
     def advance(self, watermark: int) -> None:
         """A watermark waits for the calls before it."""
