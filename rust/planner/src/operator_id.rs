@@ -120,6 +120,7 @@ impl Owners {
     }
 
     /// Enters a node; gives the one that has its ID already.
+    #[inline(never)] // the walk of a graph without uids is shorter without it
     fn insert(&mut self, ids: &[OperatorId], node: NodeIndex) -> Option<NodeIndex> {
         let id = ids[node.get()];
         let twin = self.find(ids, id);
@@ -180,6 +181,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
+    #[inline(never)]
     fn claim_uid(&self, node: NodeIndex, uid: &str) -> Result<OperatorId> {
         let id = OperatorId::of_uid(uid);
         match self.owners.as_ref().and_then(|owners| owners.find(&self.ids, id)) {
