@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import results as store
 import targets
@@ -87,7 +88,7 @@ def conditions(found: Results) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in facts.items() if name != "system")
     system = facts["system"]
     return (
-        f"Medians of one `make bench` on {date}: {processor}, {cores} cores, {memory_size} of memory, {system}; "
+        f"Medians of `make bench` on {date}: {processor}, {cores} cores, {memory_size} of memory, {system}; "
         f"Flink 1.11.4 and 2.3.0 from Maven Central in a warmed JVM, {versions}. Wall time; of Flink the CPU time of "
         "the thread that plans, without garbage collection."
     )
@@ -133,21 +134,33 @@ def cell(found: Results, phase: str, shape: str, size: int, peer: str) -> str:
 
 
 def memory(found: Results) -> str:
-    """Bytes per operator and per edge, from layered DAGs that differ only in the number of edges."""
+    """Bytes per operator and per edge, of layered DAGs of two sizes and of one with more edges.
+
+    From differences only: a process has some memory to spare before it begins.
+    """
     size = max((key[2] for key in found.rows if key[1] == "layered_dag, 4 inputs"), default=0)
+    sizes = sorted(
+        key[2] for key, row in found.rows.items() if key[:2] == ("build", "layered_dag") and row.get("nodes")
+    )
     rows = []
     for step in ("build", "job graph", "execution graph"):
-        few, many = (found.find(step, f"layered_dag, {inputs} inputs", size) for inputs in (1, 4))
-        if few and many:
-            edge = (many["peak_bytes"] - few["peak_bytes"]) / (many["edges"] - few["edges"])
-            node = (few["peak_bytes"] - edge * few["edges"]) / few["nodes"]
+        few, large = (found.find(step, "layered_dag", at) for at in (size, sizes[-1] if sizes else 0))
+        many = found.find(step, "layered_dag, 4 inputs", size)
+        if few and many and large.get("nodes", 0) > size:
+            edge = slope(few, many, "edges")
+            node = slope(few, large, "nodes") - edge * large["edges"] / large["nodes"]
             rows.append((step, f"{node:,.0f}", f"{edge:,.0f}"))
     told = (
-        f"Peak memory of the process beyond what it had at first, up to and with each step, for {size:,} operators of "
-        "a layered DAG that read one and four others: the difference is what an edge takes, the rest what an operator "
-        "takes with its vertex and its names."
+        f"By how much the peak memory of a process grows from {size:,} to {sizes[-1] if sizes else 0:,} operators of a "
+        f"layered DAG with two edges each, up to and with each step; what an edge takes is the difference to {size:,} "
+        "operators with four edges each, the rest is what an operator takes with its vertex and its names."
     )
     return f"{told}\n\n{table(('up to', 'bytes per operator', 'bytes per edge'), rows, numbers=2)}"
+
+
+def slope(less: Mapping[str, Any], more: Mapping[str, Any], what: str) -> float:
+    """Bytes per node or edge between two measurements."""
+    return (more["peak_bytes"] - less["peak_bytes"]) / (more[what] - less[what])
 
 
 def every_figure(found: Results) -> str:
