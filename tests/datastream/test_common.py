@@ -18,8 +18,9 @@ from penstock.common import (
     Types,
     WatermarkStrategy,
 )
+from penstock.common.restart_strategy import RestartStrategy
 from penstock.common.time import milliseconds_of
-from penstock.errors import ConfigurationError, InvalidProgramError, TypeInfoError
+from penstock.errors import ConfigurationError, InvalidProgramError, TypeInfoError, UnsupportedError
 
 ALL_TYPES = [
     *(getattr(Types, name)() for name in ("STRING", "BYTE", "BOOLEAN", "SHORT", "INT", "LONG", "FLOAT", "DOUBLE")),
@@ -140,3 +141,14 @@ def test_watermark_strategies_are_values() -> None:
 def test_a_result_is_frozen_plain_data() -> None:
     result = JobExecutionResult("job", 5, {"collect-1": [1]})
     assert (result.get_net_runtime(), result.is_job_execution_result(), result.collected["collect-1"]) == (5, True, [1])
+
+
+def test_a_restart_strategy_is_read_from_settings_as_flink_reads_it() -> None:
+    assert RestartStrategy.of({}) == RestartStrategy(0)
+    assert RestartStrategy.of({"restart-strategy": "fixed-delay"}) == RestartStrategy(1, 1000)
+    whole = RestartStrategy(3, 50)
+    assert RestartStrategy.of(whole.settings()) == whole
+    with pytest.raises(UnsupportedError, match="failure-rate"):
+        RestartStrategy.of({"restart-strategy": "failure-rate"})
+    with pytest.raises(ConfigurationError, match="10 s"):
+        RestartStrategy.of({"restart-strategy": "fixed-delay", "restart-strategy.fixed-delay.delay": "10 s"})
