@@ -31,7 +31,7 @@ class RestartStrategy:
 
     @staticmethod
     def of(settings: dict[str, str]) -> RestartStrategy:
-        """The strategy in a configuration; none unless there is one. By default one attempt, after a second, as in Flink.
+        """The strategy in a configuration; none if there is none. By default one attempt after a second, as in Flink.
 
         Raises:
             UnsupportedError: another strategy than ``none`` and ``fixed-delay``.
