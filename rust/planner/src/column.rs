@@ -77,14 +77,6 @@ impl<T: Copy + PartialEq> Column<T> {
         }
     }
 
-    /// The only value there is, if it is known to be the only one.
-    pub fn constant(&self) -> Option<T> {
-        match self {
-            Self::Equal { value, .. } => *value,
-            Self::Listed(_) => None,
-        }
-    }
-
     /// Whether some value fulfils a condition. O(1) while all are equal.
     pub fn any(&self, holds: impl Fn(T) -> bool) -> bool {
         match self {
@@ -124,7 +116,6 @@ mod tests {
             }
             prop_assert_eq!((0..column.len()).map(|at| column.get(at)).collect::<Vec<_>>(), vector.clone());
             prop_assert_eq!((column.is_empty(), column.any(|value| value == 2)), (vector.is_empty(), vector.contains(&2)));
-            prop_assert!(column.constant().is_none_or(|only| vector.iter().all(|value| *value == only)));
         }
     }
 }

@@ -55,8 +55,6 @@ index_space! {
     Bucket;
     /// An ExecutionJobVertex, in order of creation (topological).
     ExecutionVertexIndex;
-    /// An IntermediateResult of an ExecutionJobVertex.
-    ResultIndex;
     /// A pipelined region, in order of its first subtask.
     RegionIndex;
 }
