@@ -6,11 +6,17 @@ import random
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from penstock.runtime import exchange
-from penstock.runtime.codec import decode, encode, freeze
+from penstock.common import Configuration
+from penstock.datastream import StreamExecutionEnvironment
+from penstock.errors import ConfigurationError
+from penstock.runtime import writer as writing
+from penstock.runtime.codec import decode, dumps, encode, freeze
 from penstock.runtime.config import Destination, InputEdge, NetworkOutput
-from penstock.runtime.exchange import InputGate, RecordWriter, timestamps
+from penstock.runtime.exchange import ExchangeError, InputGate, timestamps
+from penstock.runtime.options import MAX_RECORDS, ExchangeOptions
 from penstock.runtime.partition import (
     CustomPartition,
     KeyPartition,
@@ -19,6 +25,7 @@ from penstock.runtime.partition import (
     pointwise_producers,
     seed_of,
 )
+from penstock.runtime.writer import RecordWriter
 from tests.reference.execution_graph import exact_pointwise
 
 GOLDEN = json.loads(gzip.decompress((Path(__file__).parents[1] / "golden" / "keygroups.json.gz").read_bytes()))
@@ -31,9 +38,26 @@ def fail(error):
     return error
 
 
-def writer(rows, kind="GLOBAL", parallelism=1, destinations=ONE):
-    output = NetworkOutput(None, kind, None, parallelism, 128, "seed", tuple(destinations), None)
-    return RecordWriter(output, 1, 0, rows.append, fail)
+def writer(rows, kind="GLOBAL", parallelism=1, destinations=ONE, options=ExchangeOptions()):  # noqa: B008
+    partition = PARTITIONS.get(kind)
+    pickled = None if partition is None else dumps(partition)
+    output = NetworkOutput(None, kind, pickled, parallelism, 128, "seed", tuple(destinations), None)
+    return RecordWriter(output, 1, 0, rows.append, fail, options)
+
+
+PARTITIONS = {
+    "HASH": KeyPartition(lambda v: str(v)[-2:]),
+    "CUSTOM": CustomPartition(lambda key, n: len(key) % n, str),
+}
+
+
+def records(rows):
+    """(value, timestamp) by target, in order."""
+    result = {}
+    for row in rows:
+        values, stamps, _ = decode(row[5])
+        result.setdefault(row[1], []).extend(zip(values, timestamps(stamps, len(values)), strict=True))
+    return result
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
@@ -111,7 +135,7 @@ def test_buffers_keep_order_and_timestamps():
     values, read = [], []
     for row in rows:
         buffer, stamps, _ = decode(row[5])
-        assert len(buffer) <= exchange.MAX_RECORDS
+        assert len(buffer) <= MAX_RECORDS
         values += buffer
         read += timestamps(stamps, len(buffer))
     assert values == list(range(len(times)))
@@ -120,14 +144,68 @@ def test_buffers_keep_order_and_timestamps():
     assert len(rows) > 2
 
 
+VALUES = st.one_of(
+    st.integers(),
+    st.text(max_size=5),
+    st.tuples(st.text(max_size=3), st.lists(st.integers(), max_size=3)),
+    st.integers(1, 40).map(lambda n: "x" * 8000 * n),
+)
+BATCHES = st.lists(st.tuples(st.lists(VALUES, max_size=300), st.none() | st.integers(0, 3)), max_size=12)
+
+
+@pytest.mark.parametrize("kind", ["GLOBAL", "REBALANCE", "SHUFFLE", "BROADCAST", "HASH", "CUSTOM"])
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(batches=BATCHES, n=st.integers(1, 4), most=st.sampled_from([1, 3, 100, 2000]))
+def test_a_batch_is_written_as_its_records_are(kind, batches, n, most):
+    options = ExchangeOptions(buffer_records=most)
+    singly, at_once = [], []
+    one, other = writer(singly, kind, n, options=options), writer(at_once, kind, n, options=options)
+    for values, timestamp in batches:
+        for value in values:
+            one.write(value, timestamp)
+        other.write_batch(list(values), timestamp)
+        one.watermark(5)
+        other.watermark(5)
+    one.finish()
+    other.finish()
+    assert records(singly) == records(at_once)
+    assert all(len(decode(row[5])[0]) <= most for row in at_once)
+    if n == 1 or kind == "BROADCAST":
+        assert singly == at_once
+
+
+def test_a_batch_is_frozen_when_it_is_written():
+    rows, shared = [], [1]
+    w = writer(rows)
+    w.write_batch([shared, (shared,)], None)
+    shared.append(2)
+    w.write_batch([shared], None)
+    w.finish()
+    assert decode(rows[0][5])[0] == [[1], ([1],), [1, 2]]
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "many", "1.5", "1000001", ""])
+def test_a_number_of_records_that_makes_no_sense_is_refused(text):
+    with pytest.raises(ConfigurationError, match=r"penstock.exchange.buffer-records is .* from 1 to 1000000"):
+        ExchangeOptions.of({"penstock.exchange.buffer-records": text})
+
+
+def test_a_program_with_such_a_setting_does_not_start():
+    configuration = Configuration.from_dict({"penstock.exchange.buffer-records": "0"})
+    env = StreamExecutionEnvironment.get_execution_environment(configuration, executor="local")
+    env.from_collection([1]).map(lambda n: pytest.fail("it started")).print()
+    with pytest.raises(ConfigurationError, match="buffer-records"):
+        env.execute()
+
+
 def test_large_records_make_small_buffers(monkeypatch):
     rows = []
     w = writer(rows)
     for _ in range(200):
         w.write("x" * 100_000, None)
     w.finish()
-    assert max(len(row[5]) for row in rows[1:]) < 3 * exchange.TARGET_BYTES
-    monkeypatch.setattr(exchange, "MAX_BYTES", 1000)
+    assert max(len(row[5]) for row in rows[1:]) < 3 * writing.TARGET_BYTES
+    monkeypatch.setattr(writing, "MAX_BYTES", 1000)
     rows.clear()
     w = writer(rows)
     for i in range(64):
@@ -153,7 +231,7 @@ def test_records_that_become_large_do_not_fill_a_buffer_for_two_thousand(kind, n
 
 def test_a_first_record_that_is_giant_leaves_at_once():
     rows = []
-    writer(rows).write("x" * exchange.TARGET_BYTES, None)
+    writer(rows).write("x" * writing.TARGET_BYTES, None)
     assert len(rows) == 1
 
 
@@ -217,8 +295,8 @@ def test_lost_and_repeated_buffers_are_noticed(sequences):
     gate = InputGate([InputEdge(1, 0, 2)])
     for sequence in sequences:
         gate.add(1, 0, sequence, b"")
-    with pytest.raises(exchange.ExchangeError, match="defect"):
+    with pytest.raises(ExchangeError, match="defect"):
         list(gate.drain())
     gate = InputGate([InputEdge(1, 0, 1)])
-    with pytest.raises(exchange.ExchangeError, match="defect"):
+    with pytest.raises(ExchangeError, match="defect"):
         list(gate.pass_on([(0, 0, 1, 0, sequence, b"") for sequence in sequences]))

@@ -26,6 +26,7 @@ _MILLIS = {
 }
 _PASSED_ON = "spark."
 _UNDERSTOOD = (
+    "penstock.exchange.buffer-records",
     "penstock.executor",
     "penstock.flink",
     "parallelism.default",

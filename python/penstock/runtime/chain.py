@@ -15,10 +15,11 @@ from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.codec import copier, decode_value
 from penstock.runtime.config import ChainedOutput, OperatorConfig, VertexConfig
 from penstock.runtime.context import OperatorContext
-from penstock.runtime.exchange import Emit, RecordWriter
+from penstock.runtime.exchange import Emit
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
 from penstock.runtime.outputs import Collector, Output, copying
 from penstock.runtime.signals import Advance
+from penstock.runtime.writer import RecordWriter
 
 MakeContext = Callable[[OperatorConfig], OperatorContext]
 
@@ -55,7 +56,9 @@ class OperatorChain:
         try:
             operator: StreamOperator = decode_value(config.operator)
             for output in config.network:
-                writer = RecordWriter(output, self._vertex.parallelism, self._subtask, self._emit, context.fail)
+                writer = RecordWriter(
+                    output, self._vertex.parallelism, self._subtask, self._emit, context.fail, context.job.exchange
+                )
                 self._writers.append(writer)
                 _targets(output.side_tag, main, sides).append(writer.write)
                 clocks.append(writer.watermark)

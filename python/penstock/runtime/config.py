@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.metrics.results import SubtaskMetrics
+from penstock.runtime.options import ExchangeOptions
 from penstock.runtime.partition import pointwise_producers
 
 
@@ -174,6 +175,11 @@ class JobConfig:
     def reuses_objects(self) -> bool:
         """Whether chained operators may share objects (Flink: ``enableObjectReuse``)."""
         return self.settings.get("pipeline.object-reuse", "false").strip().lower() == "true"
+
+    @property
+    def exchange(self) -> ExchangeOptions:
+        """How records travel between tasks."""
+        return ExchangeOptions.of(self.settings)
 
 
 @dataclass(frozen=True)
