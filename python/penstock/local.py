@@ -1,8 +1,8 @@
 """Runs a bounded program in this process, without Spark: for unit tests and first tries.
 
-The same tasks as on Spark, one after the other, level by level and round by round, with buffers in memory between
-them. User functions are pickled and unpickled for every subtask here too, so what a function captures is a copy, as it
-is on a cluster.
+The same tasks as on Spark, one after the other, level by level and round by round. Between them buffers wait: 64 MiB in
+memory, the rest in temporary files, one per level, each gone when the level has read what was in it. User functions are
+pickled and unpickled for every subtask here too, so what a function captures is a copy, as it is on a cluster.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from penstock.common.restart_strategy import RestartStrategy
 from penstock.deployment import deploy, sinks
 from penstock.errors import JobExecutionError
 from penstock.runtime.config import Deployment, TaskReport
-from penstock.runtime.exchange import DRIVER, Channel, Row
+from penstock.runtime.exchange import DRIVER, Channel
 from penstock.runtime.results import JobOutput
+from penstock.runtime.spill import MEMORY, Memory, Row, Rows, Store
 from penstock.runtime.steps import fewer_collections
 from penstock.runtime.task import Task
 
@@ -26,8 +27,7 @@ MAX_ROUNDS = 100_000
 
 
 class LocalExecutor:
-    """Executes pipelines in this process. Needs neither Java nor Spark nor pyarrow; all exchanged records are held in
-    memory.
+    """Executes pipelines in this process. Needs neither Java nor Spark nor pyarrow.
 
     Attributes:
         reports: of the subtasks of the last job.
@@ -55,7 +55,7 @@ class LocalExecutor:
         return JobExecutionResult(pipeline.name, elapsed, collected, output.metrics())
 
 
-def _attempts(deployment: Deployment) -> list[Row]:
+def _attempts(deployment: Deployment) -> Rows:
     """Run the job, again after a failure if the program says so; the rows for the driver."""
     strategy, attempt = RestartStrategy.of(deployment.job.settings), 0
     while True:
@@ -75,19 +75,24 @@ class _Job:
 
     What the tail of an iteration has got, its head emits in the next round; the heads end when all sources have ended
     and a round has led nothing back. (Flink waits for so many milliseconds instead.)
+
+    Args:
+        memory: bytes that wait in memory between the tasks, and as many for the driver.
     """
 
-    def __init__(self, deployment: Deployment, attempt: int) -> None:
+    def __init__(self, deployment: Deployment, attempt: int, memory: int = MEMORY) -> None:
         self._deployment = deployment
         self._attempt = attempt
-        self._for_driver: list[Row] = []
-        self._inboxes: list[dict[int, list[Row]]] = [{} for _ in deployment.levels]
+        shared = Memory(memory)
+        self._for_driver = Rows(Store(memory))
+        self._stores = [Store(shared) for _ in deployment.levels]
+        self._inboxes: list[dict[int, Rows]] = [{} for _ in deployment.levels]
         self._ended: set[Channel] = set()
         self._sources: dict[int, Iterator[Row | None]] = {}
         self._others: dict[tuple[int, int], Task] = {}
         self._quiet = False
 
-    def run(self) -> list[Row]:
+    def run(self) -> Rows:
         """Run the job to its end; the rows for the driver."""
         running = [
             (level, slot) for level in range(len(self._inboxes)) for slot in range(self._deployment.slots(level))
@@ -102,6 +107,10 @@ class _Job:
         finally:
             for rows in self._sources.values():
                 rows.close()  # type: ignore[attr-defined]
+            for store in self._stores:
+                store.close()
+            if running:
+                self._for_driver.close()
         return self._for_driver
 
     def _round(self, level: int, slot: int) -> bool:
@@ -141,7 +150,8 @@ class _Job:
     def _other(self, level: int, slot: int) -> bool:
         task = self._others.pop((level, slot), None) or self._task(level, slot)
         done = self._quiet if level == 0 else self._ended.issuperset(task.channels)
-        for row in task.receive(self._inboxes[level].pop(slot, [])):
+        inbox = self._inboxes[level].pop(slot, None)
+        for row in task.receive(inbox.take() if inbox is not None else ()):
             self._deliver(row)
         for row in task.finish() if done else task.work_off(self._ended):
             self._deliver(row)
@@ -152,5 +162,8 @@ class _Job:
     def _deliver(self, row: Row) -> None:
         if row[0] == DRIVER:
             self._for_driver.append(row)
-        else:
-            self._inboxes[row[0]].setdefault(row[1], []).append(row)
+            return
+        inboxes = self._inboxes[row[0]]
+        if row[1] not in inboxes:
+            inboxes[row[1]] = Rows(self._stores[row[0]])
+        inboxes[row[1]].append(row)

@@ -49,3 +49,19 @@ def test_a_restart_on_spark_is_refused(env: StreamExecutionEnvironment) -> None:
         RestartStrategies.fixed_delay_restart(-1, 0)
     with pytest.raises(InvalidProgramError, match="RestartStrategies"):
         env.set_restart_strategy("always")  # type: ignore[arg-type]
+
+
+def test_what_goes_round_may_wait_in_a_file(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    def run() -> str:
+        env = StreamExecutionEnvironment.get_execution_environment(executor="local")
+        loop = env.from_collection([f"{n}{'x' * 1000}" for n in range(100)], Types.STRING()).iterate()
+        shorter = loop.map(lambda text: text[:-100], output_type=Types.STRING()).set_parallelism(2)
+        loop.close_with(shorter.filter(lambda text: len(text) > 300))
+        shorter.map(len).print()
+        env.execute()
+        return capfd.readouterr().out
+
+    held = run()
+    assert held.count("\n") == 800
+    monkeypatch.setattr("penstock.local._Job.__init__.__defaults__", (100,))
+    assert run() == held

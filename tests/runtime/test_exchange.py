@@ -257,7 +257,7 @@ def test_a_gate_gives_a_fair_order_whatever_the_arrival(memory):
         random.Random(trial).shuffle(rows)
         gate = InputGate([InputEdge(3, 0, 4), InputEdge(1, 0, 4)], memory=memory)
         for row in rows:
-            gate.add(*row)
+            gate.add((0, 0, *row))
         assert [(a.channel, a.data) for a in gate.drain()] == [((r[0], r[1]), r[3]) for r in expected]
     assert not gate.ordered
     assert InputGate([InputEdge(3, 0, 1)]).ordered
@@ -294,7 +294,7 @@ def test_cyclic_records_cross_too():
 def test_lost_and_repeated_buffers_are_noticed(sequences):
     gate = InputGate([InputEdge(1, 0, 2)])
     for sequence in sequences:
-        gate.add(1, 0, sequence, b"")
+        gate.add((0, 0, 1, 0, sequence, b""))
     with pytest.raises(ExchangeError, match="defect"):
         list(gate.drain())
     gate = InputGate([InputEdge(1, 0, 1)])

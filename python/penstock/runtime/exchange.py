@@ -14,16 +14,15 @@ is.
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from penstock.errors import PenstockError
 from penstock.runtime.codec import dumps
 from penstock.runtime.config import InputEdge
+from penstock.runtime.spill import MEMORY, Row, Rows, Store
 
-Row = tuple[int, int, int, int, int, bytes]
 Emit = Callable[[Row], None]
 
 DRIVER = -1
@@ -32,8 +31,6 @@ REPORT, PRINT, COLLECT = -1, -2, -3
 ROUND_BITS = 40
 """Sequence numbers below a round."""
 _NUMBER = (1 << ROUND_BITS) - 1
-MEMORY = 64 << 20
-"""Bytes that a receiver holds in memory; the rest waits in a temporary file."""
 
 
 class ExchangeError(PenstockError):
@@ -83,7 +80,7 @@ class InputGate:
         inputs: the edges into the vertex.
         parallelism: of the vertex.
         subtask: that receives.
-        memory: bytes to hold; more waits in an unlinked temporary file, so a gate takes O(memory + rows) of memory.
+        memory: bytes to hold; more waits in a temporary file, so a gate takes O(memory + rows) of memory.
 
     Attributes:
         channels: by type number of the input.
@@ -98,23 +95,16 @@ class InputGate:
             senders = [(each.edge, sender) for sender in each.senders_of(parallelism, subtask)]
             self.channels.setdefault(each.input, []).extend(senders)
         self.ordered = sum(map(len, self.channels.values())) <= 1
-        self._memory = memory
-        self._held = 0
-        self._rows: list[tuple[int, int, int, bytes | None, int, int]] = []
-        self._file: IO[bytes] | None = None
+        self._store = Store(memory)
+        self._rows = Rows(self._store)
+        self._left: Counter[Channel] = Counter()  # rows by channel
         self._expected: dict[Channel, int] = {}
         self._ended: set[Channel] = set()
 
-    def add(self, edge: int, sender: int, sequence: int, data: bytes) -> None:
+    def add(self, row: Row) -> None:
         """Take one buffer."""
-        if self._held + len(data) <= self._memory:
-            self._held += len(data)
-            self._rows.append((sequence, edge, sender, data, 0, 0))
-            return
-        if self._file is None:
-            self._file = tempfile.TemporaryFile(prefix="penstock-")  # noqa: SIM115 - lives as long as the gate
-        self._rows.append((sequence, edge, sender, None, self._file.tell(), len(data)))
-        self._file.write(data)
+        self._rows.append(row)
+        self._left[row[2], row[3]] += 1
 
     def drain(self, ended: Container[Channel] | None = None) -> Iterator[Arrival]:
         """All buffers in order; they leave the gate as they are read. A channel that has ended says so once, with its
@@ -126,25 +116,17 @@ class InputGate:
         Raises:
             ExchangeError: a buffer is missing, or came twice.
         """
-        rows = sorted(self._rows, key=lambda row: row[:3], reverse=True)
-        self._rows, self._held = [], 0
-        left = Counter((edge, sender) for _, edge, sender, *_ in rows)
+        left, self._left = self._left, Counter()
         ending = {c for each in self.channels.values() for c in each if ended is None or c in ended} - self._ended
         self._ended |= ending
         for channel in sorted(ending - left.keys()):
             yield Arrival(channel, None, None, True)
-        while rows:
-            sequence, edge, sender, data, offset, length = rows.pop()
+        for _, _, edge, sender, sequence, data in self._rows.take(_order):
             channel = edge, sender
             expected = self._expected.get(channel, 0)
             self._expected[channel] = check_sequence(edge, sender, sequence, expected)
-            if data is None:
-                assert self._file is not None
-                self._file.seek(offset)
-                data = self._file.read(length)
             left[channel] -= 1
             yield Arrival(channel, sequence >> ROUND_BITS, data, channel in ending and not left[channel])
-        self._give_back()
 
     def pass_on(self, rows: Iterable[Row]) -> Iterator[Arrival]:
         """What :meth:`add` and :meth:`drain` do, at once, for the rows of a single sender, which come in order.
@@ -157,16 +139,14 @@ class InputGate:
             self._expected[edge, sender] = check_sequence(edge, sender, sequence, expected)
             yield Arrival((edge, sender), sequence >> ROUND_BITS, data, False)
 
-    def _give_back(self) -> None:
-        """The temporary file is read."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-
     def close(self) -> None:
         """Forget everything."""
-        self._give_back()
-        self._rows, self._held = [], 0
+        self._store.close()
+
+
+def _order(row: Row) -> tuple[int, int, int]:
+    """Senders take turns: sequence, edge, sender."""
+    return row[4], row[2], row[3]
 
 
 def payload(value: Any) -> bytes:

@@ -10,12 +10,9 @@ from __future__ import annotations
 import logging
 import tempfile
 from collections.abc import Iterator
-from typing import IO
 
-from penstock.runtime.exchange import Row
+from penstock.runtime.spill import MEMORY, Row, Rows, Store
 
-MEMORY = 64 << 20
-"""Bytes that wait in memory."""
 _ROWS = 32
 """Rows that may wait while a source function or a buffer of input runs on."""
 _BYTES = 4 << 20
@@ -29,37 +26,29 @@ class Outbox:
     Args:
         task: its name, for the log.
         memory: bytes to hold.
-
-    Attributes:
-        held: bytes in memory.
-        spilled: bytes in the file.
     """
 
     def __init__(self, task: str, memory: int = MEMORY) -> None:
         self._task = task
         self._memory = memory
         self._reported = memory
-        self._rows: list[Row] = []
-        self._places: list[tuple[Row, int]] = []  # rows without their bytes, and how many those are
-        self._file: IO[bytes] | None = None
-        self.held = self.spilled = 0
+        self._store = Store(memory)
+        self._rows = Rows(self._store)
+
+    @property
+    def held(self) -> int:
+        """Bytes in memory."""
+        return self._store.held
+
+    @property
+    def spilled(self) -> int:
+        """Bytes in the file."""
+        return self._store.spilled
 
     def append(self, row: Row) -> None:
         """Take a row."""
-        size = len(row[5])
-        if self._file is None and (self.held + size <= self._memory or not self._rows):
-            self.held += size
-            self._rows.append(row)
-        else:
-            self._spill(row, size)
-
-    def _spill(self, row: Row, size: int) -> None:
-        if self._file is None:
-            self._file = tempfile.TemporaryFile(prefix="penstock-")  # noqa: SIM115 - lives until it is taken
-        self._file.write(row[5])
-        self._places.append(((*row[:5], b""), size))
-        self.spilled += size
-        if self.spilled >= self._reported:
+        self._rows.append(row)
+        if self._store.spilled >= self._reported:
             self._reported *= 2
             _LOG.warning(
                 "Task %s: one record or timer has led to %d MB of output so far, which waits in a temporary file in "
@@ -71,21 +60,13 @@ class Outbox:
 
     def crowded(self) -> bool:
         """Whether so much waits that it should leave before anything more is made."""
-        return len(self._rows) > _ROWS or self.held > _BYTES
+        return len(self._rows) > _ROWS or self._store.held + self._store.spilled > _BYTES
 
     def take(self) -> Iterator[Row]:
         """All rows so far; what comes meanwhile is for the next time."""
-        rows, places, file = self._rows, self._places, self._file
-        self._rows, self._places, self._file = [], [], None
-        self.held, self.spilled, self._reported = 0, 0, self._memory
-        return iter(rows) if file is None else _with_spilled(rows, places, file)
+        self._reported = self._memory
+        return self._rows.take()
 
-
-def _with_spilled(rows: list[Row], places: list[tuple[Row, int]], file: IO[bytes]) -> Iterator[Row]:
-    with file:
-        rows.reverse()
-        while rows:  # what has left takes no memory any more
-            yield rows.pop()
-        file.seek(0)
-        for row, size in places:
-            yield (*row[:5], file.read(size))
+    def close(self) -> None:
+        """Forget everything."""
+        self._store.close()

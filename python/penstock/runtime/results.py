@@ -1,13 +1,14 @@
 """The driver's end of a job: reports, prints and collected records arrive as rows; then the job is committed.
 
 Prints are shown in the order of sink (as the program made them), subtask, and emission, whatever order the rows arrive
-in. Everything that is printed or collected is held in memory until the job has succeeded.
+in. Until the job has succeeded, rows wait as bytes, beyond 64 MiB in a temporary file. Each goes when it is read, so
+what a program collects is in memory once; the lines it prints are all there for a moment.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from penstock.errors import JobExecutionError
@@ -15,9 +16,10 @@ from penstock.metrics.results import JobMetrics, OperatorMetrics, SubtaskMetrics
 from penstock.runtime.codec import decode, decode_value
 from penstock.runtime.commit import PendingOutputs
 from penstock.runtime.config import Deployment, TaskReport
-from penstock.runtime.exchange import COLLECT, PRINT, REPORT, Row
+from penstock.runtime.exchange import COLLECT, PRINT, REPORT
 from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.sinks import CollectSink, TextSink
+from penstock.runtime.spill import Row, Rows
 
 
 class JobOutput:
@@ -38,7 +40,7 @@ class JobOutput:
         self._targets = [sink.target() for sink in files]  # with absolute paths, should a function change the folder
         self.reports: tuple[TaskReport, ...] = ()
 
-    def take(self, run: Callable[[], Iterable[Row]]) -> dict[str, list[Any]]:
+    def take(self, run: Callable[[], Rows]) -> dict[str, list[Any]]:
         """Run the job; then commit it, publish files, print, and return the collected records by sink id. If the run
         fails, none of this happens, and no pending file is left.
 
@@ -50,12 +52,12 @@ class JobOutput:
             ConfigurationError: meanwhile a file has appeared where one was to be written.
         """
         with PendingOutputs(self._deployment.job, self._targets) as outputs:
-            rows = sorted(run(), key=lambda row: (row[1], row[3], row[4]))
-            self.reports = tuple(decode_value(row[5]) for row in rows if row[2] == REPORT)
+            rows = run()
+            self.reports = tuple(decode_value(row[5]) for row in _of(REPORT, rows))
             self._check_reports()
             outputs.commit(self.reports)
-        _show(row for row in rows if row[2] == PRINT)
-        return self._collected(row for row in rows if row[2] == COLLECT)
+        _show(_of(PRINT, rows))
+        return self._collected(_of(COLLECT, rows))
 
     def metrics(self) -> JobMetrics:
         """What the operators have measured, after :meth:`take`. Sources first. O(operators times subtasks)."""
@@ -87,6 +89,11 @@ class JobOutput:
             sink_id, data = decode_value(row[5])
             result[sink_id].extend(decode(data)[0])
         return result
+
+
+def _of(kind: int, rows: Rows) -> Iterator[Row]:
+    """The rows of a kind by vertex, subtask and sequence."""
+    return rows.take(lambda row: (row[1], row[3], row[4]), lambda row: row[2] == kind)
 
 
 def _show(rows: Iterable[Row]) -> None:

@@ -68,8 +68,8 @@ class Task:
         With several channels nothing leaves before :meth:`finish`: the order of the input is known only then.
         """
         if not self._gate.ordered:
-            for _, _, edge, sender, sequence, data in rows:
-                self._gate.add(edge, sender, sequence, data)
+            for row in rows:
+                self._gate.add(row)
             return iter(())
         return self._guarded(self._process(self._gate.pass_on(rows)))
 
@@ -251,5 +251,6 @@ class Task:
 
     def _dispose(self) -> None:
         self._gate.close()
+        self._out.close()
         if self._chain is not None:
             self._chain.dispose()

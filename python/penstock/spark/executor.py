@@ -12,6 +12,7 @@ from penstock.deployment import deploy, sinks
 from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.runtime.config import TaskReport
 from penstock.runtime.results import JobOutput
+from penstock.runtime.spill import Rows, Store
 
 
 class SparkExecutor:
@@ -80,7 +81,7 @@ class SparkExecutor:
         check_settings(self._spark, settings)
         return job
 
-    def _rows(self, session: Any, deployment: Any) -> list[Any]:
+    def _rows(self, session: Any, deployment: Any) -> Rows:
         """Run the job; the rows that arrive at the driver."""
         from pyspark.errors import PySparkException
 
@@ -95,7 +96,12 @@ class SparkExecutor:
         except PySparkException as error:
             failure = local_failure(error)
             raise failure from (failure.__cause__ or error)
-        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+        batches, rows = table.to_batches(), Rows(Store())
+        del table
+        while batches:  # they come sorted to whoever reads them
+            for row in zip(*(column.to_pylist() for column in batches.pop().columns), strict=True):
+                rows.append(row)
+        return rows
 
 
 def _refuse_restarts(config: Mapping[str, str]) -> None:

@@ -1,0 +1,145 @@
+"""Rows that wait: so many bytes of them in memory, and the rest in a temporary file.
+
+Whatever holds rows of the exchange holds them here: what one record leads to (:mod:`.outbox`), the input of a task
+(:class:`.exchange.InputGate`), what lies between the tasks of the local executor, and what has come to the driver.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import IO, Any
+
+Row = tuple[int, int, int, int, int, bytes]
+"""A row of the exchange, see :mod:`.exchange`; its bytes are what takes memory."""
+
+MEMORY = 64 << 20
+"""Bytes that wait in memory."""
+
+Slip = Any
+"""What bytes are given back for: themselves, or (offset, length) in the file."""
+
+
+class Memory:
+    """So many bytes of memory, which stores can share.
+
+    Attributes:
+        left: bytes that are free.
+    """
+
+    __slots__ = ("left",)
+
+    def __init__(self, size: int = MEMORY) -> None:
+        self.left = size
+
+
+class Store:
+    """Bytes, in memory while there is room and else in a temporary file. O(1) calls per piece, whatever waits.
+
+    Args:
+        memory: how many bytes, or a memory shared with other stores.
+
+    Attributes:
+        held: bytes in memory.
+        spilled: bytes in the file that wait. The file goes when none do; until then what was taken keeps its place.
+    """
+
+    __slots__ = ("_end", "_file", "_memory", "held", "spilled")
+
+    def __init__(self, memory: int | Memory = MEMORY) -> None:
+        self._memory = Memory(memory) if isinstance(memory, int) else memory
+        self._file: IO[bytes] | None = None
+        self._end = 0
+        self.held = self.spilled = 0
+
+    def put(self, data: bytes) -> Slip:
+        """Take bytes, for a slip."""
+        size = len(data)
+        if size <= self._memory.left:
+            self._memory.left -= size
+            self.held += size
+            return data
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(prefix="penstock-")  # noqa: SIM115 - lives until close
+        self._file.seek(self._end)
+        self._file.write(data)
+        place = self._end, size
+        self._end += size
+        self.spilled += size
+        return place
+
+    def take(self, slip: Slip) -> bytes:
+        """Give bytes back, once for a slip."""
+        if isinstance(slip, bytes):
+            self._memory.left += len(slip)
+            self.held -= len(slip)
+            return slip
+        offset, size = slip
+        assert self._file is not None
+        self._file.seek(offset)
+        data = self._file.read(size)
+        self.spilled -= size
+        if not self.spilled:
+            self._close_file()
+        return data
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._close_file()
+        self._memory.left += self.held
+        self.held = self.spilled = 0
+
+    def _close_file(self) -> None:
+        if self._file is not None:
+            self._file.close()
+        self._file, self._end = None, 0
+
+
+class Rows:
+    """Rows in a store.
+
+    Args:
+        store: holds their bytes; it can hold those of others too.
+    """
+
+    __slots__ = ("_rows", "_store")
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._rows: list[Any] = []  # with slips for their bytes
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def append(self, row: Row) -> None:
+        """Take a row."""
+        self._rows.append((*row[:5], self._store.put(row[5])))
+
+    def take(
+        self, key: Callable[[Any], Any] | None = None, where: Callable[[Any], bool] | None = None
+    ) -> Iterator[Row]:
+        """The rows so far, which go as they are read; what comes meanwhile is for the next time. O(n log n), or O(n)
+        without a key.
+
+        Args:
+            key: sorts them; None: in the order in which they came.
+            where: which to take; None: all. Both see rows without their bytes.
+        """
+        rows, self._rows = self._rows, []
+        if where is not None:
+            self._rows = [row for row in rows if not where(row)]
+            rows = list(filter(where, rows))
+        if key is not None:
+            rows.sort(key=key)
+        rows.reverse()
+        return self._give(rows)
+
+    def close(self) -> None:
+        """Forget everything that is in the store."""
+        self._rows = []
+        self._store.close()
+
+    def _give(self, rows: list[Any]) -> Iterator[Row]:
+        while rows:
+            row = rows.pop()
+            yield (*row[:5], self._store.take(row[5]))
