@@ -141,5 +141,7 @@ class Rows:
 
     def _give(self, rows: list[Any]) -> Iterator[Row]:
         while rows:
-            row = rows.pop()
-            yield (*row[:5], self._store.take(row[5]))
+            yield self._with_bytes(rows.pop())  # no name for the row here: it would live until the next one
+
+    def _with_bytes(self, row: Any) -> Row:
+        return *row[:5], self._store.take(row[5])

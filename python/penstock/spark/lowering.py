@@ -139,8 +139,10 @@ def _run_task(task: Task, level: Level, slot: int, batches: Iterable[Any]) -> It
         if level.index == 0:
             continue  # the partition's number, nothing more
         own, passing = _split(batch, level)
+        del batch  # as large as the rows, which are copies
         if passing is not None:
             yield passing
+            del passing
         yield from _batched(task.receive(own), level, slot)
     yield from _batched(task.finish(), level, slot)
 
@@ -184,7 +186,10 @@ def _batched(rows: Iterator[Row], level: Level, slot: int) -> Iterator[Any]:
         waiting.append(row)
         size += len(row[5])
         if size >= BATCH_BYTES or len(waiting) >= BATCH_ROWS:
-            yield _arrow(waiting, level, slot)
+            batch = _arrow(waiting, level, slot)
+            del row, waiting  # as large as the batch
+            yield batch
+            del batch
             waiting, size = [], 0
     if waiting:
         yield _arrow(waiting, level, slot)

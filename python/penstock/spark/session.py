@@ -42,6 +42,7 @@ PER_JOB = {
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     "spark.sql.execution.arrow.useLargeVarTypes": "false",  # rows are written with Arrow's plain binary type
     "spark.sql.execution.arrow.maxRecordsPerBatch": "256",  # a row is a buffer of up to a mebibyte, not a record
+    "spark.sql.execution.arrow.maxBytesPerBatch": "8388608",  # halves what a worker takes, and costs less time
 }
 """Settings of the child session of each job, also below a user's session."""
 
