@@ -29,7 +29,7 @@ from penstock.runtime.keygroups import default_max_parallelism
 from penstock.runtime.operators.base import StreamOperator
 from penstock.runtime.operators.iteration import IterationHead, IterationTail
 from penstock.runtime.operators.sink import StreamSink
-from penstock.runtime.options import ExchangeOptions
+from penstock.runtime.options import check_settings
 from penstock.runtime.partition import POINTWISE
 from penstock.runtime.sinks import TextSink
 from penstock.runtime.usercode import pickle_operator
@@ -53,9 +53,9 @@ def deploy(pipeline: Any, *, loops: bool = False) -> Deployment:
         InvalidProgramError: an operator is missing, or its code cannot be pickled.
         PenstockError: what an operator's own check refuses, such as a missing input file.
         PlanError: what the planner refuses.
-        ConfigurationError: a setting of the exchange has a value that makes no sense.
+        ConfigurationError: a setting of the runtime has a value that makes no sense.
     """
-    ExchangeOptions.of(pipeline.config)
+    check_settings(pipeline.config)
     job_graph = pipeline.job_graph()
     if not loops:
         _refuse_iterations(job_graph)

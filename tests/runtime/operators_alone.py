@@ -8,7 +8,7 @@ from typing import Any
 from penstock.runtime.config import JobConfig, OperatorConfig, VertexConfig
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.operators import StreamOperator
-from penstock.runtime.outputs import Output
+from penstock.runtime.outputs import CountingOutput, Output
 from penstock.runtime.timers import Clock
 
 
@@ -35,15 +35,10 @@ class Alone:
         vertex = VertexConfig(0, "0" * 32, "under test", 1, 128, 0, 0, (config,))
         self._clock = Clock(lambda: self.now)
         self.context = OperatorContext(JobConfig("job", "id"), vertex, config, 0, 0, _nowhere, clock=self._clock)
-        tags = getattr(operator, "late_tag", None)
-        sides = {} if tags is None else {tags: [self._side(tags)]}
-        output = Output([lambda value, time: self.results.append((value, time))], sides, [self.watermarks.append])
+        output = CountingOutput(_Everything(self))
         self.live = copy.deepcopy(operator).build(self.context, output)  # as each subtask unpickles its own
         self._inputs = {}
         self.live.open()
-
-    def _side(self, tag: str) -> Any:
-        return lambda value, time: self.sides.setdefault(tag, []).append(value)
 
     @property
     def state(self) -> Any:
@@ -63,6 +58,22 @@ class Alone:
         """The clock moves."""
         self.now = now
         self._clock.fire()
+
+
+class _Everything(Output):
+    """Keeps what an operator emits."""
+
+    def __init__(self, alone: Alone) -> None:
+        self._alone = alone
+
+    def collect(self, value: Any, timestamp: int | None) -> None:
+        self._alone.results.append((value, timestamp))
+
+    def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
+        self._alone.sides.setdefault(tag_id, []).append(value)
+
+    def watermark(self, watermark: int) -> None:
+        self._alone.watermarks.append(watermark)
 
 
 def _nowhere(kind: int, data: bytes) -> None:

@@ -29,6 +29,8 @@ _UNDERSTOOD = (
     "penstock.exchange.buffer-records",
     "penstock.executor",
     "penstock.flink",
+    "penstock.runtime.form",
+    "metrics.latency.interval",
     "parallelism.default",
     "pipeline.max-parallelism",
     "pipeline.name",

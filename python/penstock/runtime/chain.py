@@ -9,16 +9,31 @@ Source of the semantics: ``OperatorChain`` and ``StreamTask`` (Flink 1.11). Cost
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from random import Random
+from typing import Any
 
 from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.codec import copier, decode_value
 from penstock.runtime.config import ChainedOutput, OperatorConfig, VertexConfig
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.exchange import Emit
+from penstock.runtime.fusion import Fusion, TimedFeed
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
-from penstock.runtime.outputs import Collector, Output, copying
-from penstock.runtime.signals import Advance
+from penstock.runtime.options import FUSED, chain_form
+from penstock.runtime.outputs import (
+    ChainingOutput,
+    Copy,
+    CopyingChainingOutput,
+    CountingOutput,
+    Feed,
+    Output,
+    RecordWriterOutput,
+    StreamStatus,
+    Target,
+    joined,
+)
+from penstock.runtime.partition import seed_of
 from penstock.runtime.writer import RecordWriter
 
 MakeContext = Callable[[OperatorConfig], OperatorContext]
@@ -34,42 +49,98 @@ class OperatorChain:
         emit: takes the rows of the exchange.
 
     Attributes:
+        form: ``fused`` or ``listed``.
         head: the first operator.
+        operators: all of them in pre-order, the head first.
+        outputs: those that leave the chain, in the order of the operators that write to them from the tail.
     """
 
     def __init__(self, vertex: VertexConfig, subtask: int, make_context: MakeContext, emit: Emit) -> None:
         self._vertex = vertex
         self._subtask = subtask
         self._emit = emit
-        self._writers: list[RecordWriter] = []
+        self._status = StreamStatus()
         self._operators: dict[int, LiveOperator] = {}
         self._order = opening_order(vertex.operators)
+        contexts = [make_context(config) for config in vertex.operators]
+        settings = contexts[0].job.settings
+        self.form = chain_form(settings)
+        self._options = contexts[0].job.exchange
+        self.outputs: list[RecordWriterOutput] = []
+        specs = [_operator(context) for context in contexts]
+        self._fusion = Fusion(gathers=not any(spec.toggles for spec in specs)) if self.form == FUSED else None
         for position in self._order:
-            self._operators[position] = self._build(vertex.operators[position], make_context)
+            try:
+                self._operators[position] = self._build(position, specs[position], contexts[position])
+            except Exception as error:
+                raise contexts[position].fail(error) from error
+        self.operators = [self._operators[position] for position in range(len(specs))]
         self.head = self._operators[0]
 
-    def _build(self, config: OperatorConfig, make_context: MakeContext) -> LiveOperator:
-        context = make_context(config)
-        main: list[Collector] = []
-        sides: dict[str, list[Collector]] = {}
-        clocks: list[Advance] = []
-        try:
-            operator: StreamOperator = decode_value(config.operator)
-            for output in config.network:
-                writer = RecordWriter(
-                    output, self._vertex.parallelism, self._subtask, self._emit, context.fail, context.job.exchange
-                )
-                self._writers.append(writer)
-                _targets(output.side_tag, main, sides).append(writer.write)
-                clocks.append(writer.watermark)
-            for link, copied in _copied(config, operator.keeps_output, context.job.reuses_objects):
-                target = self._operators[link.position].input(link.input)
-                copy = copier(link.record_type) if copied else None
-                _targets(link.side_tag, main, sides).append(copying(target, copy, context.fail) if copy else target)
-                clocks.append(self._operators[link.position].watermark(link.input))
-            return operator.build(context, Output(main, sides, clocks))
-        except Exception as error:
-            raise context.fail(error) from error
+    def _build(self, position: int, spec: StreamOperator, context: OperatorContext) -> LiveOperator:
+        """An operator whose outputs lead to finished ones."""
+        targets = self._targets(spec, context)
+        draw = Random(seed_of("latency", context.config.operator_id, self._subtask)).random
+        inner = joined([self._output(target, context) for target in targets], draw)
+        fusion = self._fusion
+        if fusion is None:
+            return spec.build(context, CountingOutput(inner))
+        fusion.targets[position] = targets
+        operator = spec.build(context, fusion.output(position, inner))
+        fusion.add(position, operator)
+        return operator
+
+    def _targets(self, spec: StreamOperator, context: OperatorContext) -> list[Target]:
+        """The outputs of an operator: first those that leave the chain, then those inside it, each in edge order."""
+        config, result = context.config, []
+        for network in config.network:
+            writer = RecordWriter(
+                network, self._vertex.parallelism, self._subtask, self._emit, context.fail, self._options
+            )
+            result.append(Target(network.side_tag, writer))
+        copies = _copies(config, spec.keeps_output, context.job.reuses_objects)
+        for link, copy in zip(config.chained, copies, strict=True):
+            result.append(Target(link.side_tag, None, link.position, link.input, copy))
+        return result
+
+    def _output(self, target: Target, context: OperatorContext) -> Output:
+        """The object of the list form; the fused form needs it for all but records."""
+        if target.writer is not None:
+            output = RecordWriterOutput(target.writer, target.tag)
+            self.outputs.append(output)
+            return output
+        next_one = self._operators[target.position]
+        if target.copy is None:
+            chaining = ChainingOutput(next_one, target.number, target.tag, self._status)
+        else:
+            chaining = CopyingChainingOutput(
+                next_one, target.number, target.tag, self._status, target.copy, context.fail
+            )
+        return chaining if self._fusion is not None else chaining.connect()
+
+    def feed(self, number: int) -> Feed:
+        """What takes records of one timestamp into an input of the head."""
+        if self._fusion is not None:
+            return self._fusion.input_feed(0, number)
+        collect = self.head.input(number)
+
+        def feed(values: Any, timestamp: int | None) -> None:
+            for value in values:
+                collect(value, timestamp)
+
+        return feed
+
+    def timed_feed(self, number: int) -> TimedFeed:
+        """What takes records, and a timestamp for each, into an input of the head."""
+        if self._fusion is not None:
+            return self._fusion.timed_input_feed(0, number)
+        collect = self.head.input(number)
+
+        def feed(values: Any, timestamps: Any) -> None:
+            for value, timestamp in zip(values, timestamps, strict=False):
+                collect(value, timestamp)
+
+        return feed
 
     def open(self) -> None:
         """Open all operators, the tail first."""
@@ -78,18 +149,19 @@ class OperatorChain:
 
     def status(self, active: bool) -> None:
         """The task has fallen idle, or has come back: tell the tasks after it."""
-        for writer in self._writers:
-            writer.status(active)
+        self._status.active = active
+        for output in self.outputs:
+            output.writer.status(active)
 
     def send(self) -> None:
         """Send what the writers hold; more may follow."""
-        for writer in self._writers:
-            writer.send()
+        for output in self.outputs:
+            output.writer.send()
 
     def begin_round(self, number: int) -> None:
         """What leaves the task from here on is of another round."""
-        for writer in self._writers:
-            writer.begin_round(number)
+        for output in self.outputs:
+            output.writer.begin_round(number)
 
     def finish(self) -> None:
         """End of input: end and close all operators, the head first, then send what the writers still hold."""
@@ -98,8 +170,8 @@ class OperatorChain:
             operator.end_input()
             operator.call(operator.context.metrics.sample)
             operator.close()
-        for writer in self._writers:
-            writer.finish()
+        for output in self.outputs:
+            output.writer.finish()
 
     def dispose(self) -> None:
         """Release everything, after success or failure, in the order of opening."""
@@ -113,7 +185,9 @@ class OperatorChain:
         for position, config in enumerate(self._vertex.operators):
             operator = self._operators[position]
             read = records_in[position]
-            main, sides = operator.main_records(read), operator.output.side_records
+            sides = operator.output.side_records
+            main = operator.output.records if self._fusion is None else operator.emitted
+            main = read if main is None else main
             for link in config.chained:
                 records_in[link.position] = main if link.side_tag is None else sides.get(link.side_tag, 0)
             written = main + sum(sides.values())
@@ -121,20 +195,26 @@ class OperatorChain:
         return tuple(result)
 
 
-def _copied(config: OperatorConfig, keeps_output: bool, reuse: bool) -> Iterator[tuple[ChainedOutput, bool]]:
-    """The outputs inside the chain, and whether each gets copies: where another reader could see a record change.
+def _operator(context: OperatorContext) -> StreamOperator:
+    try:
+        return decode_value(context.config.operator)
+    except Exception as error:
+        raise context.fail(error) from error
+
+
+def _copies(config: OperatorConfig, keeps_output: bool, reuse: bool) -> list[Copy | None]:
+    """For each output inside the chain, what makes copies, if another reader could see a record change.
 
     A single reader needs none, and the last of several is given the object itself, when all read the same output.
     """
     links = config.chained
     one_output = len({link.side_tag for link in links}) <= 1
-    for index, link in enumerate(links):
+
+    def copy(index: int, link: ChainedOutput) -> Copy | None:
         alone = one_output and index == len(links) - 1
-        yield link, not reuse and (keeps_output or not alone)
+        return None if reuse or (alone and not keeps_output) else copier(link.record_type)
 
-
-def _targets(tag: str | None, main: list[Collector], sides: dict[str, list[Collector]]) -> list[Collector]:
-    return main if tag is None else sides.setdefault(tag, [])
+    return [copy(index, link) for index, link in enumerate(links)]
 
 
 def opening_order(operators: tuple[OperatorConfig, ...]) -> list[int]:

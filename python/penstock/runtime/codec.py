@@ -96,10 +96,15 @@ def copier(type_info: TypeInformation | None) -> Callable[[Any], Any] | None:
     return None if _immutable(type_info) else copy_record
 
 
+def is_immutable(value: Any) -> bool:
+    """Whether nobody can change a record: a text, a number, bytes, None, or a tuple of these."""
+    kind = type(value)
+    return kind in _ATOMS or (kind is tuple and _ATOMS.issuperset(map(type, value)))
+
+
 def copy_record(value: Any) -> Any:
     """The record itself if it is immutable, otherwise a deep copy."""
-    kind = type(value)
-    if kind in _ATOMS or (kind is tuple and _ATOMS.issuperset(map(type, value))):
+    if is_immutable(value):
         return value
     try:
         return pickle.loads(_fast(value))  # several times faster than deepcopy
@@ -109,8 +114,7 @@ def copy_record(value: Any) -> Any:
 
 def freeze(value: Any) -> Any:
     """The record itself if it is immutable, otherwise a copy for a buffer (only good for :func:`encode`)."""
-    kind = type(value)
-    if kind in _ATOMS or (kind is tuple and _ATOMS.issuperset(map(type, value))):
+    if is_immutable(value):
         return value
     try:
         return _Pickled(_fast(value))

@@ -1,4 +1,4 @@
-"""Settings of the exchange, parsed and checked."""
+"""Settings of the runtime, parsed and checked."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from penstock.errors import ConfigurationError
 
 BUFFER_RECORDS = "penstock.exchange.buffer-records"
+
+LATENCY_INTERVAL = "metrics.latency.interval"
+FORM = "penstock.runtime.form"
+FUSED, LISTED = "fused", "listed"
 
 MAX_RECORDS = 2_000
 """Records per buffer unless set: 1,000 to 2,000 measured best."""
@@ -42,3 +46,44 @@ def _records(text: str) -> int:
         f"The setting {BUFFER_RECORDS} is {text!r}, but a whole number from 1 to {_MOST_RECORDS} is needed there: the "
         "records of a buffer between two tasks."
     )
+
+
+def chain_form(settings: Mapping[str, str]) -> str:
+    """The form of operator chains in a program's configuration: ``fused`` unless set.
+
+    Raises:
+        ConfigurationError: another value than ``fused`` or ``listed``.
+    """
+    form = settings.get(FORM, FUSED)
+    if form in (FUSED, LISTED):
+        return form
+    raise ConfigurationError(
+        f"The setting {FORM} is {form!r}, but {FUSED!r} (one generated function per chain) or {LISTED!r} (an "
+        "object per output, as in Flink) is needed there."
+    )
+
+
+def latency_interval(settings: Mapping[str, str]) -> int:
+    """Milliseconds between two latency markers of a source; 0, the default, for none.
+
+    Raises:
+        ConfigurationError: no whole number.
+    """
+    text = settings.get(LATENCY_INTERVAL, "0").strip()
+    if text.isdecimal():
+        return int(text)
+    raise ConfigurationError(
+        f"The setting {LATENCY_INTERVAL} is {text!r}, but whole milliseconds are needed there, such as 1000; 0 for no "
+        "latency markers."
+    )
+
+
+def check_settings(settings: Mapping[str, str]) -> None:
+    """Look at all settings of the runtime.
+
+    Raises:
+        ConfigurationError: one has a value that makes no sense.
+    """
+    ExchangeOptions.of(settings)
+    chain_form(settings)
+    latency_interval(settings)

@@ -1,99 +1,291 @@
-"""Outputs of an operator: where its records go, inside the chain and over the exchange.
+"""Outputs: where the records, watermarks and latency markers of an operator go.
 
-What Flink builds of ChainingOutput, RecordWriterOutput, BroadcastingOutputCollector and CountingOutput is here one
-function per output, so that a record costs one Python call per hop.
+The *list form* of a chain is made of these objects, as Flink's is: an operator emits to its :class:`CountingOutput`;
+behind it, for each edge in order, is a :class:`ChainingOutput` to the next operator of the chain (or its copying form)
+or a :class:`RecordWriterOutput` at the chain's border, with a :class:`BroadcastingOutputCollector` in front where there
+are several. An output of a side output has a tag, and takes what is emitted with this tag and nothing else. The *fused
+form* (:mod:`.fusion`) replaces how records travel; watermarks and markers always go through the objects.
 
-A chained operator is given the object itself, as in PyFlink, where nobody else can hold it; a copy (:func:`copying`)
-where another reader of the same output, or the state of the operator that emits it, would see it change. So chained and
-unchained programs agree. With the setting ``pipeline.object-reuse`` nothing is copied. Over an exchange every record is
-its own copy.
+Copies: with the setting ``pipeline.object-reuse`` nothing is copied. Otherwise a chained operator is given the object
+itself where nobody else can hold it, as in PyFlink, and a copy where another reader of the same output, or the state of
+the operator that emits it, would see it change. So chained and unchained programs agree. Over an exchange every record
+is its own copy. Flink copies at every step of a chain: there, a function that changes an object *after* emitting it
+does not show that to whoever kept the object further down the chain.
 
-Differs from Flink's default, which copies at every step of a chain: a function that changes an object *after* emitting
-it shows that to whoever kept the object further down the same chain.
+Sources of the semantics: ``OperatorChain``, ``CountingOutput``, ``RecordWriterOutput`` (Flink 1.11).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from penstock.runtime.signals import MIN_WATERMARK, Advance, advance_all
+from penstock.runtime.signals import MIN_WATERMARK, Advance, LatencyMarker
+
+if TYPE_CHECKING:
+    from penstock.runtime.writer import RecordWriter
 
 Collector = Callable[[Any, "int | None"], None]
+"""Takes a record and its timestamp."""
+Feed = Callable[[list[Any], "int | None"], None]
+"""Takes records that have one timestamp."""
+Copy = Callable[[Any], Any]
+Fail = Callable[[BaseException], BaseException]
 
 
-def _discard(value: Any, timestamp: int | None) -> None:
-    """Nobody reads this output."""
+class Taker(Protocol):
+    """What a :class:`ChainingOutput` needs of an operator."""
+
+    def input(self, number: int) -> Collector: ...
+    def watermark(self, number: int) -> Advance: ...
+    def latency(self, marker: LatencyMarker) -> None: ...
 
 
-def copying(target: Collector, copy: Callable[[Any], Any], fail: Callable[[BaseException], BaseException]) -> Collector:
-    """A collector that gives its target a copy of each record (Flink: CopyingChainingOutput).
+class StreamStatus:
+    """Whether a task is active. While it is idle no watermark passes between its operators (Flink:
+    StreamStatusMaintainer)."""
 
-    Args:
-        target: takes the copies.
-        copy: makes them.
-        fail: wraps what it raises for a record that cannot be copied in the emitting operator's failure.
-    """
+    __slots__ = ("active",)
 
-    def collect_copy(value: Any, timestamp: int | None) -> None:
-        try:
-            copied = copy(value)
-        except Exception as error:
-            raise fail(error) from error
-        target(copied, timestamp)
-
-    return collect_copy
-
-
-def fan_out(targets: Sequence[Collector]) -> Collector:
-    """One collector in front of several, which get each record in their order."""
-    if not targets:
-        return _discard
-    if len(targets) == 1:
-        return targets[0]
-    first, *rest = targets
-
-    def broadcast(value: Any, timestamp: int | None) -> None:
-        first(value, timestamp)
-        for target in rest:
-            target(value, timestamp)
-
-    return broadcast
+    def __init__(self) -> None:
+        self.active = True
 
 
 class Output:
-    """The outputs of one operator.
+    """What can be emitted to."""
 
-    Args:
-        main: targets of the main output.
-        sides: targets by id of the side output's tag.
-        clocks: what takes watermarks, of main and side outputs, in edge order.
+    __slots__ = ()
 
-    Attributes:
-        collect: emits (value, timestamp) to the main output. Not counted: the operator knows what it emits.
-        current_watermark: the last one emitted, MIN_WATERMARK before.
-        side_records: records emitted so far by tag id, read by anybody or not.
-    """
-
-    __slots__ = ("_advance", "_sides", "collect", "current_watermark", "side_records")
-
-    def __init__(
-        self, main: Sequence[Collector], sides: dict[str, list[Collector]], clocks: Sequence[Advance] = ()
-    ) -> None:
-        self.collect = fan_out(main)
-        self.current_watermark = MIN_WATERMARK
-        self._advance = advance_all(clocks)
-        self._sides = {tag: fan_out(targets) for tag, targets in sides.items()}
-        self.side_records: dict[str, int] = {}
-
-    def watermark(self, watermark: int) -> None:
-        """Emit a watermark to all outputs."""
-        self.current_watermark = watermark
-        self._advance(watermark)
+    def collect(self, value: Any, timestamp: int | None) -> None:
+        """Take a record."""
+        raise NotImplementedError
 
     def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
-        """Emit to a side output; without a reader the record is counted and dropped."""
+        """Take a record of a side output."""
+        raise NotImplementedError
+
+    def watermark(self, watermark: int) -> None:
+        """Take a watermark; they go to all outputs, side outputs too."""
+        raise NotImplementedError
+
+    def latency(self, marker: LatencyMarker) -> None:
+        """Take a latency marker; it goes one way only."""
+        raise NotImplementedError
+
+
+class ChainingOutput(Output):
+    """Calls the next operator of the chain.
+
+    Args:
+        operator: the next one.
+        number: of its input.
+        tag: of the side output it carries, None for the main output.
+        status: of the task.
+
+    Attributes:
+        target: the operator.
+    """
+
+    __slots__ = ("_advance", "_collect", "_number", "_status", "_tag", "target")
+
+    def __init__(self, operator: Taker, number: int, tag: str | None, status: StreamStatus) -> None:
+        self.target = operator
+        self._number = number
+        self._tag = tag
+        self._status = status
+        self._collect: Collector | None = None
+        self._advance = operator.watermark(number)
+
+    def connect(self) -> ChainingOutput:
+        """Get hold of the operator's collector; without it records do not pass here."""
+        self._collect = self.target.input(self._number)
+        return self
+
+    def collect(self, value: Any, timestamp: int | None) -> None:
+        if self._tag is None:
+            self._pass(value, timestamp)
+
+    def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
+        if tag_id == self._tag:
+            self._pass(value, timestamp)
+
+    def _pass(self, value: Any, timestamp: int | None) -> None:
+        assert self._collect is not None
+        self._collect(value, timestamp)
+
+    def watermark(self, watermark: int) -> None:
+        if self._status.active:
+            self._advance(watermark)
+
+    def latency(self, marker: LatencyMarker) -> None:
+        self.target.latency(marker)
+
+
+class CopyingChainingOutput(ChainingOutput):
+    """The same with a copy of each record.
+
+    Args:
+        operator, number, tag, status: as for ChainingOutput.
+        copy: makes the copies.
+        fail: makes the failure of the emitting operator out of what ``copy`` raises.
+    """
+
+    __slots__ = ("_copy", "_fail")
+
+    def __init__(
+        self, operator: Taker, number: int, tag: str | None, status: StreamStatus, copy: Copy, fail: Fail
+    ) -> None:
+        super().__init__(operator, number, tag, status)
+        self._copy = copy
+        self._fail = fail
+
+    def _pass(self, value: Any, timestamp: int | None) -> None:
+        try:
+            copied = self._copy(value)
+        except Exception as error:
+            raise self._fail(error) from error
+        super()._pass(copied, timestamp)
+
+
+class RecordWriterOutput(Output):
+    """Leads out of the chain, over the exchange.
+
+    Args:
+        writer: to its channels.
+        tag: of the side output it carries, None for the main output.
+
+    Attributes:
+        writer: the same.
+    """
+
+    __slots__ = ("_tag", "writer")
+
+    def __init__(self, writer: RecordWriter, tag: str | None) -> None:
+        self.writer = writer
+        self._tag = tag
+
+    def collect(self, value: Any, timestamp: int | None) -> None:
+        if self._tag is None:
+            self.writer.write(value, timestamp)
+
+    def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
+        if tag_id == self._tag:
+            self.writer.write(value, timestamp)
+
+    def watermark(self, watermark: int) -> None:
+        self.writer.watermark(watermark)
+
+    def latency(self, marker: LatencyMarker) -> None:
+        self.writer.latency(marker)
+
+
+class BroadcastingOutputCollector(Output):
+    """Gives everything to several outputs, in their order; a latency marker to one of them.
+
+    Args:
+        outputs: none, if nobody reads the operator.
+        draw: a number from 0 to below 1, for markers.
+    """
+
+    __slots__ = ("_draw", "outputs")
+
+    def __init__(self, outputs: Sequence[Output], draw: Callable[[], float]) -> None:
+        self.outputs = outputs
+        self._draw = draw
+
+    def collect(self, value: Any, timestamp: int | None) -> None:
+        for output in self.outputs:
+            output.collect(value, timestamp)
+
+    def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
+        for output in self.outputs:
+            output.collect_side(tag_id, value, timestamp)
+
+    def watermark(self, watermark: int) -> None:
+        for output in self.outputs:
+            output.watermark(watermark)
+
+    def latency(self, marker: LatencyMarker) -> None:
+        if self.outputs:
+            self.outputs[int(self._draw() * len(self.outputs))].latency(marker)
+
+
+class CopyingBroadcastingOutputCollector(BroadcastingOutputCollector):
+    """The copying form: all operators get copies but the last, which may have the object itself.
+
+    It holds :class:`CopyingChainingOutput` objects, with no copy in the last; a writer serialises, which is a copy.
+    """
+
+    __slots__ = ()
+
+
+class Target(NamedTuple):
+    """An output as plain data, from which both forms are made.
+
+    Attributes:
+        tag: of the side output, None for the main output.
+        writer: at the border of the chain, else None.
+        position, number: the next operator and its input, where there is no writer.
+        copy: makes the copies that the operator is given, None for none.
+    """
+
+    tag: str | None
+    writer: RecordWriter | None = None
+    position: int = -1
+    number: int = 0
+    copy: Copy | None = None
+
+
+class CountingOutput(Output):
+    """What an operator emits to: counts, and remembers the last watermark.
+
+    Args:
+        inner: where it goes on.
+
+    Attributes:
+        inner: the same.
+        records: emitted to the main output, as far as they came through here.
+        side_records: emitted by tag id, read by anybody or not.
+        current_watermark: the last one emitted, MIN_WATERMARK before.
+    """
+
+    __slots__ = ("current_watermark", "inner", "records", "side_records")
+
+    def __init__(self, inner: Output) -> None:
+        self.inner = inner
+        self.records = 0
+        self.side_records: dict[str, int] = {}
+        self.current_watermark = MIN_WATERMARK
+
+    def collect(self, value: Any, timestamp: int | None) -> None:
+        self.records += 1
+        self.inner.collect(value, timestamp)
+
+    def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
+        self.count_side(tag_id)
+        self.inner.collect_side(tag_id, value, timestamp)
+
+    def count_side(self, tag_id: str) -> None:
+        """Count a record of a side output."""
         self.side_records[tag_id] = self.side_records.get(tag_id, 0) + 1
-        target = self._sides.get(tag_id)
-        if target is not None:
-            target(value, timestamp)
+
+    def feed(self, values: list[Any], timestamp: int | None) -> None:
+        """Take records that have one timestamp."""
+        collect = self.collect
+        for value in values:
+            collect(value, timestamp)
+
+    def watermark(self, watermark: int) -> None:
+        self.current_watermark = watermark
+        self.inner.watermark(watermark)
+
+    def latency(self, marker: LatencyMarker) -> None:
+        self.inner.latency(marker)
+
+
+def joined(outputs: Sequence[Output], draw: Callable[[], float]) -> Output:
+    """One output in front of any number."""
+    if len(outputs) == 1:
+        return outputs[0]
+    copying = any(isinstance(output, CopyingChainingOutput) for output in outputs)
+    return (CopyingBroadcastingOutputCollector if copying else BroadcastingOutputCollector)(outputs, draw)

@@ -1,43 +1,41 @@
-"""What travels among the records of a stream: watermarks and idleness.
+"""What travels among the records of a stream: watermarks, idleness, latency markers.
 
 A *watermark* t says that no record with a timestamp of t or less is to come; MAX_WATERMARK is the end of the input. An
 *idle* channel has nothing to say for now and holds nobody back. Inside a chain signals are calls; in a buffer each is
 ``(index of the record it stands before, kind, payload)``.
 
-Source of the semantics: ``Watermark`` and ``StreamStatus`` (Flink 1.11).
+Sources of the semantics: ``Watermark``, ``StreamStatus``, ``LatencyMarker`` (Flink 1.11).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 MIN_WATERMARK = -0x8000000000000000
 """Long.MIN_VALUE: nothing is known of the time."""
 MAX_WATERMARK = 0x7FFFFFFFFFFFFFFF
 """Long.MAX_VALUE: the end of time, and of the input."""
 
-WATERMARK, STATUS = 0, 1
-"""Kinds of signals; the payload is the watermark, or 1 for active and 0 for idle."""
+WATERMARK, STATUS, LATENCY = 0, 1, 2
+"""Kinds of signals; the payload is the watermark, or 1 for active and 0 for idle, or a latency marker."""
 
-Signal = tuple[int, int, int]
+Signal = tuple[int, int, Any]
 Signals = list[Signal]
 Advance = Callable[[int], None]
 """Takes a watermark."""
 
 
-def _nobody(watermark: int) -> None:
-    """Nobody asks for the time."""
+class LatencyMarker(NamedTuple):
+    """Travels from a source through one operator after another, so that each can tell how long it took (Flink:
+    LatencyMarker). At a branch it goes one way.
 
+    Attributes:
+        time: when the source made it, in milliseconds since the epoch.
+        operator_id: of the source.
+        subtask: of the source.
+    """
 
-def advance_all(targets: Sequence[Advance]) -> Advance:
-    """One function in front of several that take a watermark in their order."""
-    if not targets:
-        return _nobody
-    if len(targets) == 1:
-        return targets[0]
-
-    def advance(watermark: int) -> None:
-        for target in targets:
-            target(watermark)
-
-    return advance
+    time: int
+    operator_id: str
+    subtask: int

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,11 @@ class SinkWriter:
     """A sink in one subtask: ``open``, ``write`` per record, then ``finish`` or ``discard``."""
 
     write: Callable[[Any], None]
+
+    def write_all(self, values: Sequence[Any]) -> None:
+        """``write`` for each."""
+        for value in values:
+            self.write(value)
 
     def open(self) -> None:
         """Before the first record."""
@@ -69,7 +74,16 @@ class _Buffered(SinkWriter):
             if len(items) >= _LINES:
                 self.finish()
 
-        self._items, self._send, self.write = items, send, write
+        self._items, self._make, self._send, self.write = items, make, send, write
+
+    def write_all(self, values: Sequence[Any]) -> None:
+        start = 0
+        while start < len(values):
+            end = start + _LINES - len(self._items)
+            self._items.extend(map(self._make, values[start:end]))
+            start = end
+            if len(self._items) >= _LINES:
+                self.finish()
 
     def finish(self) -> None:
         if self._items:
@@ -176,6 +190,9 @@ class _TextFile(SinkWriter):
 
     def write(self, value: Any) -> None:  # type: ignore[override]
         self._file.write(self._text(value) + "\n")
+
+    def write_all(self, values: Sequence[Any]) -> None:
+        self._file.write("".join([text + "\n" for text in map(self._text, values)]))
 
     def finish(self) -> None:
         self._file.flush()

@@ -5,7 +5,7 @@ code in a
 thread of its own that moves only while its consumer waits: at any moment exactly one of the two runs, so nothing needs
 a lock and nothing depends on timing.
 
-In a chain each operator calls the next one, so a chain of n operators is 2n Python calls deep. :func:`deep` raises the
+In a chain each operator calls the next one, so a chain of n operators in the list form is up to 6n Python calls deep. :func:`deep` raises the
 recursion limit by what a task needs. Since Python 3.11 such calls take no C stack; before, a deep chain also runs in a
 thread with a larger stack.
 """
@@ -26,7 +26,7 @@ T = TypeVar("T")
 Pause = Callable[[], None]
 
 _GC_THRESHOLD = 50_000
-_FRAMES_PER_OPERATOR = 3
+_FRAMES_PER_OPERATOR = 7
 _STACK_PER_OPERATOR = 8 << 10
 _SHALLOW = 200
 """Chains up to this length fit the default limit beside what user functions need."""

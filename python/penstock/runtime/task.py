@@ -16,11 +16,11 @@ from penstock.runtime.config import JobConfig, OperatorConfig, PendingFile, Task
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.exchange import DRIVER, REPORT, Arrival, Channel, InputGate, Row, payload, timestamps
 from penstock.runtime.failure import OperatorFailure, exit_error, job_error
-from penstock.runtime.operators.base import LiveOperator
+from penstock.runtime.fusion import TimedFeed
 from penstock.runtime.operators.source import SourceOperator
 from penstock.runtime.outbox import Outbox
-from penstock.runtime.outputs import Collector
-from penstock.runtime.signals import WATERMARK, Signals
+from penstock.runtime.outputs import Feed
+from penstock.runtime.signals import STATUS, WATERMARK, Signals
 from penstock.runtime.steps import deep, next_stride
 from penstock.runtime.timers import Clock
 from penstock.runtime.valve import Valve
@@ -52,7 +52,9 @@ class Task:
         self._gate = InputGate(vertex.inputs, vertex.parallelism, subtask)
         self._clock = Clock()
         self._chain: OperatorChain | None = None
-        self._collectors: dict[int, Collector] = {}
+        self._numbers: dict[int, int] = {}
+        self._feeds: dict[int, Feed] = {}
+        self._timed_feeds: dict[int, TimedFeed] = {}
         self._valves: dict[int, Valve] = {}
         self._round = 0
         self._active = True
@@ -117,17 +119,24 @@ class Task:
     def _open(self) -> OperatorChain:
         if self._chain is None:
             self._chain = OperatorChain(self._vertex, self._subtask, self._context, self._out.append)
-            self._connect(self._chain.head)
+            self._connect(self._chain)
             self._chain.open()
         return self._chain
 
-    def _connect(self, head: LiveOperator) -> None:
-        """Lead every edge to the head's collector and watermark of its input."""
-        edges, channels = self._vertex.inputs, self._gate.channels
-        inputs = {n: head.input(n) for n in sorted(channels)}
+    def _connect(self, chain: OperatorChain) -> None:
+        """Lead every edge to its input of the head."""
+        edges, channels, head = self._vertex.inputs, self._gate.channels, chain.head
         valves = {n: Valve(channels[n], head.watermark(n), self._toggle) for n in sorted(channels)}
-        self._collectors = {each.edge: inputs[each.input] for each in edges}
+        self._feeds = {n: chain.feed(n) for n in sorted(channels)}
+        self._numbers = {each.edge: each.input for each in edges}
         self._valves = {each.edge: valves[each.input] for each in edges}
+
+    def _timed_feed(self, number: int) -> TimedFeed:
+        """Made when first asked for, as most inputs have no timestamps."""
+        feed = self._timed_feeds.get(number)
+        if feed is None:
+            feed = self._timed_feeds[number] = self._open().timed_feed(number)
+        return feed
 
     def _toggle(self, active: bool) -> None:
         """An input, or the source, has fallen idle or come back; the task is idle when all of them are."""
@@ -176,39 +185,39 @@ class Task:
         times = timestamps(stamps, len(values)) if stamps else None
         if signals:
             return self._feed_mixed(channel, values, times, signals)
-        return self._feed(self._collectors[channel[0]], values, times)
+        return self._feed(self._numbers[channel[0]], values, times)
 
-    def _feed(self, collect: Collector, values: list[Any], times: Times) -> Iterator[Row]:
+    def _feed(self, number: int, values: list[Any], times: Times) -> Iterator[Row]:
         """The records of a buffer into the chain, and its rows out: one record may be a split of a file or explode
         into millions, so rows that pile up leave after each."""
         position, stride = 0, 1
         while position < len(values):
             some = values[position : position + stride]
             if times is None:
-                for value in some:
-                    collect(value, None)
+                self._feeds[number](some, None)
             else:
-                for value in some:
-                    collect(value, next(times))
+                self._timed_feed(number)(some, times)
             position += stride
             stride = next_stride(stride, self._backlog())
             yield from self._drain()
 
     def _feed_mixed(self, channel: Channel, values: list[Any], times: Times, signals: Signals) -> Iterator[Row]:
         """The same for a buffer with watermarks in it."""
-        collect, valve = self._collectors[channel[0]], self._valves[channel[0]]
+        number, valve = self._numbers[channel[0]], self._valves[channel[0]]
         position = 0
         for index, kind, value in signals:
             if position < index:
-                yield from self._feed(collect, values[position:index], times)
+                yield from self._feed(number, values[position:index], times)
                 position = index
             if kind == WATERMARK:
                 valve.watermark(channel, value)
-            else:
+            elif kind == STATUS:
                 valve.status(channel, bool(value))
+            else:
+                self._open().head.latency(value)
             if self._backlog():
                 yield from self._drain()
-        yield from self._feed(collect, values[position:] if position else values, times)
+        yield from self._feed(number, values[position:] if position else values, times)
 
     def _run_to_end(self) -> Iterator[Row | None]:
         chain = self._open()

@@ -5,6 +5,7 @@ A buffer is closed at so many records (``penstock.exchange.buffer-records``) or 
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,7 +14,7 @@ from penstock.runtime.config import NetworkOutput
 from penstock.runtime.exchange import ROUND_BITS, Emit, timestamps
 from penstock.runtime.options import ExchangeOptions
 from penstock.runtime.partition import POINTWISE, Selector, channel_selector, pointwise_consumers, seed_of
-from penstock.runtime.signals import MAX_WATERMARK, STATUS, WATERMARK, Signal
+from penstock.runtime.signals import LATENCY, MAX_WATERMARK, STATUS, WATERMARK, LatencyMarker, Signal
 
 Fail = Callable[[BaseException], BaseException]
 
@@ -67,6 +68,8 @@ class RecordWriter:
         self._values: list[list[Any]] = [[] for _ in range(self._count)]
         self._stamps: list[list[tuple[int, int]]] = [[] for _ in range(self._count)]
         self._signals: list[list[Signal]] = [[] for _ in range(self._count)]
+        self._markers: list[list[Signal]] = [[] for _ in range(self._count)]
+        self._draw = random.Random(seed_of("latency", output.seed, subtask)).randrange
         self._last: list[int | None] = [None] * self._count
         self._round = 0
         self._sent = [0] * self._count  # the round of the last row
@@ -200,6 +203,12 @@ class RecordWriter:
             if len(signals) >= MAX_SIGNALS:
                 self._flush(channel)
 
+    def latency(self, marker: LatencyMarker) -> None:
+        """Write a latency marker into one channel. It goes with the next buffer and never makes one: when buffers
+        leave must not depend on the clock."""
+        channel = self._draw(self._count)
+        self._markers[channel].append((len(self._values[channel]), LATENCY, marker))
+
     def send(self) -> None:
         """Send everything so far; more may follow."""
         for channel in range(self._count):
@@ -219,6 +228,9 @@ class RecordWriter:
         self._values[channel] = []
         self._stamps[channel] = [] if last is None else [(0, last)]
         self._signals[channel] = []
+        if self._markers[channel]:
+            signals = sorted([*signals, *self._markers[channel]], key=lambda signal: signal[0])
+            self._markers[channel] = []
         try:
             pieces = [encode(values, stamps, signals)]
         except Exception as error:

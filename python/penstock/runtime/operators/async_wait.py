@@ -20,7 +20,7 @@ from penstock.errors import PenstockError
 from penstock.runtime.binding import bind, unless_iterable
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
-from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.outputs import Collector, CountingOutput
 from penstock.runtime.text import file_text
 
 
@@ -43,7 +43,7 @@ class AsyncWait(StreamOperator):
     capacity: int = 100
     output_type: TypeInformation | None = None
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _AsyncWait(context, output, self)
 
 
@@ -76,17 +76,14 @@ class _Call:
 class _AsyncWait(LiveOperator):
     counts_output: ClassVar[bool] = False
 
-    def __init__(self, context: OperatorContext, output: Output, spec: AsyncWait) -> None:
+    def __init__(self, context: OperatorContext, output: CountingOutput, spec: AsyncWait) -> None:
         super().__init__(context, output, spec.f, spec.keyed)
         self._spec = spec
         self._loop = asyncio.new_event_loop()
         self._segments = deque([_Segment()])
         self._seconds = spec.timeout / 1000 if spec.timeout > 0 else None
         self._under_way = 0
-        self._emitted = 0
-
-    def main_records(self, records_in: int) -> int:
-        return self._emitted
+        self.emitted: int = 0
 
     def input(self, number: int) -> Collector:
         invoke, capacity = bind(self.function, "async_invoke"), max(self._spec.capacity, 1)
@@ -164,7 +161,7 @@ class _AsyncWait(LiveOperator):
         assert call.results is not None
         try:
             for result in call.results:
-                self._emitted += 1
+                self.emitted += 1
                 self.output.collect(result, call.timestamp)
         except Exception as error:
             raise self.context.fail(unless_iterable(call.results, self.function, error)) from error

@@ -10,8 +10,10 @@ subtask ``build`` makes the :class:`LiveOperator`. The task calls, in this order
     end_input(), close()        head first; what these emit still reaches the operators below
     dispose()                   always, also after a failure: user functions close here if they have not
 
-Counting: the chain asks ``main_records(records_in)`` after the last record; an operator that emits one record per input
-need not count at all.
+Counting: an operator that does not emit exactly one record per record counts what it emits, in ``emitted``.
+
+Speed: :meth:`LiveOperator.fragment` gives the same work as ``input`` as statements for a generated function
+(:mod:`penstock.runtime.fusion`); without it the operator is called.
 """
 
 from __future__ import annotations
@@ -22,12 +24,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
 
 from penstock.common.typeinfo import TypeInformation
+from penstock.metrics.group import MetricGroup
 from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.binding import lifecycle
 from penstock.runtime.context import OperatorContext, RuntimeContext
-from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.fragments import Fragment, Leaf
+from penstock.runtime.outputs import Collector, CountingOutput
 from penstock.runtime.partition import KeyPartition
-from penstock.runtime.signals import Advance
+from penstock.runtime.signals import Advance, LatencyMarker
 
 S = TypeVar("S", bound="StreamOperator")
 
@@ -38,10 +42,12 @@ class StreamOperator:
 
     Attributes:
         keeps_output: whether its state may hold the objects it emits; then operators chained to it get copies.
+        toggles: whether it may declare the task idle between two records.
         keyed: how the input is keyed, for operators behind ``key_by``.
     """
 
     keeps_output: ClassVar[bool] = False
+    toggles: ClassVar[bool] = False
 
     keyed: KeyPartition | None = field(default=None, kw_only=True)
 
@@ -67,7 +73,7 @@ class StreamOperator:
         """
         return self
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         """The running operator of one subtask."""
         raise NotImplementedError
 
@@ -84,13 +90,15 @@ class LiveOperator:
     Attributes:
         counts_output: False leaves numRecordsOut at 0, as some of Flink's operators do.
         late_dropped: records dropped because they came too late.
+        emitted: records emitted to the main output; None for as many as have come in.
     """
 
     counts_output: ClassVar[bool] = True
     late_dropped = 0
+    emitted: int | None = None
 
     def __init__(
-        self, context: OperatorContext, output: Output, function: Any = None, keyed: KeyPartition | None = None
+        self, context: OperatorContext, output: CountingOutput, function: Any = None, keyed: KeyPartition | None = None
     ) -> None:
         self.context = context
         self.output = output
@@ -114,9 +122,15 @@ class LiveOperator:
         self.context.time.advance(watermark)
         self.output.watermark(watermark)
 
-    def main_records(self, records_in: int) -> int:
-        """Records emitted to the main output."""
-        return records_in
+    def fragment(self) -> Fragment | Leaf | None:
+        """What ``input(0)`` does with a record, as statements; None if there is no such form."""
+        return None
+
+    def latency(self, marker: LatencyMarker) -> None:
+        """A latency marker has come: note how long it took, and let it go on. It bypasses the user's functions."""
+        taken = self.context.clock.now() - marker.time
+        MetricGroup(self.context.metrics).distribution(f"latency.source_id.{marker.operator_id}").update(taken)
+        self.output.latency(marker)
 
     def measured(self, records_in: int, records_out: int) -> SubtaskMetrics:
         """What the operator reports after its last record, given what it has read and written."""
@@ -170,6 +184,14 @@ class LiveOperator:
         if self.keyed is None or not (always or lifecycle(self.function, "open")):
             return process
         return self.keyed_input(process, self.keyed)
+
+    def with_key_line(self, fragment: Fragment, *, always: bool = False) -> Fragment:
+        """What :meth:`with_key` does, for a fragment."""
+        keyed = self.keyed
+        if keyed is None or not (always or lifecycle(self.function, "open")):
+            return fragment
+        bindings = {"enter": self.context.keyed_state(keyed).enter, "key": keyed.selector()}
+        return fragment.after(("{enter}({key}({v}))",), bindings)
 
     def keyed_input(self, process: Collector, keyed: KeyPartition) -> Collector:
         """``process`` with the record's key made current before."""

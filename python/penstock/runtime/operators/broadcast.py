@@ -19,7 +19,7 @@ from penstock.runtime.handles import handle_of
 from penstock.runtime.operators.base import LiveOperator
 from penstock.runtime.operators.process import ProcessContext
 from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
-from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.outputs import Collector, CountingOutput
 from penstock.runtime.state import KeyedState
 
 
@@ -35,7 +35,7 @@ class BroadcastProcess(TwoInputOperator):
     f: Any
     states: tuple[str, ...]
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _BroadcastProcess(context, output, self)
 
 
@@ -151,7 +151,7 @@ class _Context(ProcessContext):
 
 
 class _BroadcastProcess(LiveTwoInputs):
-    def __init__(self, context: OperatorContext, output: Output, spec: BroadcastProcess) -> None:
+    def __init__(self, context: OperatorContext, output: CountingOutput, spec: BroadcastProcess) -> None:
         super().__init__(context, output, spec.f, spec)
         states = {name: BroadcastState(context.broadcast_state(name)) for name in spec.states}
         frozen = {name: ReadOnlyBroadcastState(context.broadcast_state(name)) for name in spec.states}

@@ -12,8 +12,9 @@ from typing import Any
 from penstock.common.typeinfo import TypeInformation
 from penstock.runtime.binding import bind, unless_iterable
 from penstock.runtime.context import OperatorContext
+from penstock.runtime.fragments import Fragment
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
-from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.outputs import Collector, CountingOutput
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +29,7 @@ class StreamMap(StreamOperator):
     f: Any
     output_type: TypeInformation | None = None
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _Map(context, output, self.f, self.keyed)
 
 
@@ -45,6 +46,9 @@ class _Map(LiveOperator):
 
         return self.with_key(process)
 
+    def fragment(self) -> Fragment:
+        return self.with_key_line(Fragment(("{o} = {f}({v})",), {"f": bind(self.function, "map")}))
+
 
 @dataclass(frozen=True, eq=False)
 class StreamFlatMap(StreamOperator):
@@ -58,28 +62,40 @@ class StreamFlatMap(StreamOperator):
     f: Any
     output_type: TypeInformation | None = None
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _FlatMap(context, output, self.f, self.keyed)
 
 
 class _FlatMap(LiveOperator):
+    emitted: int = 0
+
     def input(self, number: int) -> Collector:
         f, collect, fail = bind(self.function, "flat_map"), self.output.collect, self.context.fail
-        emitted = 0
 
         def process(value: Any, timestamp: int | None) -> None:
-            nonlocal emitted
             results: Any = ()
             try:
                 results = f(value)
                 for result in results:
-                    emitted += 1
+                    self.emitted += 1
                     collect(result, timestamp)
             except Exception as error:
                 raise fail(unless_iterable(results, f, error)) from error
 
-        self.main_records = lambda records_in: emitted
         return self.with_key(process)
+
+    def fragment(self) -> Fragment:
+        f = bind(self.function, "flat_map")
+        return self.with_key_line(
+            Fragment(
+                ("{r} = ()", "{r} = {f}({v})", "for {o} in {r}:"),
+                {"f": f},
+                depth=1,
+                counted=True,
+                loops=1,
+                explain=lambda names, error: unless_iterable(names["r"], f, error),
+            )
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,24 +108,27 @@ class StreamFilter(StreamOperator):
 
     f: Any
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _Filter(context, output, self.f, self.keyed)
 
 
 class _Filter(LiveOperator):
+    emitted: int = 0
+
     def input(self, number: int) -> Collector:
         f, collect, fail = bind(self.function, "filter"), self.output.collect, self.context.fail
-        emitted = 0
 
         def process(value: Any, timestamp: int | None) -> None:
-            nonlocal emitted
             try:
-                keep = f(value)
+                keep = bool(f(value))
             except Exception as error:
                 raise fail(error) from error
             if keep:
-                emitted += 1
+                self.emitted += 1
                 collect(value, timestamp)
 
-        self.main_records = lambda records_in: emitted
         return self.with_key(process)
+
+    def fragment(self) -> Fragment:
+        f = bind(self.function, "filter")
+        return self.with_key_line(Fragment(("if {f}({v}):",), {"f": f}, out="{v}", depth=1, counted=True))

@@ -16,7 +16,7 @@ from penstock.runtime.binding import bind
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.operators.base import LiveOperator
 from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
-from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.outputs import Collector, CountingOutput
 from penstock.runtime.state import KeyedState
 from penstock.runtime.timers import Timer
 
@@ -37,7 +37,7 @@ class IntervalJoin(TwoInputOperator):
     lower: int
     upper: int
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _IntervalJoin(context, output, self)
 
 
@@ -83,7 +83,7 @@ class _Buffer:
 
 
 class _IntervalJoin(LiveTwoInputs):
-    def __init__(self, context: OperatorContext, output: Output, spec: IntervalJoin) -> None:
+    def __init__(self, context: OperatorContext, output: CountingOutput, spec: IntervalJoin) -> None:
         super().__init__(context, output, spec.f, spec)
         assert context.state is not None
         self._state: KeyedState = context.state

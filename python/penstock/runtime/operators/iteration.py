@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
-from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.outputs import Collector, CountingOutput
 from penstock.runtime.signals import MAX_WATERMARK
 
 
@@ -20,7 +20,7 @@ from penstock.runtime.signals import MAX_WATERMARK
 class IterationHead(StreamOperator):
     """Where a loop's records come back."""
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _Head(context, output)
 
 
@@ -28,7 +28,7 @@ class IterationHead(StreamOperator):
 class IterationTail(StreamOperator):
     """Where a loop's records go back."""
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _Tail(context, output)
 
 

@@ -6,7 +6,7 @@ is PyFlink's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,9 @@ from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
 from penstock.runtime.binding import bind, lifecycle, unless_iterable
 from penstock.runtime.context import OperatorContext
+from penstock.runtime.fragments import Fragment
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
-from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.outputs import Collector, CountingOutput
 from penstock.runtime.state import KeyedState
 from penstock.runtime.timers import Timer
 
@@ -117,12 +118,11 @@ class Yielding(LiveOperator):
         keyed: how the (first) input is keyed.
     """
 
-    def __init__(self, context: OperatorContext, output: Output, function: Any, keyed: Any = None) -> None:
+    emitted: int
+
+    def __init__(self, context: OperatorContext, output: CountingOutput, function: Any, keyed: Any = None) -> None:
         super().__init__(context, output, function, keyed)
         self.emitted = 0
-
-    def main_records(self, records_in: int) -> int:
-        return self.emitted
 
     def emit(self, results: Any, timestamp: int | None) -> None:
         """Emit what a function has returned; None is nothing.
@@ -194,7 +194,7 @@ class ProcessOperator(StreamOperator):
     f: Any
     output_type: TypeInformation | None = None
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _Process(context, output, self.f, self.keyed)
 
 
@@ -204,7 +204,7 @@ class KeyedProcessOperator(ProcessOperator):
 
 
 class _Process(Yielding):
-    def __init__(self, context: OperatorContext, output: Output, function: Any, keyed: Any) -> None:
+    def __init__(self, context: OperatorContext, output: CountingOutput, function: Any, keyed: Any) -> None:
         super().__init__(context, output, function, keyed)
         self._ctx = ProcessContext(context)
         if context.state is not None:
@@ -212,3 +212,27 @@ class _Process(Yielding):
 
     def input(self, number: int) -> Collector:
         return self.with_key(self.processing(bind(self.function, "process_element"), self._ctx), always=True)
+
+    def fragment(self) -> Fragment:
+        f = bind(self.function, "process_element")
+        bindings = {"f": f, "ctx": self._ctx, "side": self.output.collect_side, "tag": OutputTag}
+        return self.with_key_line(
+            Fragment(_LINES, bindings, depth=3, counted=True, loops=1, explain=self._explain), always=True
+        )
+
+    def _explain(self, names: Mapping[str, Any], error: Exception) -> Exception:
+        return unless_iterable(names["r"], self.function, error)
+
+
+_LINES = (
+    "{r} = ()",
+    "{ctx}._timestamp = {t}",
+    "{ctx}._domain = None",
+    "{r} = {f}({v}, {ctx})",
+    "if {r} is not None:",
+    " for {o} in {r}:",
+    "  if type({o}) is tuple and len({o}) == 2 and type({o}[0]) is {tag}:",
+    "   {side}({o}[0].tag_id, {o}[1], {t})",
+    "  else:",
+)
+"""What ``Yielding.processing`` does, as statements."""

@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 from penstock.errors import InvalidProgramError
 from penstock.runtime.binding import bind
 from penstock.runtime.context import OperatorContext
+from penstock.runtime.fragments import Fragment
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
-from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.outputs import Collector, CountingOutput
 from penstock.runtime.partition import KeyPartition
 
 _MISSING = object()
@@ -36,7 +37,7 @@ class GroupedReduce(StreamOperator):
 
     reducer: Any
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _GroupedReduce(context, output, self.reducer, key_of(self))
 
 
@@ -73,6 +74,32 @@ class _GroupedReduce(LiveOperator):
 
         return process
 
+    def fragment(self) -> Fragment:
+        assert self.keyed is not None
+        state = self.context.keyed_state(self.keyed)
+        bindings = {
+            "key": self.keyed.selector(),
+            "state": state,
+            "enter": state.enter,
+            "get": state.table(STATE).get,
+            "table": state.table(STATE),
+            "missing": _MISSING,
+            "reduce": bind(self.function, "reduce"),
+        }
+        return Fragment(_LINES, bindings)
+
+
+_LINES = (
+    "{r} = {key}({v})",
+    "if type({r}) is str:",
+    " {state}.current_key = {state}.slot = {r}",
+    "else:",
+    " {r} = {enter}({r})",
+    "{o} = {get}({r}, {missing})",
+    "{o} = {table}[{r}] = {v} if {o} is {missing} else {reduce}({o}, {v})",
+)
+"""What ``_GroupedReduce.input`` does, as statements."""
+
 
 @dataclass(frozen=True, eq=False)
 class GroupedFold(StreamOperator):
@@ -88,12 +115,12 @@ class GroupedFold(StreamOperator):
     initial: Any
     folder: Any
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _GroupedFold(context, output, self)
 
 
 class _GroupedFold(LiveOperator):
-    def __init__(self, context: OperatorContext, output: Output, spec: GroupedFold) -> None:
+    def __init__(self, context: OperatorContext, output: CountingOutput, spec: GroupedFold) -> None:
         super().__init__(context, output, spec.folder, key_of(spec))
         self._initial = spec.initial
 

@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.runtime.binding import bind
+from penstock.runtime.codec import freezer
 from penstock.runtime.context import OperatorContext
+from penstock.runtime.fragments import Fragment, Leaf
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
-from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.outputs import Collector, CountingOutput
 from penstock.runtime.sinks import BuiltinSink, SinkWriter
 
 
@@ -34,7 +36,7 @@ class StreamSink(StreamOperator):
             return replace(self, function=self.function.prepare(parallelism))
         return self
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         if isinstance(self.function, BuiltinSink):
             return _BuiltinSink(context, output, self.function)
         return _UserSink(context, output, self.function, self.keyed)
@@ -54,8 +56,7 @@ class SinkContext:
 
 
 class _UserSink(LiveOperator):
-    def main_records(self, records_in: int) -> int:
-        return 0
+    emitted: int = 0
 
     def input(self, number: int) -> Collector:
         invoke, fail = bind(self.function, "invoke"), self.context.fail
@@ -72,6 +73,13 @@ class _UserSink(LiveOperator):
                 raise fail(error) from error
 
         return self.with_key(process)
+
+    def fragment(self) -> Fragment:
+        invoke = bind(self.function, "invoke")
+        if not _takes_context(invoke):
+            return self.with_key_line(Fragment(("{f}({v})",), {"f": invoke}))
+        lines = "{ctx}._timestamp = {t}", "{f}({v}, {ctx})"
+        return self.with_key_line(Fragment(lines, {"f": invoke, "ctx": SinkContext()}))
 
 
 def _takes_context(invoke: Callable[..., Any]) -> bool:
@@ -91,13 +99,16 @@ def _takes_context(invoke: Callable[..., Any]) -> bool:
 class _BuiltinSink(LiveOperator):
     """The writer opens with the operator and finishes in ``close``; a failure discards what it wrote."""
 
-    def __init__(self, context: OperatorContext, output: Output, sink: BuiltinSink) -> None:
+    emitted: int = 0
+
+    def __init__(self, context: OperatorContext, output: CountingOutput, sink: BuiltinSink) -> None:
         super().__init__(context, output)
         self._writer: SinkWriter | None = None
         self._made = sink.writer(context)
 
-    def main_records(self, records_in: int) -> int:
-        return 0
+    def fragment(self) -> Leaf:
+        write_all, immutable = self._made.write_all, freezer(self.context.config.input_type) is None
+        return Leaf(self.input(0), lambda values, timestamp: self.call(write_all, values), immutable)
 
     def input(self, number: int) -> Collector:
         write, fail = self._made.write, self.context.fail

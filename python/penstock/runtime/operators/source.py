@@ -14,10 +14,11 @@ from penstock.runtime.binding import bind, lifecycle
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.files import FileSplit, read_lines
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
-from penstock.runtime.outputs import Collector, Output
-from penstock.runtime.signals import MAX_WATERMARK
+from penstock.runtime.options import latency_interval
+from penstock.runtime.outputs import Collector, CountingOutput
+from penstock.runtime.signals import MAX_WATERMARK, LatencyMarker
 from penstock.runtime.sources import BatchSource
-from penstock.runtime.steps import Pause, in_steps, next_stride
+from penstock.runtime.steps import STRIDE, Pause, in_steps, next_stride
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,7 @@ class StreamSource(StreamOperator):
             return replace(self, function=self.function.prepare(parallelism))
         return self
 
-    def build(self, context: OperatorContext, output: Output) -> SourceOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> SourceOperator:
         return SourceOperator(context, output, self.function)
 
 
@@ -45,7 +46,9 @@ class SourceContext:
 
     __slots__ = ("_breathe", "_collect", "_context", "_idle", "_output", "_pause", "_rounds", "emitted")
 
-    def __init__(self, output: Output, context: OperatorContext, backlog: Callable[[], bool], breathe: Pause) -> None:
+    def __init__(
+        self, output: CountingOutput, context: OperatorContext, backlog: Callable[[], bool], breathe: Pause
+    ) -> None:
         self._output = output
         self._breathe = breathe
         self._collect = output.collect
@@ -53,7 +56,7 @@ class SourceContext:
         self._pause = lambda: breathe() if backlog() else None
         self._idle = False
         self._rounds = 0
-        self.emitted = 0
+        self.emitted: int = 0
 
     def collect(self, value: Any) -> None:
         """Emit a record without a timestamp."""
@@ -103,12 +106,11 @@ class SourceContext:
 class SourceOperator(LiveOperator):
     """A source in one subtask: nothing comes in, :meth:`run` makes the records."""
 
-    def __init__(self, context: OperatorContext, output: Output, function: Any) -> None:
-        super().__init__(context, output, function)
-        self._emitted = 0
+    emitted: int = 0
 
-    def main_records(self, records_in: int) -> int:
-        return self._emitted
+    def __init__(self, context: OperatorContext, output: CountingOutput, function: Any) -> None:
+        super().__init__(context, output, function)
+        self.emitted = 0
 
     def run(self, backlog: Callable[[], bool]) -> Iterator[None]:
         """Emit everything; yields now and then, so that the rows made meanwhile can leave the task.
@@ -116,24 +118,40 @@ class SourceOperator(LiveOperator):
         Args:
             backlog: whether rows wait to leave.
         """
+        interval = latency_interval(self.context.job.settings)
+        if interval > 0:
+            backlog = self._with_markers(backlog, interval)
         if isinstance(self.function, BatchSource):
             return self._run_batches(self.function, backlog)
         return self._run_function(bind(self.function, "run"), backlog)
 
+    def _with_markers(self, backlog: Callable[[], bool], interval: int) -> Callable[[], bool]:
+        """``backlog``, and a latency marker whenever so many milliseconds have passed."""
+        context, due = self.context, self.context.clock.now()
+
+        def look() -> bool:
+            nonlocal due
+            now = context.clock.now()
+            if now >= due:
+                due = now + interval
+                self.output.latency(LatencyMarker(now, context.config.operator_id, context.subtask))
+            return backlog()
+
+        return look
+
     def _run_batches(self, source: BatchSource, backlog: Callable[[], bool]) -> Iterator[None]:
-        collect, context = self.output.collect, self.context
+        feed, context = self.output.feed, self.context
         batches = self.call(source.batches, context.subtask, context.vertex.parallelism)
         while (batch := self.call(next, batches, None)) is not None:
             position, stride = 0, 1
             while position < len(batch):
-                for value in batch[position : position + stride]:
-                    collect(value, None)
+                feed(batch[position : position + stride], None)
                 position += stride
                 waiting = backlog()
                 stride = next_stride(stride, waiting)
                 if waiting:
                     yield
-            self._emitted += len(batch)
+            self.emitted += len(batch)
 
     def _run_function(self, run: Callable[[Any], None], backlog: Callable[[], bool]) -> Iterator[None]:
         contexts: list[SourceContext] = []
@@ -151,7 +169,7 @@ class SourceOperator(LiveOperator):
             if cancel is not None:
                 cancel()
         contexts[0].end()
-        self._emitted = contexts[0].emitted
+        self.emitted = contexts[0].emitted
 
     def close(self) -> None:
         """Close the source function; then it is the end of time for the chain."""
@@ -176,28 +194,27 @@ class FileReader(StreamOperator):
 
     charset: str = "UTF-8"
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _FileReader(context, output, self.charset)
 
 
 class _FileReader(LiveOperator):
-    def __init__(self, context: OperatorContext, output: Output, charset: str) -> None:
+    emitted: int = 0
+
+    def __init__(self, context: OperatorContext, output: CountingOutput, charset: str) -> None:
         super().__init__(context, output)
         self._charset = charset
 
     def input(self, number: int) -> Collector:
-        collect, fail, charset = self.output.collect, self.context.fail, self._charset
-        emitted = 0
+        feed, fail, charset = self.output.feed, self.context.fail, self._charset
 
         def process(split: FileSplit, timestamp: int | None) -> None:
-            nonlocal emitted
             try:
                 for lines in read_lines(split, charset):
-                    for line in lines:
-                        collect(line, timestamp)
-                    emitted += len(lines)
+                    for start in range(0, len(lines), STRIDE):
+                        feed(lines[start : start + STRIDE], timestamp)
+                    self.emitted += len(lines)
             except Exception as error:
                 raise fail(error) from error
 
-        self.main_records = lambda records_in: emitted
         return process

@@ -17,7 +17,7 @@ from penstock.runtime.binding import bind
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
 from penstock.runtime.operators.process import ProcessContext, Yielding
-from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.outputs import Collector, CountingOutput
 from penstock.runtime.partition import KeyPartition
 from penstock.runtime.signals import MIN_WATERMARK, Advance
 
@@ -47,7 +47,7 @@ class LiveTwoInputs(Yielding):
         spec: its description.
     """
 
-    def __init__(self, context: OperatorContext, output: Output, function: Any, spec: TwoInputOperator) -> None:
+    def __init__(self, context: OperatorContext, output: CountingOutput, function: Any, spec: TwoInputOperator) -> None:
         super().__init__(context, output, function, spec.keyed)
         self._keys = spec.keyed, spec.second_keyed
         self._watermarks = [MIN_WATERMARK, MIN_WATERMARK]
@@ -80,7 +80,7 @@ class CoMap(TwoInputOperator):
 
     f: Any
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _CoMap(context, output, self.f, self)
 
 
@@ -100,7 +100,7 @@ class CoFlatMap(TwoInputOperator):
 
     f: Any
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _CoFlatMap(context, output, self.f, self)
 
 
@@ -120,12 +120,12 @@ class CoProcess(TwoInputOperator):
 
     f: Any
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _CoProcess(context, output, self.f, self)
 
 
 class _CoProcess(LiveTwoInputs):
-    def __init__(self, context: OperatorContext, output: Output, function: Any, spec: TwoInputOperator) -> None:
+    def __init__(self, context: OperatorContext, output: CountingOutput, function: Any, spec: TwoInputOperator) -> None:
         super().__init__(context, output, function, spec)
         self._ctx = ProcessContext(context)
         if context.state is not None:

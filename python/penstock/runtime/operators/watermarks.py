@@ -12,14 +12,14 @@ Source of the semantics: ``TimestampsAndWatermarksOperator`` (Flink 1.11).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from penstock.common.watermark_generator import Watermark
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.runtime.binding import bind
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.operators.base import LiveOperator, StreamOperator
-from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.outputs import Collector, CountingOutput
 from penstock.runtime.signals import MAX_WATERMARK, MIN_WATERMARK
 
 PERIOD = 20_000
@@ -34,16 +34,18 @@ class TimestampsAndWatermarks(StreamOperator):
         strategy: where timestamps and watermarks come from.
     """
 
+    toggles: ClassVar[bool] = True
+
     strategy: WatermarkStrategy
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _TimestampsAndWatermarks(context, output, self.strategy)
 
 
 class _Emitter:
     """The output of a generator: watermarks that grow, and idleness."""
 
-    def __init__(self, context: OperatorContext, output: Output) -> None:
+    def __init__(self, context: OperatorContext, output: CountingOutput) -> None:
         self._context, self._output = context, output
         self._last = MIN_WATERMARK
         self._idle = False
@@ -64,7 +66,7 @@ class _Emitter:
 
 
 class _TimestampsAndWatermarks(LiveOperator):
-    def __init__(self, context: OperatorContext, output: Output, strategy: WatermarkStrategy) -> None:
+    def __init__(self, context: OperatorContext, output: CountingOutput, strategy: WatermarkStrategy) -> None:
         super().__init__(context, output)
         self._assigner = None if strategy.assigner is None else bind(strategy.assigner, "extract_timestamp")
         self._generator = self.call(strategy.generator)

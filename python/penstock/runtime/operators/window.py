@@ -23,7 +23,7 @@ from penstock.runtime.operators.base import LiveOperator, StreamOperator
 from penstock.runtime.operators.process import Yielding
 from penstock.runtime.operators.reduce import key_of
 from penstock.runtime.operators.window_contents import STATE, contents_of
-from penstock.runtime.outputs import Collector, Output
+from penstock.runtime.outputs import Collector, CountingOutput
 from penstock.runtime.signals import MAX_WATERMARK
 from penstock.runtime.state import Table
 from penstock.runtime.timers import Timer
@@ -62,7 +62,7 @@ class WindowOperator(StreamOperator):
             )
         return self
 
-    def build(self, context: OperatorContext, output: Output) -> LiveOperator:
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _Window(context, output, self)
 
 
@@ -106,7 +106,7 @@ class WindowContext:
 
 
 class _Window(Yielding):
-    def __init__(self, context: OperatorContext, output: Output, spec: WindowOperator) -> None:
+    def __init__(self, context: OperatorContext, output: CountingOutput, spec: WindowOperator) -> None:
         keyed = key_of(spec)
         super().__init__(context, output, spec.function.function, keyed)
         self._spec = spec
