@@ -5,9 +5,9 @@ code in a
 thread of its own that moves only while its consumer waits: at any moment exactly one of the two runs, so nothing needs
 a lock and nothing depends on timing.
 
-In a chain each operator calls the next one, so a chain of n operators in the list form is up to 6n Python calls deep. :func:`deep` raises the
-recursion limit by what a task needs. Since Python 3.11 such calls take no C stack; before, a deep chain also runs in a
-thread with a larger stack.
+In a chain each operator calls the next one: in the list form a chain of n operators is up to 6n Python calls deep.
+:func:`deep` raises the recursion limit by what a task needs. Since Python 3.11 such calls take no C stack; before, a
+deep chain also runs in a thread with a larger stack.
 """
 
 from __future__ import annotations
