@@ -13,6 +13,7 @@ import pytest
 
 from penstock.common import Row, RowKind, Types
 from penstock.errors import ConfigurationError, TypeInfoError
+from penstock.runtime import keygroups
 from penstock.runtime.javahash import KeyHash, java_hash
 from penstock.runtime.keygroups import (
     ChannelAssigner,
@@ -227,3 +228,16 @@ def test_declared_ints_differ_from_undeclared_ones():
         java_hash(2**31, Types.INT())
     with pytest.raises(TypeInfoError, match="declared as"):
         java_hash("a", Types.INT())
+
+
+@pytest.mark.parametrize("width", [10, 1000])
+def test_a_cache_of_channels_is_bounded_by_bytes(width, monkeypatch):
+    monkeypatch.setattr(keygroups, "CACHE_BYTES", 100_000)
+    assigner = ChannelAssigner(KeyHash(), 128, 7)
+    sizes = []
+    for number in range(3000):
+        key = f"{number:0{width}}"
+        group = assign_to_key_group(key, 128, KeyHash())
+        assert [assigner.assign((key, 1)), assigner.assign(key)][1] == subtask_of_key_group(group, 128, 7)
+        sizes.append(sum(len(form if isinstance(form, str) else form[0]) + 100 for form in assigner.cache))
+    assert 50_000 < max(sizes) <= 100_000

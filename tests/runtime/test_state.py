@@ -32,3 +32,37 @@ def test_sections_hold_everything_under_the_key_group_of_its_key(key_type, keys)
     expected = {("last", None, number): (type(key), key) for number, key in enumerate(keys)}
     expected |= {("windows", (0, 10), -number): (type(key), key) for number, key in enumerate(keys)}
     assert found == expected
+
+
+def test_keys_without_state_are_forgotten(monkeypatch):
+    """Also many of them beside much state: then a look at all of it has to be rare."""
+    looks = []
+    original = KeyedState._forget_keys
+
+    def forget(self):
+        original(self)
+        looks.append(self._most_keys - len(self._keys))
+
+    monkeypatch.setattr(KeyedState, "_forget_keys", forget)
+    state = KeyedState(KeyHash(None), 128)
+    for number in range(2_000):  # live ones, of state or of a timer
+        slot = state.enter(float(number))
+        if number % 2:
+            for window in range(10):
+                state.table("windows", window)[slot] = number
+        else:
+            state.event_timers.add(5, slot, state.current_key, None)
+    for number in range(50_000):  # they come and go
+        slot = state.enter(number + 0.5)
+        state.table("last")[slot] = number
+        state.drop("last")
+        assert len(state._keys) < 6_000
+    assert 5 < len(looks) < 30
+    assert sum(looks) > 40_000
+    restored = KeyedState(KeyHash(None), 128)
+    restored.restore(state.snapshot())
+    kept = {key for tables in restored.sections().values() for pairs in tables.values() for key, _ in pairs}
+    assert kept | {timer.key for timer in restored.event_timers} == {float(number) for number in range(2_000)}
+    state.enter(0.25)
+    state.table("last")[state.slot] = 1
+    assert [key for key, _ in state.keys("last")] == [0.25]

@@ -13,13 +13,16 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.errors import ConfigurationError, TypeInfoError
+from penstock.runtime.codec import text_size
 from penstock.runtime.javahash import KeyHash
 
 UPPER_BOUND_MAX_PARALLELISM = 1 << 15
 DEFAULT_LOWER_BOUND_MAX_PARALLELISM = 1 << 7
 _MASK = 0xFFFFFFFF
-_CACHE_LIMIT = 1 << 20
-"""Distinct keys whose channel is remembered; beyond it the cache starts anew, so memory stays bounded."""
+CACHE_BYTES = 64 << 20
+"""Memory of the keys whose channel is remembered; beyond it the cache starts anew."""
+_ENTRY = 120
+"""Bytes of a key in the cache besides its texts."""
 
 
 def murmur(hash_code: int) -> int:
@@ -128,13 +131,14 @@ class ChannelAssigner:
         cache: channel by canonical key. A str is its own canonical form, so callers may look it up here first.
     """
 
-    __slots__ = ("_canonical", "_channels", "_key_hash", "_max_parallelism", "cache")
+    __slots__ = ("_canonical", "_channels", "_key_hash", "_max_parallelism", "_room", "cache")
 
     def __init__(self, key_hash: KeyHash, max_parallelism: int, channels: int) -> None:
         self._key_hash = key_hash
         self._canonical = key_hash.canonical
         self._max_parallelism = max_parallelism
         self._channels = channels
+        self._room = CACHE_BYTES
         self.cache: dict[Any, int] = {}
 
     def assign(self, key: Any) -> int:
@@ -148,7 +152,9 @@ class ChannelAssigner:
         if channel is None:
             group = assign_to_key_group(key, self._max_parallelism, self._key_hash)
             channel = subtask_of_key_group(group, self._max_parallelism, self._channels)
-            if len(self.cache) >= _CACHE_LIMIT:
+            self._room -= _ENTRY + text_size(form)
+            if self._room < 0:
                 self.cache.clear()
+                self._room = CACHE_BYTES - _ENTRY - text_size(form)
             self.cache[form] = channel
         return channel

@@ -26,6 +26,9 @@ VOID = None
 FORMAT = 1
 """Version of the bytes of a snapshot."""
 
+_FEW_KEYS = 1_000
+"""Keys that may be remembered without a look at which of them still have state."""
+
 Table = dict[Any, Any]
 Pairs = list[tuple[Any, Any]]
 
@@ -49,7 +52,8 @@ class KeyedState:
         self._key_hash = key_hash
         self._max_parallelism = max_parallelism
         self._tables: dict[str, dict[Any, Table]] = {}
-        self._keys: Table = {}  # canonical form → key, where they differ
+        self._keys: Table = {}  # canonical form → key, where they are not one object
+        self._most_keys = _FEW_KEYS
         self.current_key: Any = None
         self.slot: Any = None
         self.event_timers = TimerQueue()
@@ -70,9 +74,21 @@ class KeyedState:
             self.slot = key
             return key
         slot = self.slot = self._key_hash.canonical(key)
-        if slot not in self._keys:
+        if slot is not key and slot not in self._keys:
+            if len(self._keys) >= self._most_keys:
+                self._forget_keys()
             self._keys[slot] = key
         return slot
+
+    def _forget_keys(self) -> None:
+        """Forget the keys that have no state and no timer. O(state), so the next time comes after as many new keys as a
+        fourth of the state."""
+        tables = [table for namespaces in self._tables.values() for table in namespaces.values()]
+        timers = [timer.slot for _, queue in self._queues() for timer in queue]
+        live = set(timers).union(*tables)
+        self._keys = {slot: key for slot, key in self._keys.items() if slot in live}
+        size = len(timers) + sum(map(len, tables))
+        self._most_keys = len(self._keys) + max(_FEW_KEYS, size // 4)
 
     def resume(self, key: Any, slot: Any) -> None:
         """Make a key the current one whose canonical form is known, such as a timer's."""
