@@ -159,3 +159,29 @@ def test_a_time_out_is_not_an_exception_of_the_call():
         alone.live.end_input()
     assert str(caught.value.error.__cause__) == "of the service"
     alone.live.dispose()
+
+
+class FirstIsSlow:
+    async def async_invoke(self, value):
+        if value == 0:
+            await asyncio.sleep(0.05)
+        return [value]
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.parametrize("with_watermarks", [True, False])
+def test_results_and_watermarks_that_wait_count_as_held(ordered, with_watermarks):
+    """A slow call before quick ones holds up to ``capacity`` back, not all that follow."""
+    alone = Alone(AsyncWait(FirstIsSlow(), ordered=ordered, timeout=0, capacity=5))
+    waiting = []
+    for value in range(20):
+        alone.take(value)
+        if with_watermarks:
+            alone.watermark(value)
+        waiting.append((2 if with_watermarks else 1) * (value + 1) - len(alone.results) - len(alone.watermarks))
+    alone.live.end_input()
+    alone.live.dispose()
+    assert sorted(value for value, _ in alone.results) == list(range(20))
+    assert alone.watermarks == (list(range(20)) if with_watermarks else [])
+    assert max(waiting) <= 5
+    assert max(waiting) >= 4 or not (ordered or with_watermarks)

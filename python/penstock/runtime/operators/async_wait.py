@@ -1,8 +1,8 @@
 """AsyncWait: slow calls, many at a time, on an event loop of the task.
 
 *Ordered*: results leave in the order of the input, watermarks included. *Unordered*: they leave as they come, but never
-pass a watermark. When ``capacity`` calls are under way, the operator waits for one to end; at the end of the input for
-all of them.
+pass a watermark. When ``capacity`` calls and watermarks are held, which is until they have left, the operator waits for
+one to leave; at the end of the input for all of them.
 
 Source of the semantics: ``AsyncWaitOperator`` (Flink 1.11), whose numRecordsOut stays 0.
 """
@@ -33,7 +33,7 @@ class AsyncWait(StreamOperator):
             records.
         ordered: whether results keep the order of the input.
         timeout: milliseconds that a call may take; 0 for any time.
-        capacity: how many may be under way.
+        capacity: how many calls and watermarks may be held.
         output_type: declared type of the results.
     """
 
@@ -82,15 +82,16 @@ class _AsyncWait(LiveOperator):
         self._loop = asyncio.new_event_loop()
         self._segments = deque([_Segment()])
         self._seconds = spec.timeout / 1000 if spec.timeout > 0 else None
+        self._capacity = max(spec.capacity, 1)
         self._under_way = 0
+        self._held = 0
         self.emitted: int = 0
 
     def input(self, number: int) -> Collector:
-        invoke, capacity = bind(self.function, "async_invoke"), max(self._spec.capacity, 1)
+        invoke = bind(self.function, "async_invoke")
 
         def process(value: Any, timestamp: int | None) -> None:
-            while self._under_way >= capacity:
-                self._wait()
+            self._hold()
             call, segment = _Call(value, timestamp), self._segments[-1]
             self._under_way += 1
             segment.waiting += 1
@@ -126,6 +127,12 @@ class _AsyncWait(LiveOperator):
         except Exception as error:
             call.error = error
 
+    def _hold(self) -> None:
+        """Wait until there is room for one more."""
+        while self._held >= self._capacity:
+            self._wait()
+        self._held += 1
+
     def _turn(self) -> None:
         """Let the calls go on that can."""
         self._loop.run_until_complete(asyncio.sleep(0))
@@ -147,9 +154,11 @@ class _AsyncWait(LiveOperator):
             if segment.done or segment.waiting or segment.watermark is None:
                 return
             segments.popleft()
+            self._held -= 1
             super().advance(segment.watermark)
 
     def _emit(self, call: _Call) -> None:
+        self._held -= 1
         if call.error is not None:
             record = file_text(self.context.config.input_type)(call.value)
             failure = PenstockError(
@@ -168,6 +177,7 @@ class _AsyncWait(LiveOperator):
 
     def advance(self, watermark: int) -> None:
         """A watermark waits for the calls before it."""
+        self._hold()
         self.context.time.watermark = watermark
         self._segments[-1].watermark = watermark
         self._segments.append(_Segment())
