@@ -7,8 +7,9 @@ import logging
 import pytest
 
 from penstock.runtime.exchange import DRIVER, Row
-from penstock.runtime.operators import FileReader, StreamFlatMap, StreamMap, StreamSource
+from penstock.runtime.operators import FileReader, StreamFlatMap, StreamMap, StreamSink, StreamSource
 from penstock.runtime.outbox import Outbox
+from penstock.runtime.sinks import CollectSink, PrintSink
 from penstock.runtime.sources import FileMonitor, file_splits
 from penstock.runtime.task import Task
 from tests.runtime.programs import Program
@@ -46,6 +47,18 @@ def test_giant_records_behind_a_source(waiting):
     program.collect(program.add(StreamMap(len), giant, p=2, partitioner="REBALANCE"))
     run(program)
     assert max(waiting) < LIMIT < sum(waiting) / 2
+
+
+@pytest.mark.parametrize("sink", [PrintSink(), CollectSink("out")], ids=["print", "collect"])
+@pytest.mark.parametrize("form", ["fused", "listed"])
+def test_giant_records_for_the_driver(waiting, sink, form, capsys):
+    program = Program(settings={"penstock.runtime.form": form})
+    giant = program.add(StreamMap(lambda x: f"{x:01000000}"), program.source(range(60)))
+    program.add(StreamSink(sink), giant)
+    collected = run(program)[0]
+    assert max(waiting) < LIMIT < sum(waiting) / 2
+    lines = collected["out"] if collected else capsys.readouterr().out.splitlines()
+    assert [int(line[-5:]) for line in lines] == list(range(60))
 
 
 def test_many_splits_of_a_file(waiting, tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from penstock.runtime.codec import Stamps, encode, freezer
+from penstock.runtime.codec import Stamps, encode, freezer, text_size
 from penstock.runtime.commit import Target
 from penstock.runtime.config import PendingFile
 from penstock.runtime.context import OperatorContext
@@ -23,8 +23,11 @@ from penstock.runtime.files import local_path
 from penstock.runtime.pending import attempt_file, pending_folder
 from penstock.runtime.recovery import settle
 from penstock.runtime.text import file_text, print_text
+from penstock.runtime.writer import TARGET_BYTES
 
 _LINES = 2_000
+_LOOK = 128
+"""Items between two looks at how large they are."""
 
 
 class SinkWriter:
@@ -64,31 +67,53 @@ class BuiltinSink:
 
 
 class _Buffered(SinkWriter):
-    """Hands its items over in lists of 2,000."""
+    """Hands its items over in lists of 2,000, or of about a mebibyte.
 
-    def __init__(self, make: Callable[[Any], Any], send: Callable[[list[Any]], None]) -> None:
-        items: list[Any] = []
+    Args:
+        make: an item of a record.
+        size: bytes of an item.
+        send: takes a list of items.
+    """
+
+    def __init__(
+        self, make: Callable[[Any], Any], size: Callable[[Any], int], send: Callable[[list[Any]], None]
+    ) -> None:
+        self._items = items = []
+        self._make, self._size, self._send = make, size, send
+        self._mark = 1  # the number of items at which to look next how large they are
+        self._looked = self._bytes = 0
 
         def write(value: Any) -> None:
             items.append(make(value))
-            if len(items) >= _LINES:
-                self.finish()
+            if len(items) >= self._mark:
+                self._look()
 
-        self._items, self._make, self._send, self.write = items, make, send, write
+        self.write = write
 
     def write_all(self, values: Sequence[Any]) -> None:
         start = 0
         while start < len(values):
-            end = start + _LINES - len(self._items)
+            end = start + self._mark - len(self._items)
             self._items.extend(map(self._make, values[start:end]))
             start = end
-            if len(self._items) >= _LINES:
-                self.finish()
+            if len(self._items) >= self._mark:
+                self._look()
+
+    def _look(self) -> None:
+        """Hand the items over if they are enough, as some of those since the last look tell."""
+        count, some = len(self._items), self._items[self._looked :: _LOOK // 4 - 1]
+        self._bytes += sum(map(self._size, some)) * (count - self._looked) // len(some)
+        self._looked = count
+        self._mark = min(2 * count, count + _LOOK, _LINES)
+        if count >= _LINES or self._bytes >= TARGET_BYTES:
+            self.finish()
 
     def finish(self) -> None:
         if self._items:
-            self._send(list(self._items))
+            items = list(self._items)
             self._items.clear()
+            self._looked, self._bytes, self._mark = 0, 0, 1
+            self._send(items)
 
 
 @dataclass(frozen=True)
@@ -112,7 +137,7 @@ class PrintSink(BuiltinSink):
         def send(lines: list[str]) -> None:
             context.send(PRINT, payload((context.config.node, self.std_err, lines)))
 
-        return _Buffered(lambda value: prefix + text(value), send)
+        return _Buffered(lambda value: prefix + text(value), len, send)
 
     def prefix(self, subtask: int, parallelism: int) -> str:
         """What stands before each record."""
@@ -140,7 +165,7 @@ class CollectSink(BuiltinSink):
         def send(values: list[Any]) -> None:
             context.send(COLLECT, payload((self.id, encode(values, none))))
 
-        return _Buffered(freeze, send)
+        return _Buffered(freeze, text_size, send)
 
 
 @dataclass(frozen=True)
