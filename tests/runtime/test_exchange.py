@@ -51,15 +51,6 @@ PARTITIONS = {
 }
 
 
-def records(rows):
-    """(value, timestamp) by target, in order."""
-    result = {}
-    for row in rows:
-        values, stamps, _ = decode(row[5])
-        result.setdefault(row[1], []).extend(zip(values, timestamps(stamps, len(values)), strict=True))
-    return result
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_channel_selectors_are_those_of_flink(n):
     golden = GOLDEN["channel_selectors"][f"n={n}"]
@@ -168,10 +159,8 @@ def test_a_batch_is_written_as_its_records_are(kind, batches, n, most):
         other.watermark(5)
     one.finish()
     other.finish()
-    assert records(singly) == records(at_once)
+    assert sorted(singly) == sorted(at_once)  # the same buffers, perhaps in another order of channels
     assert all(len(decode(row[5])[0]) <= most for row in at_once)
-    if n == 1 or kind == "BROADCAST":
-        assert singly == at_once
 
 
 def test_a_batch_is_frozen_when_it_is_written():

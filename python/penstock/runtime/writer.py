@@ -76,7 +76,8 @@ class RecordWriter:
         self._active = True
         self._sequence = [0] * self._count
         self._most = options.buffer_records
-        self._limit = min(FIRST_RECORDS, self._most)
+        # by channel, so that buffers do not depend on the order in which channels fill, which differs for batches
+        self._limits = [min(FIRST_RECORDS, self._most)] * self._count
         self._marks = [1] * self._count  # the number of records at which to look next
         self._looked = [0] * self._count  # records that looks have covered
         self._sizes = [0] * self._count  # and their estimated bytes
@@ -180,12 +181,12 @@ class RecordWriter:
         if self._sizes[channel] >= TARGET_BYTES:
             self._flush(channel)
             self._marks[channel] = 1
-        elif count >= self._limit:
+        elif count >= self._limits[channel]:
             self._flush(channel)
-            self._marks[channel] = min(_LOOK, self._limit)  # the next records are probably as small as these
+            self._marks[channel] = min(_LOOK, self._limits[channel])  # the next records are probably as small as these
         else:
             self._looked[channel] = count
-            self._marks[channel] = min(2 * count, count + _LOOK, self._limit)
+            self._marks[channel] = min(2 * count, count + _LOOK, self._limits[channel])
 
     def watermark(self, watermark: int) -> None:
         """Write a watermark into every channel, unless this task is idle."""
@@ -239,7 +240,8 @@ class RecordWriter:
             pieces = list(_halves(values, stamps, signals))
         if values:
             size = sum(map(len, pieces)) // len(values)
-            self._limit = max(1, min(self._most, TARGET_BYTES // max(size, 1), self._limit * 8))
+            fitting = min(self._most, TARGET_BYTES // max(size, 1), self._limits[channel] * 8)
+            self._limits[channel] = max(1, fitting)
         for piece in pieces:
             self._emit_row(channel, piece)
 
