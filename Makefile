@@ -48,8 +48,8 @@ lint: $(VENV)/.checks ## formatting, clippy, ruff, types of the public API
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 # The Python door has no logic and no Rust tests; linking it outside Python would need a libpython.
-test-rust: $(VENV)/.checks ## the planner's own tests, with its verifiers on
-	$(CARGO) test --package penstock-planner --locked --quiet
+test-rust: $(VENV)/.checks ## the Rust parts' own tests, with the planner's verifiers on
+	$(CARGO) test --package penstock-planner --package penstock-runtime --locked --quiet
 
 test-python: $(VENV)/.checks ## the Python tests, against the installed package; `make test-python ARGS='-k uid'` for some
 	$(BIN)/pytest --ignore=tests/docs $(ARGS)

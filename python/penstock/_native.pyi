@@ -1,6 +1,6 @@
-"""The native planner. Import its names from ``penstock.plan``."""
+"""The native module: the planner, whose names to import are those of ``penstock.plan``, and functions of the runtime."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Protocol, final
 
@@ -1052,3 +1052,119 @@ class ReleasablePartitions:
     consumer: int
     input: int
     free: bool
+
+# --- a batch of records at a time, for penstock.runtime.native ----------------------------------------------------------
+
+@final
+class KeyRouter:
+    """Sends the records of a batch to the subtasks that own their keys.
+
+    Args:
+        key_type: code of the declared type of the key (``javahash.native_code``).
+        max_parallelism: number of key groups.
+        channels: number of subtasks.
+
+    Raises:
+        ValueError: the code is none, or one of the numbers is zero.
+    """
+
+    def __new__(cls, key_type: bytes, max_parallelism: int, channels: int) -> KeyRouter: ...
+    def split(
+        self, keys: list[Any], values: list[Any], assign: Callable[[Any], int]
+    ) -> tuple[list[tuple[int, list[Any]]], int]:
+        """Distribute records to channels. O(records + channels).
+
+        Args:
+            keys: of the records, in order.
+            values: the records.
+            assign: gives the channel of a key that is not plain data; what it raises is passed on.
+
+        Returns:
+            Channel and records, in order, for each channel that gets some; and what ``key_field`` says of all of them.
+
+        Raises:
+            ValueError: there are not as many keys as records.
+        """
+
+def are_immutable(values: list[Any]) -> bool:
+    """Whether no record can change: each is a text, a number, a truth value, bytes, None, or a tuple of them.
+
+    Args:
+        values: the records.
+    """
+
+def are_own_forms(keys: list[Any]) -> bool:
+    """Whether every key is its own canonical form as an undeclared type: a text, an int, or a tuple of texts, ints and Nones.
+
+    Args:
+        keys: the keys.
+    """
+
+def decode_columns(data: bytes) -> tuple[list[Any], list[Any] | None, bytes]:
+    """The records in typed columns.
+
+    Args:
+        data: what ``encode_columns`` or ``columns.encode`` has made.
+
+    Returns:
+        The records, their keys (None where they are not known), and the bytes that travelled with them.
+
+    Raises:
+        ValueError: these bytes are something else.
+    """
+
+def encode_columns(values: list[Any], key: int, extras: bytes) -> bytes | None:
+    """Records as typed columns.
+
+    Args:
+        values: the records.
+        key: what ``key_field`` says of their keys.
+        extras: bytes that travel with them.
+
+    Returns:
+        The bytes, as ``columns.encode`` makes them; None when the records are not of one plain type.
+    """
+
+def is_immutable(value: object) -> bool:
+    """The same for one record.
+
+    Args:
+        value: the record.
+    """
+
+def key_field(keys: list[Any], values: list[Any]) -> int:
+    """Which field of its record each key is, the very object.
+
+    Args:
+        keys: of the records, in order.
+        values: the records.
+
+    Returns:
+        The field of plain tuples; 254 when each record is its own key; 255 when it is neither.
+    """
+
+def reduce_by_key(
+    table: dict[Any, Any], keys: list[Any], values: list[Any], reduce: Callable[[Any, Any], Any] | None, position: int
+) -> list[Any]:
+    """A running reduction per key, of a batch of records.
+
+    Args:
+        table: the reduction so far by key; it is brought up to date, also when an error stops it half-way.
+        keys: of the records, in order, each its own canonical form.
+        values: the records.
+        reduce: from the reduction so far and a record to the next; what it raises is passed on.
+        position: the field of plain tuples that ``reduce`` adds up, which is then done here; -1 when it does something else.
+
+    Returns:
+        The reduction after each record.
+    """
+
+def text_size(values: list[Any]) -> int | None:
+    """Characters and bytes of texts and bytes in some records, as the Python function of this name counts them.
+
+    Args:
+        values: the records.
+
+    Returns:
+        The sum, None when a record is neither plain nor a tuple of what is plain.
+    """

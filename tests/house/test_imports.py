@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "errors": set(),
     "metrics": {"errors"},
     "common": {"errors", "metrics"},
-    "runtime": {"errors", "common", "metrics"},
+    "runtime": {"errors", "common", "metrics", "_native"},
     "plan": {"errors", "_native"},
     "datastream": {"errors", "common", "metrics", "runtime", "plan"},
     "deployment": {"errors", "common", "runtime"},
@@ -48,6 +48,13 @@ def test_nothing_points_back(part: str) -> None:
     for file in files:
         back = imported(ast.parse(file.read_text())) - MAY_IMPORT[part] - {part}
         assert not back, f"{file.relative_to(ROOT)} imports {back}"
+
+
+def test_the_runtime_has_one_door_to_the_native_module() -> None:
+    users = [
+        file.name for file in (ROOT / "runtime").rglob("*.py") if "_native" in imported(ast.parse(file.read_text()))
+    ]
+    assert users == ["native.py"]
 
 
 def test_every_part_has_a_law() -> None:

@@ -125,7 +125,7 @@ def test_buffers_keep_order_and_timestamps():
     w.finish()
     values, read = [], []
     for row in rows:
-        buffer, stamps, _ = decode(row[5])
+        buffer, stamps, _, _ = decode(row[5])
         assert len(buffer) <= MAX_RECORDS
         values += buffer
         read += timestamps(stamps, len(buffer))
@@ -261,21 +261,21 @@ def test_records_that_need_protection():
     shared = [1]
     values = [freeze(shared), freeze((shared,)), freeze(Local())]
     shared.append(2)
-    read, _, _ = decode(encode(values, []))
+    read, _, _, _ = decode(encode(values, []))
     assert read[:2] == [[1], ([1],)]
     assert type(read[2]).__name__ == "Local"
 
 
 def test_records_never_share_objects_after_an_exchange():
     one = ["x"]
-    read, _, _ = decode(encode([one, one], []))
+    read, _, _, _ = decode(encode([one, one], []))
     assert read[0] is not read[1]
 
 
 def test_cyclic_records_cross_too():
     cycle: list = [1]
     cycle.append(cycle)
-    read, _, _ = decode(encode([cycle], []))
+    read, _, _, _ = decode(encode([cycle], []))
     assert read[0][1] is read[0]
 
 

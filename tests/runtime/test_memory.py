@@ -43,7 +43,7 @@ def test_records_that_explode(waiting):
 
 def test_giant_records_behind_a_source(waiting):
     program = Program()
-    giant = program.add(StreamMap(lambda x: "x" * 1_000_000), program.source(range(60)))
+    giant = program.add(StreamMap(lambda x: f"{x:<1000000}"), program.source(range(60)))
     program.collect(program.add(StreamMap(len), giant, p=2, partitioner="REBALANCE"))
     run(program)
     assert max(waiting) < LIMIT < sum(waiting) / 2
@@ -63,7 +63,7 @@ def test_giant_records_for_the_driver(waiting, sink, form, capsys):
 
 def test_many_splits_of_a_file(waiting, tmp_path, monkeypatch):
     monkeypatch.setattr(file_splits, "__defaults__", (1 << 20,))
-    (tmp_path / "in").write_text(("x" * 99 + "\n") * 600_000)
+    (tmp_path / "in").write_text("".join(f"{i:099}\n" for i in range(600_000)))
     program = Program()
     monitor = program.add(StreamSource(FileMonitor(str(tmp_path / "in"))))
     reader = program.add(FileReader(), monitor, chain="HEAD")

@@ -27,6 +27,8 @@ _MILLIS = {
 _PASSED_ON = "spark."
 _UNDERSTOOD = (
     "penstock.exchange.buffer-records",
+    "penstock.exchange.codec",
+    "penstock.runtime.native",
     "penstock.executor",
     "penstock.flink",
     "penstock.runtime.form",

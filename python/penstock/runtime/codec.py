@@ -1,13 +1,17 @@
 """How a buffer of records becomes bytes, and how a record is protected from later changes.
 
 A buffer is ``(values, stamps, signals)``: the records in order, their timestamps run by run, ``(index of the first,
-timestamp)``, and the watermarks among them (:mod:`.signals`).
+timestamp)``, and the watermarks among them (:mod:`.signals`). Its first byte tells the codec:
 
-Records are written with pickle 5 without its memo (``Pickler.fast``). Measured against marshal it costs the same, its
-bytes are fewer, and it has none of marshal's traps (marshal turns a NumPy scalar into bytes without a word). Without a
-memo an object that occurs in two records is two objects at the receiver, as in Flink, where every record is serialised
-by itself. Where that fails, such as for cyclic objects or classes of the program's own ``__main__``, cloudpickle takes
-over for the buffer.
+*pickle* (0x80, as every pickle begins): pickle 5 without its memo (``Pickler.fast``). Without a memo an object that
+occurs in two records is two objects at the receiver, as in Flink, where every record is serialised by itself. Where it
+fails, such as for cyclic objects or classes of the program's own ``__main__``, cloudpickle takes over for the buffer.
+
+*columns* (0x01, :mod:`.columns`): a typed column per field, for plain data, written and read by native code.
+
+``auto`` takes columns where the native functions are there and the type does not rule it out; a buffer that does not
+fit is pickled, and then fewer are tried. docs/running.md has the figures, also of what was tried and is not here:
+marshal (slower to write, more bytes, and it turns a NumPy scalar into bytes without a word) and Arrow IPC.
 """
 
 from __future__ import annotations
@@ -16,19 +20,48 @@ import copy
 import io
 import pickle
 from collections.abc import Callable
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 
-from penstock.common.typeinfo import BasicTypeInfo, SqlTimeTypeInfo, TupleTypeInfo, TypeInformation
+from penstock.common.typeinfo import (
+    BasicType,
+    BasicTypeInfo,
+    PickledBytesTypeInfo,
+    SqlTimeTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+)
+from penstock.runtime import columns
+from penstock.runtime.options import AUTO, COLUMNS, ExchangeOptions
 from penstock.runtime.signals import Signals
 
 Stamps = list[tuple[int, int]]
 
 _ATOMS = frozenset({str, int, float, bool, bytes, type(None)})
+_MOST_SKIPPED = 63
+"""Buffers that are pickled untried after one that did not fit."""
+_NO_COLUMN = frozenset({BasicType.BIG_DEC, BasicType.INSTANT})
 _FAILURES = (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError)
 
 
+class Buffer(NamedTuple):
+    """What a buffer holds.
+
+    Attributes:
+        values: records in order.
+        stamps: runs of equal timestamps; empty when no record has one.
+        signals: watermarks and the like, by the index of the record they stand before.
+        keys: of the records, by the key selector of the edge they came over, if the buffer knows them.
+    """
+
+    values: list[Any]
+    stamps: Stamps
+    signals: Signals
+    keys: list[Any] | None = None
+
+
 def encode(values: list[Any], stamps: Stamps, signals: Signals | tuple[()] = ()) -> bytes:
-    """Bytes of a buffer.
+    """A buffer as a pickle.
 
     Args:
         values: records in order.
@@ -41,9 +74,62 @@ def encode(values: list[Any], stamps: Stamps, signals: Signals | tuple[()] = ())
     return dumps((values, stamps, signals))
 
 
-def decode(data: bytes) -> tuple[list[Any], Stamps, Signals]:
-    """The buffer behind its bytes."""
-    return pickle.loads(data)
+class Encoder:
+    """Makes the buffers of one output.
+
+    Args:
+        record_type: of the records, None for undeclared.
+        options: which codec.
+    """
+
+    def __init__(self, record_type: TypeInformation | None, options: ExchangeOptions) -> None:
+        functions = options.functions
+        self._columns = columns.encode if functions is None else functions.encode_columns
+        wanted = options.codec == COLUMNS or (options.codec == AUTO and functions is not None and _may_fit(record_type))
+        self._wanted = wanted
+        self._persistent = options.codec == COLUMNS
+        self._skip = self._skipped = 0
+
+    def encode(self, values: list[Any], stamps: Stamps, signals: Signals, key: int = columns.UNKNOWN) -> bytes:
+        """A buffer's bytes.
+
+        Args:
+            values: records in order.
+            stamps, signals: as in :class:`Buffer`.
+            key: which field of each record is its key (:mod:`.columns`).
+
+        Raises:
+            Exception: whatever pickle raises when a record cannot be pickled at all.
+        """
+        if self._wanted and self._due():
+            extras = dumps((stamps, signals)) if stamps or signals else b""
+            data = self._columns(values, key, extras)
+            if data is not None:
+                self._skip = 0
+                return data
+            self._skip = 0 if self._persistent else min(2 * self._skip + 1, _MOST_SKIPPED)
+            self._skipped = 0
+        return encode(values, stamps, signals)
+
+    def _due(self) -> bool:
+        """Whether to try columns: after each buffer that was none, twice as many are not tried as before."""
+        self._skipped += 1
+        return self._skipped > self._skip
+
+
+def decode(data: bytes, functions: ModuleType | None = None) -> Buffer:
+    """The buffer behind its bytes, whichever codec wrote them.
+
+    Args:
+        data: the bytes.
+        functions: the native functions, if they shall be used.
+    """
+    if data[0] != columns.TAG:
+        return Buffer(*pickle.loads(data))
+    read = columns.decode if functions is None else functions.decode_columns
+    values, keys, extras = read(data)
+    stamps, signals = pickle.loads(extras) if extras else ([], [])
+    return Buffer(values, stamps, signals, keys)
 
 
 def decode_value(data: bytes) -> Any:
@@ -137,3 +223,12 @@ def _immutable(type_info: TypeInformation | None) -> bool:
     if isinstance(type_info, TupleTypeInfo):
         return all(map(_immutable, type_info.field_types))
     return isinstance(type_info, (BasicTypeInfo, SqlTimeTypeInfo))
+
+
+def _may_fit(type_info: TypeInformation | None) -> bool:
+    """Whether records of a type can be columns; of an undeclared one, only the records tell."""
+    if isinstance(type_info, TupleTypeInfo):
+        return all(map(_may_fit, type_info.field_types))
+    if isinstance(type_info, BasicTypeInfo):
+        return type_info.basic_type not in _NO_COLUMN
+    return type_info is None or isinstance(type_info, PickledBytesTypeInfo)

@@ -67,6 +67,18 @@ class KeyHash:
         self.canonical: Canonical = canonical or _same
 
 
+def native_code(key_type: TypeInformation | None) -> bytes | None:
+    """A key type as the native functions read it (``rust/runtime/src/key_type.rs``); None where they do not know it."""
+    if key_type is None or isinstance(key_type, PickledBytesTypeInfo):
+        return b"u"
+    if isinstance(key_type, BasicTypeInfo):
+        return _NATIVE.get(key_type.basic_type)
+    if not isinstance(key_type, TupleTypeInfo):
+        return None
+    codes = [native_code(field) for field in key_type.field_types]
+    return None if None in codes else b"t" + bytes([len(codes)]) + b"".join(filter(None, codes))
+
+
 def java_hash(value: Any, key_type: TypeInformation | None = None) -> int:
     """Java's hash code of one value; compile a :class:`KeyHash` for many."""
     return KeyHash(key_type).hash(value)
@@ -350,4 +362,16 @@ _BASIC: dict[BasicType, tuple[Hash, Any, Canonical | None]] = {
     BasicType.DOUBLE: (_double, (float, int), lambda v: _double_bits(v)),
     BasicType.FLOAT: (_float, (float, int), lambda v: _float_bits(v)),
     BasicType.BIG_DEC: (_big_decimal, Decimal, _unscaled),
+}
+
+_NATIVE = {
+    BasicType.STRING: b"s",
+    BasicType.CHAR: b"s",
+    BasicType.BYTE: b"1",
+    BasicType.SHORT: b"2",
+    BasicType.INT: b"4",
+    BasicType.LONG: b"l",
+    BasicType.BOOLEAN: b"b",
+    BasicType.DOUBLE: b"d",
+    BasicType.FLOAT: b"f",
 }

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import ModuleType
 
 from penstock.errors import ConfigurationError
+from penstock.runtime import native
 
 BUFFER_RECORDS = "penstock.exchange.buffer-records"
+CODEC = "penstock.exchange.codec"
+NATIVE = "penstock.runtime.native"
+AUTO, PICKLE, COLUMNS, OFF = "auto", "pickle", "columns", "off"
 
 LATENCY_INTERVAL = "metrics.latency.interval"
 FORM = "penstock.runtime.form"
@@ -24,9 +29,13 @@ class ExchangeOptions:
 
     Attributes:
         buffer_records: how many records a buffer has at the most.
+        codec: how buffers are written, ``auto``, ``pickle`` or ``columns``; every receiver reads them all.
+        native: whether native functions are used where there are some.
     """
 
     buffer_records: int = MAX_RECORDS
+    codec: str = AUTO
+    native: bool = True
 
     @classmethod
     def of(cls, settings: Mapping[str, str]) -> ExchangeOptions:
@@ -35,7 +44,25 @@ class ExchangeOptions:
         Raises:
             ConfigurationError: a value that makes no sense.
         """
-        return cls(buffer_records=_records(settings.get(BUFFER_RECORDS, str(MAX_RECORDS))))
+        return cls(
+            buffer_records=_records(settings.get(BUFFER_RECORDS, str(MAX_RECORDS))),
+            codec=_choice(settings, CODEC, AUTO, PICKLE, COLUMNS),
+            native=_choice(settings, NATIVE, AUTO, OFF) == AUTO,
+        )
+
+    @property
+    def functions(self) -> ModuleType | None:
+        """The native functions, if they are wanted and there."""
+        return native.functions() if self.native else None
+
+
+def _choice(settings: Mapping[str, str], key: str, default: str, *others: str) -> str:
+    value = settings.get(key, default).strip().lower()
+    if value in (default, *others):
+        return value
+    raise ConfigurationError(
+        f"The setting {key} is {settings[key]!r}; it can be {', '.join(others)}, or {default}, which is the default."
+    )
 
 
 def _records(text: str) -> int:

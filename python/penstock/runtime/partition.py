@@ -14,17 +14,23 @@ import hashlib
 import operator
 import random
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
 from penstock.runtime.binding import bind
-from penstock.runtime.javahash import KeyHash
+from penstock.runtime.columns import UNKNOWN
+from penstock.runtime.javahash import KeyHash, native_code
 from penstock.runtime.keygroups import ChannelAssigner
 
 Selector = Callable[[Any], int]
+Split = tuple[Iterable[tuple[int, list[Any]]], int]
+"""Channels and their records, in order, and which field of each record is its key (:mod:`.columns`)."""
+Splitter = Callable[[list[Any], list[Any]], Split]
+"""From records, and the form of them that is kept, to a distribution of what is kept."""
 
 POINTWISE = frozenset({"FORWARD", "RESCALE"})
 
@@ -64,16 +70,24 @@ def seed_of(*parts: object) -> int:
     return int.from_bytes(hashlib.sha256("\0".join(map(str, parts)).encode()).digest()[:8], "big")
 
 
-def round_robin(channels: int, start: int) -> Selector:
+class RoundRobin:
     """REBALANCE and RESCALE: channel ``start`` first, then the next one modulo the number of channels."""
-    channel = start - 1
 
-    def select(_: Any) -> int:
-        nonlocal channel
-        channel = channel + 1 if channel + 1 < channels else 0
+    __slots__ = ("_channel", "_channels")
+
+    def __init__(self, channels: int, start: int) -> None:
+        self._channels = channels
+        self._channel = start - 1
+
+    def __call__(self, value: Any) -> int:
+        self._channel = channel = self._channel + 1 if self._channel + 1 < self._channels else 0
         return channel
 
-    return select
+    def split(self, values: list[Any], kept: list[Any]) -> Split:
+        """A :data:`Splitter`."""
+        channels, first = self._channels, self._channel + 1
+        self._channel = (self._channel + len(values)) % channels
+        return [((first + i) % channels, kept[i::channels]) for i in range(min(channels, len(kept)))], UNKNOWN
 
 
 def shuffle(channels: int, seed: int) -> Selector:
@@ -139,9 +153,9 @@ def channel_selector(kind: str, partition: Any, max_parallelism: int, channels: 
     if kind in ("FORWARD", "GLOBAL"):
         return lambda _: 0
     if kind == "REBALANCE":
-        return round_robin(channels, seed % channels)
+        return RoundRobin(channels, seed % channels)
     if kind == "RESCALE":
-        return round_robin(channels, 0)
+        return RoundRobin(channels, 0)
     if kind == "SHUFFLE":
         return shuffle(channels, seed)
     if kind == "HASH":
@@ -149,6 +163,41 @@ def channel_selector(kind: str, partition: Any, max_parallelism: int, channels: 
     if kind == "CUSTOM":
         return custom(partition, channels)
     raise InvalidProgramError(f"There is no channel selector for the partitioner {kind!r}.")
+
+
+def splitter(
+    kind: str, partition: Any, max_parallelism: int, channels: int, select: Selector, functions: ModuleType | None
+) -> Splitter:
+    """How to distribute a batch of records as a selector distributes them one by one.
+
+    Args:
+        kind, partition, max_parallelism, channels: as for :func:`channel_selector`.
+        select: that selector.
+        functions: the native functions, if they shall be used.
+    """
+    if isinstance(select, RoundRobin):
+        return select.split
+    code = native_code(partition.key_type) if kind == "HASH" else None
+    if functions is not None and code is not None:
+        return _by_key(partition, max_parallelism, channels, functions.KeyRouter(code, max_parallelism, channels))
+
+    def split(values: list[Any], kept: list[Any]) -> Split:
+        parts: dict[int, list[Any]] = {}
+        for channel, value in zip(list(map(select, values)), kept, strict=True):
+            parts.setdefault(channel, []).append(value)
+        return parts.items(), UNKNOWN
+
+    return split
+
+
+def _by_key(partition: KeyPartition, max_parallelism: int, channels: int, router: Any) -> Splitter:
+    key_of, split_by = partition.selector(), router.split
+    assign = ChannelAssigner(KeyHash(partition.key_type), max_parallelism, channels).assign
+
+    def split(values: list[Any], kept: list[Any]) -> Split:
+        return split_by(list(map(key_of, values)), kept, assign)
+
+    return split
 
 
 def _float32(x: float) -> float:

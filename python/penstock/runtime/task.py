@@ -58,6 +58,7 @@ class Task:
         self._valves: dict[int, Valve] = {}
         self._round = 0
         self._active = True
+        self._functions = job.exchange.functions
 
     @property
     def name(self) -> str:
@@ -180,7 +181,7 @@ class Task:
                 yield from self._drain()
 
     def _read(self, channel: Channel, data: bytes) -> Iterator[Row]:
-        values, stamps, signals = decode(data)
+        values, stamps, signals, _ = decode(data, self._functions)
         self._records_read += len(values)
         times = timestamps(stamps, len(values)) if stamps else None
         if signals:

@@ -9,11 +9,20 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from penstock.runtime.codec import Stamps, decode_value, encode, freezer, text_size
+from penstock.runtime.codec import Encoder, Stamps, decode_value, encode, freezer, text_size
+from penstock.runtime.columns import UNKNOWN
 from penstock.runtime.config import NetworkOutput
 from penstock.runtime.exchange import ROUND_BITS, Emit, timestamps
 from penstock.runtime.options import ExchangeOptions
-from penstock.runtime.partition import POINTWISE, Selector, channel_selector, pointwise_consumers, seed_of
+from penstock.runtime.partition import (
+    POINTWISE,
+    Selector,
+    Splitter,
+    channel_selector,
+    pointwise_consumers,
+    seed_of,
+    splitter,
+)
 from penstock.runtime.signals import LATENCY, MAX_WATERMARK, STATUS, WATERMARK, LatencyMarker, Signal
 
 Fail = Callable[[BaseException], BaseException]
@@ -75,6 +84,10 @@ class RecordWriter:
         self._sent = [0] * self._count  # the round of the last row
         self._active = True
         self._sequence = [0] * self._count
+        self._functions = options.functions
+        self._encoder = Encoder(output.record_type, options)
+        self._fields = [UNKNOWN] * self._count  # which field of the records in a buffer is their key
+        self._keyed = [0] * self._count  # for how many of them that is known
         self._most = options.buffer_records
         # by channel, so that buffers do not depend on the order in which channels fill, which differs for batches
         self._limits = [min(FIRST_RECORDS, self._most)] * self._count
@@ -84,14 +97,16 @@ class RecordWriter:
         self.freeze = freezer(output.record_type)
         # one channel, or all of them together, leaves nothing to select; but HASH and CUSTOM check what they are given
         single = self._count == 1 and kind not in ("HASH", "CUSTOM")
-        self._select = None if single else self._selector()
-        self.write = self._to_one() if self._select is None else self._to_selected(self._select)
+        self._split: Splitter | None = None
+        self.write = self._to_one() if single else self._to_selected(self._selector())
 
-    def _selector(self) -> Callable[[Any], int]:
+    def _selector(self) -> Selector:
         output = self._output
         partition = decode_value(output.partition) if output.partition is not None else None
-        seed = seed_of(output.seed, self._subtask)
-        return channel_selector(output.partitioner, partition, output.max_parallelism, self._count, seed)
+        arguments = output.partitioner, partition, output.max_parallelism, self._count
+        select = channel_selector(*arguments, seed_of(output.seed, self._subtask))
+        self._split = splitter(*arguments, select, self._functions)
+        return select
 
     def _to_one(self) -> Callable[[Any, int | None], None]:
         values, last, marks, look, fail = self._values, self._last, self._marks, self._look, self._fail
@@ -140,30 +155,32 @@ class RecordWriter:
             timestamp: of all of them.
         """
         try:
-            channels = None if self._select is None else list(map(self._select, values))
-            if self.freeze is not None:
-                values = list(map(self.freeze, values))
+            kept = self._kept(values)
+            parts, field = ([(0, kept)], UNKNOWN) if self._split is None else self._split(values, kept)
         except Exception as error:
             raise self._fail(error) from error
-        if channels is None or self._count == 1:
-            self._append(0, values, timestamp)
-            return
-        parts: dict[int, list[Any]] = {}
-        for channel, value in zip(channels, values, strict=True):
-            parts.setdefault(channel, []).append(value)
-        for channel, part in parts.items():
-            self._append(channel, part, timestamp)
+        for channel, part in parts:
+            self._append(channel, part, timestamp, field)
 
-    def _append(self, channel: int, values: list[Any], timestamp: int | None) -> None:
+    def _kept(self, values: list[Any]) -> list[Any]:
+        """The records as they may wait in a buffer."""
+        if self.freeze is None or (self._functions is not None and self._functions.are_immutable(values)):
+            return values
+        return list(map(self.freeze, values))
+
+    def _append(self, channel: int, values: list[Any], timestamp: int | None, field: int) -> None:
         """Put records into the buffers of a channel, and look at these as often as one by one."""
         if values and timestamp is not self._last[channel]:
             self._stamp(channel, timestamp)
         start = 0
         while start < len(values):
             buffer = self._values[channel]
-            end = start + self._marks[channel] - len(buffer)
-            buffer += values[start:end]
-            start = end
+            some = values[start : start + self._marks[channel] - len(buffer)]
+            start += len(some)
+            if field != self._fields[channel]:
+                self._fields[channel], self._keyed[channel] = field, 0
+            self._keyed[channel] += len(some)
+            buffer += some
             if len(buffer) >= self._marks[channel]:
                 self._look(channel)
 
@@ -177,7 +194,7 @@ class RecordWriter:
         values = self._values[channel]
         count = len(values)
         some = values[self._looked[channel] :: _LOOK // 4 - 1]
-        self._sizes[channel] += sum(map(text_size, some)) * (count - self._looked[channel]) // len(some)
+        self._sizes[channel] += self._size(some) * (count - self._looked[channel]) // len(some)
         if self._sizes[channel] >= TARGET_BYTES:
             self._flush(channel)
             self._marks[channel] = 1
@@ -187,6 +204,10 @@ class RecordWriter:
         else:
             self._looked[channel] = count
             self._marks[channel] = min(2 * count, count + _LOOK, self._limits[channel])
+
+    def _size(self, values: list[Any]) -> int:
+        size = None if self._functions is None else self._functions.text_size(values)
+        return sum(map(text_size, values)) if size is None else size
 
     def watermark(self, watermark: int) -> None:
         """Write a watermark into every channel, unless this task is idle."""
@@ -226,6 +247,8 @@ class RecordWriter:
         if not values and not signals:
             return
         last = self._last[channel]
+        key = self._fields[channel] if self._keyed[channel] == len(values) else UNKNOWN
+        self._keyed[channel] = 0
         self._values[channel] = []
         self._stamps[channel] = [] if last is None else [(0, last)]
         self._signals[channel] = []
@@ -233,7 +256,7 @@ class RecordWriter:
             signals = sorted([*signals, *self._markers[channel]], key=lambda signal: signal[0])
             self._markers[channel] = []
         try:
-            pieces = [encode(values, stamps, signals)]
+            pieces = [self._encoder.encode(values, stamps, signals, key)]
         except Exception as error:
             raise self._fail(error) from error
         if len(pieces[0]) > MAX_BYTES and len(values) > 1:

@@ -1,6 +1,8 @@
-//! The Python door of `penstock-planner`: every function converts, works without the interpreter lock, and returns.
+//! The Python door of `penstock-planner`, whose functions convert, work without the interpreter lock, and return, and of
+//! `penstock-runtime`, whose functions work on Python objects a batch at a time.
 
 mod arrays;
+mod batch;
 mod builder;
 mod columns;
 mod error;
@@ -53,6 +55,10 @@ fn operator_id(uid: &str) -> String {
 
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::batch::{
+        KeyRouter, are_immutable, are_own_forms, decode_columns, encode_columns, is_immutable, key_field, reduce_by_key, text_size,
+    };
     #[pymodule_export]
     use super::builder::StreamGraphBuilder;
     #[pymodule_export]

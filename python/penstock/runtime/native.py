@@ -1,0 +1,20 @@
+"""The native functions that work on a batch of records at a time, where there are some.
+
+They do what Python code of the runtime does, which is the reference and takes over where the native module is missing
+(an executor without the wheel) or is switched off (``penstock.runtime.native``).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from types import ModuleType
+
+
+@cache
+def functions() -> ModuleType | None:
+    """``penstock._native``, loaded when first asked for; None where it cannot be. About 10 ms the first time."""
+    try:
+        from penstock import _native
+    except ImportError:
+        return None
+    return _native

@@ -1,0 +1,98 @@
+//! Records into typed columns.
+
+use penstock_runtime::columns::{DEPTH, Kind, MAX_COUNT, NULLABLE, TAG, ints, strings, texts};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
+
+use super::objects::{Item, field, items, long, text};
+
+/// Records as typed columns.
+///
+/// Args:
+///     values: the records.
+///     key: what ``key_field`` says of their keys.
+///     extras: bytes that travel with them.
+///
+/// Returns:
+///     The bytes, as ``columns.encode`` makes them; None when the records are not of one plain type.
+#[pyfunction]
+pub fn encode_columns<'py>(values: &Bound<'py, PyList>, key: u8, extras: &[u8]) -> Option<Bound<'py, PyBytes>> {
+    let values_of = items(values);
+    let mut out = Vec::with_capacity(64 + extras.len() + values_of.len() * 8);
+    out.extend([TAG, key]);
+    out.extend(u32::try_from(values_of.len()).ok().filter(|_| values_of.len() <= MAX_COUNT)?.to_le_bytes());
+    out.extend(u32::try_from(extras.len()).ok()?.to_le_bytes());
+    out.extend(extras);
+    column(&mut out, &values_of, DEPTH)?;
+    Some(PyBytes::new(values.py(), &out))
+}
+
+/// Writes a column; `None` when the values are not of one type. Recursive, to [`DEPTH`].
+fn column(out: &mut Vec<u8>, values: &[Item<'_, '_>], depth: usize) -> Option<()> {
+    if !values.iter().any(|value| value.is_none()) {
+        return present(out, values, 0, &[], depth);
+    }
+    let presence: Vec<u8> = values.iter().map(|value| u8::from(!value.is_none())).collect();
+    let some: Vec<Item<'_, '_>> = values.iter().copied().filter(|value| !value.is_none()).collect();
+    present(out, &some, NULLABLE, &presence, depth)
+}
+
+fn present(out: &mut Vec<u8>, values: &[Item<'_, '_>], nullable: u8, presence: &[u8], depth: usize) -> Option<()> {
+    let Some(first) = values.first() else {
+        out.push(Kind::None as u8);
+        return Some(());
+    };
+    let begin = |out: &mut Vec<u8>, kind: Kind| {
+        out.push(kind as u8 | nullable);
+        out.extend(presence);
+    };
+    if first.is_exact_instance_of::<PyString>() {
+        let items = all(values, |value| text(value).map(str::as_bytes))?;
+        texts(out, nullable, presence, &items);
+    } else if first.is_exact_instance_of::<PyInt>() {
+        let items = all(values, long)?;
+        begin(out, Kind::Ints);
+        ints(out, items.iter().copied());
+    } else if first.is_exact_instance_of::<PyFloat>() {
+        begin(out, Kind::Floats);
+        let items = all(values, |value| Some(value.cast_exact::<PyFloat>().ok()?.value()))?;
+        items.iter().for_each(|item| out.extend(item.to_le_bytes()));
+    } else if first.is_exact_instance_of::<PyBool>() {
+        begin(out, Kind::Bools);
+        out.extend(all(values, |value| Some(u8::from(value.cast_exact::<PyBool>().ok()?.is_true())))?);
+    } else if first.is_exact_instance_of::<PyBytes>() {
+        begin(out, Kind::Bytes);
+        strings(
+            out,
+            &all(values, |value| Some(value.cast_exact::<PyBytes>().ok()?.to_owned()))?
+                .iter()
+                .map(|item| item.as_bytes())
+                .collect::<Vec<_>>(),
+        );
+    } else {
+        let arity = first.cast_exact::<PyTuple>().ok()?.len();
+        begin(out, Kind::Tuples);
+        tuples(out, values, arity, depth)?;
+    }
+    Some(())
+}
+
+fn all<'a, 'py, T>(values: &[Item<'a, 'py>], convert: impl Fn(Item<'a, 'py>) -> Option<T>) -> Option<Vec<T>> {
+    let mut result = Vec::with_capacity(values.len());
+    for &value in values {
+        result.push(convert(value)?);
+    }
+    Some(result)
+}
+
+fn tuples(out: &mut Vec<u8>, values: &[Item<'_, '_>], arity: usize, depth: usize) -> Option<()> {
+    let of_arity = |value| super::objects::tuple(value).filter(|tuple| tuple.len() == arity);
+    let tuples = all(values, of_arity)?;
+    out.push(u8::try_from(arity).ok().filter(|_| depth > 0)?);
+    for index in 0..arity {
+        // SAFETY: all have this many fields
+        let values: Vec<Item<'_, '_>> = tuples.iter().map(|&tuple| unsafe { field(tuple, index) }).collect();
+        column(out, &values, depth - 1)?;
+    }
+    Some(())
+}

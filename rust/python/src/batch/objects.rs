@@ -1,0 +1,157 @@
+//! Looking at the objects of a batch, without a call of Python code and without a reference count.
+
+use penstock_runtime::columns::{RECORD, UNKNOWN};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
+
+/// An object that something else keeps alive.
+pub type Item<'a, 'py> = Borrowed<'a, 'py, PyAny>;
+
+/// The objects of a list, which must not change while they are looked at: nothing else may reach it, or no Python code run.
+pub fn items<'a, 'py>(list: &'a Bound<'py, PyList>) -> Vec<Item<'a, 'py>> {
+    // SAFETY: the index is below the length, and the list keeps its items alive
+    let at = |index| unsafe { Borrowed::from_ptr(list.py(), ffi::PyList_GetItem(list.as_ptr(), index as ffi::Py_ssize_t)) };
+    (0..list.len()).map(at).collect()
+}
+
+/// The fields of a tuple.
+pub fn fields<'a, 'py>(tuple: Borrowed<'a, 'py, PyTuple>) -> impl Iterator<Item = Item<'a, 'py>> {
+    // SAFETY: the index is below the length
+    (0..tuple.len()).map(move |index| unsafe { field(tuple, index) })
+}
+
+/// A field of a tuple.
+///
+/// # Safety
+///
+/// The index is below the length.
+pub unsafe fn field<'a, 'py>(tuple: Borrowed<'a, 'py, PyTuple>, index: usize) -> Item<'a, 'py> {
+    // SAFETY: as the caller says; and a tuple keeps its fields
+    unsafe { Borrowed::from_ptr(tuple.py(), ffi::PyTuple_GetItem(tuple.as_ptr(), index as ffi::Py_ssize_t)) }
+}
+
+/// An int that is nothing but an int, if it has at most 64 bits.
+pub fn long(item: Item<'_, '_>) -> Option<i64> {
+    if !item.is_exact_instance_of::<PyInt>() {
+        return None;
+    }
+    let mut overflow = 0;
+    // SAFETY: it is an int, so this cannot fail but by overflow
+    let value = unsafe { ffi::PyLong_AsLongLongAndOverflow(item.as_ptr(), &mut overflow) };
+    (overflow == 0).then_some(value)
+}
+
+/// A str that is nothing but a str, if UTF-8 can express it.
+pub fn text<'a>(item: Item<'a, '_>) -> Option<&'a str> {
+    let text = item.cast_exact::<PyString>().ok()?;
+    let mut length = 0;
+    // SAFETY: the str keeps its UTF-8, and it is valid
+    unsafe {
+        let start = ffi::PyUnicode_AsUTF8AndSize(text.as_ptr(), &mut length);
+        if start.is_null() {
+            ffi::PyErr_Clear();
+            return None;
+        }
+        Some(std::str::from_utf8_unchecked(std::slice::from_raw_parts(start.cast(), length as usize)))
+    }
+}
+
+/// Whether no record can change: each is a text, a number, a truth value, bytes, None, or a tuple of them.
+///
+/// Args:
+///     values: the records.
+#[pyfunction]
+pub fn are_immutable(values: &Bound<'_, PyList>) -> bool {
+    items(values).into_iter().all(immutable)
+}
+
+/// The same for one record.
+///
+/// Args:
+///     value: the record.
+#[pyfunction]
+pub fn is_immutable(value: &Bound<'_, PyAny>) -> bool {
+    immutable(value.as_borrowed())
+}
+
+fn immutable(value: Item<'_, '_>) -> bool {
+    atom(value) || tuple(value).is_some_and(|tuple| fields(tuple).all(atom))
+}
+
+/// A tuple that is nothing but a tuple.
+pub fn tuple<'a, 'py>(item: Item<'a, 'py>) -> Option<Borrowed<'a, 'py, PyTuple>> {
+    item.cast_exact::<PyTuple>().ok()
+}
+
+fn atom(item: Item<'_, '_>) -> bool {
+    own_form(item)
+        || item.is_exact_instance_of::<PyFloat>()
+        || item.is_exact_instance_of::<PyBool>()
+        || item.is_exact_instance_of::<PyBytes>()
+}
+
+fn own_form(item: Item<'_, '_>) -> bool {
+    item.is_exact_instance_of::<PyString>() || item.is_exact_instance_of::<PyInt>() || item.is_none()
+}
+
+/// Whether every key is its own canonical form as an undeclared type: a text, an int, or a tuple of texts, ints and Nones.
+///
+/// Args:
+///     keys: the keys.
+#[pyfunction]
+pub fn are_own_forms(keys: &Bound<'_, PyList>) -> bool {
+    items(keys).into_iter().all(|key| (own_form(key) && !key.is_none()) || tuple(key).is_some_and(|tuple| fields(tuple).all(own_form)))
+}
+
+/// Which field of its record each key is, the very object.
+///
+/// Args:
+///     keys: of the records, in order.
+///     values: the records.
+///
+/// Returns:
+///     The field of plain tuples; 254 when each record is its own key; 255 when it is neither.
+#[pyfunction]
+pub fn key_field(keys: &Bound<'_, PyList>, values: &Bound<'_, PyList>) -> u8 {
+    let (keys, values) = (items(keys), items(values));
+    let (Some(key), Some(value)) = (keys.first(), values.first()) else { return UNKNOWN };
+    if keys.len() != values.len() {
+        return UNKNOWN;
+    }
+    let all = |own: &dyn Fn(Item<'_, '_>, Item<'_, '_>) -> bool| keys.iter().zip(&values).all(|(key, value)| own(*key, *value));
+    if key.is(*value) {
+        return if all(&|key, value| key.is(value)) { RECORD } else { UNKNOWN };
+    }
+    // SAFETY: the index is below the length
+    let has = |tuple: Borrowed<'_, '_, PyTuple>, at: usize, key: Item<'_, '_>| at < tuple.len() && unsafe { field(tuple, at) }.is(key);
+    let is_field = |at: usize| all(&|key, value| tuple(value).is_some_and(|tuple| has(tuple, at, key)));
+    let arity = tuple(*value).map_or(0, |tuple| tuple.len().min(RECORD.into()));
+    (0..arity).find(|&at| is_field(at)).map_or(UNKNOWN, |at| at as u8)
+}
+
+/// Characters and bytes of texts and bytes in some records, as the Python function of this name counts them.
+///
+/// Args:
+///     values: the records.
+///
+/// Returns:
+///     The sum, None when a record is neither plain nor a tuple of what is plain.
+#[pyfunction]
+pub fn text_size(values: &Bound<'_, PyList>) -> Option<usize> {
+    let size = |value| match tuple(value) {
+        Some(tuple) => fields(tuple).map(atom_size).sum(),
+        None => atom_size(value),
+    };
+    items(values).into_iter().map(size).sum()
+}
+
+fn atom_size(item: Item<'_, '_>) -> Option<usize> {
+    if let Ok(text) = item.cast_exact::<PyString>() {
+        return text.len().ok();
+    }
+    if let Ok(bytes) = item.cast_exact::<PyBytes>() {
+        return Some(bytes.as_bytes().len());
+    }
+    atom(item).then_some(0)
+}

@@ -1,0 +1,120 @@
+//! Which channel a key leaves through.
+
+use penstock_runtime::hash;
+use penstock_runtime::key_groups::Channels;
+use penstock_runtime::key_type::{DEPTH, KeyType};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyList};
+
+use super::objects::{Item, fields, items, key_field, long, text, tuple};
+
+/// Flink's longest tuple.
+const MAX_ARITY: usize = 25;
+
+/// Sends the records of a batch to the subtasks that own their keys.
+///
+/// Args:
+///     key_type: code of the declared type of the key (``javahash.native_code``).
+///     max_parallelism: number of key groups.
+///     channels: number of subtasks.
+///
+/// Raises:
+///     ValueError: the code is none, or one of the numbers is zero.
+#[pyclass(frozen, module = "penstock.runtime")]
+pub struct KeyRouter {
+    key_type: KeyType,
+    channels: Channels,
+}
+
+#[pymethods]
+impl KeyRouter {
+    #[new]
+    fn new(key_type: &[u8], max_parallelism: u32, channels: u32) -> PyResult<Self> {
+        match KeyType::parse(key_type) {
+            Some(key_type) if max_parallelism > 0 && channels > 0 => {
+                Ok(Self { key_type, channels: Channels::new(max_parallelism, channels) })
+            }
+            _ => Err(PyValueError::new_err("no code of a key type, or nothing to route to")),
+        }
+    }
+
+    /// Distribute records to channels. O(records + channels).
+    ///
+    /// Args:
+    ///     keys: of the records, in order.
+    ///     values: the records.
+    ///     assign: gives the channel of a key that is not plain data; what it raises is passed on.
+    ///
+    /// Returns:
+    ///     Channel and records, in order, for each channel that gets some; and what ``key_field`` says of all of them.
+    ///
+    /// Raises:
+    ///     ValueError: there are not as many keys as records.
+    #[allow(clippy::type_complexity, reason = "it is a tuple in Python")]
+    fn split<'py>(
+        &self,
+        keys: &Bound<'py, PyList>,
+        values: &Bound<'py, PyList>,
+        assign: &Bound<'py, PyAny>,
+    ) -> PyResult<(Vec<(u32, Bound<'py, PyList>)>, u8)> {
+        if keys.len() != values.len() {
+            return Err(PyValueError::new_err("there are not as many keys as records"));
+        }
+        let field = key_field(keys, values);
+        let mut parts: Vec<Vec<Item<'_, 'py>>> = vec![Vec::new(); self.channels.count() as usize];
+        for (key, value) in items(keys).into_iter().zip(items(values)) {
+            let channel = match hash_of(key, &self.key_type, DEPTH) {
+                Some(hash) => self.channels.of_hash(hash),
+                None => assign.call1((key,))?.extract()?,
+            };
+            parts.get_mut(channel as usize).ok_or_else(|| PyValueError::new_err("no such channel"))?.push(value);
+        }
+        let filled = parts.into_iter().enumerate().filter(|(_, part)| !part.is_empty());
+        let lists = filled.map(|(channel, part)| Ok((channel as u32, PyList::new(keys.py(), part)?)));
+        Ok((lists.collect::<PyResult<_>>()?, field))
+    }
+}
+
+/// The Java hash code of plain data. Recursive, to [`DEPTH`].
+fn hash_of(key: Item<'_, '_>, key_type: &KeyType, depth: usize) -> Option<i32> {
+    match key_type {
+        KeyType::Undeclared => undeclared(key, depth),
+        KeyType::Text => text(key).map(hash::text),
+        KeyType::Integer(bits) => long(key).filter(|value| value >> (bits - 1) == value >> 63).map(|value| value as i32),
+        KeyType::Long => long(key).map(hash::long),
+        KeyType::Boolean => key.cast_exact::<PyBool>().ok().map(|flag| hash::boolean(flag.is_true())),
+        KeyType::Double => double(key).map(hash::double),
+        KeyType::Float => double(key).map(hash::float),
+        KeyType::Tuple(types) => {
+            let tuple = tuple(key).filter(|tuple| tuple.len() == types.len())?;
+            folded(fields(tuple).zip(types).map(|(field, field_type)| nullable(field, |field| hash_of(field, field_type, depth - 1))))
+        }
+    }
+}
+
+fn undeclared(key: Item<'_, '_>, depth: usize) -> Option<i32> {
+    if let Some(text) = text(key) {
+        return Some(hash::text(text));
+    }
+    if let Some(value) = long(key) {
+        return Some(hash::long(value));
+    }
+    if let Some(tuple) = tuple(key) {
+        let followed = depth > 0 && tuple.len() <= MAX_ARITY;
+        return followed.then(|| folded(fields(tuple).map(|field| nullable(field, |field| undeclared(field, depth - 1))))).flatten();
+    }
+    double(key).map(hash::double).or_else(|| hash_of(key, &KeyType::Boolean, depth))
+}
+
+fn folded(mut hashes: impl Iterator<Item = Option<i32>>) -> Option<i32> {
+    hashes.try_fold(0, |so_far, field| Some(hash::fold(so_far, field?)))
+}
+
+fn nullable(field: Item<'_, '_>, hash: impl FnOnce(Item<'_, '_>) -> Option<i32>) -> Option<i32> {
+    if field.is_none() { Some(0) } else { hash(field) }
+}
+
+fn double(key: Item<'_, '_>) -> Option<f64> {
+    key.cast_exact::<PyFloat>().ok().map(|number| number.value())
+}
