@@ -1160,7 +1160,7 @@ def reduce_by_key(
     """
 
 def text_size(values: list[Any]) -> int | None:
-    """Characters and bytes of texts and bytes in some records, as the Python function of this name counts them.
+    """About how many bytes some records will take, as the Python function of this name counts them.
 
     Args:
         values: the records.

@@ -209,14 +209,14 @@ def freeze(value: Any) -> Any:
 
 
 def text_size(value: Any) -> int:
-    """About how many bytes the texts, bytes and pickled parts of a record will take; what has a small fixed size
-    counts nothing."""
+    """About how many bytes a record will take: the length of its texts, bytes and pickled parts, 8 for what else is in
+    it."""
     kind = type(value)
     if kind is str or kind is bytes:
         return len(value)
     if kind is tuple:
         return sum(map(text_size, value))
-    return len(value.data) if kind is _Pickled else 0
+    return len(value.data) if kind is _Pickled else 8
 
 
 def _immutable(type_info: TypeInformation | None) -> bool:

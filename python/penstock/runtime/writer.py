@@ -85,7 +85,7 @@ class RecordWriter:
         self._active = True
         self._sequence = [0] * self._count
         self._functions = options.functions
-        self._encoder = Encoder(output.record_type, options)
+        self._encoders = [Encoder(output.record_type, options) for _ in range(self._count)]
         self._fields = [UNKNOWN] * self._count  # which field of the records in a buffer is their key
         self._keyed = [0] * self._count  # for how many of them that is known
         self._most = options.buffer_records
@@ -195,6 +195,7 @@ class RecordWriter:
         count = len(values)
         some = values[self._looked[channel] :: _LOOK // 4 - 1]
         self._sizes[channel] += self._size(some) * (count - self._looked[channel]) // len(some)
+        self._looked[channel] = count
         if self._sizes[channel] >= TARGET_BYTES:
             self._flush(channel)
             self._marks[channel] = 1
@@ -202,7 +203,6 @@ class RecordWriter:
             self._flush(channel)
             self._marks[channel] = min(_LOOK, self._limits[channel])  # the next records are probably as small as these
         else:
-            self._looked[channel] = count
             self._marks[channel] = min(2 * count, count + _LOOK, self._limits[channel])
 
     def _size(self, values: list[Any]) -> int:
@@ -242,7 +242,7 @@ class RecordWriter:
         self._round = number
 
     def _flush(self, channel: int) -> None:
-        self._looked[channel], self._sizes[channel] = 0, 0
+        self._adapt(channel)
         values, stamps, signals = self._values[channel], self._stamps[channel], self._signals[channel]
         if not values and not signals:
             return
@@ -256,17 +256,21 @@ class RecordWriter:
             signals = sorted([*signals, *self._markers[channel]], key=lambda signal: signal[0])
             self._markers[channel] = []
         try:
-            pieces = [self._encoder.encode(values, stamps, signals, key)]
+            pieces = [self._encoders[channel].encode(values, stamps, signals, key)]
         except Exception as error:
             raise self._fail(error) from error
         if len(pieces[0]) > MAX_BYTES and len(values) > 1:
             pieces = list(_halves(values, stamps, signals))
-        if values:
-            size = sum(map(len, pieces)) // len(values)
-            fitting = min(self._most, TARGET_BYTES // max(size, 1), self._limits[channel] * 8)
-            self._limits[channel] = max(1, fitting)
         for piece in pieces:
             self._emit_row(channel, piece)
+
+    def _adapt(self, channel: int) -> None:
+        """Fit the next buffer to the records of this one. Not by its bytes, which depend on the codec: with native
+        functions or without, buffers are the same."""
+        if self._looked[channel]:
+            mean = max(self._sizes[channel] // self._looked[channel], 1)
+            self._limits[channel] = max(1, min(self._most, TARGET_BYTES // mean, self._limits[channel] * 8))
+        self._looked[channel], self._sizes[channel] = 0, 0
 
     def _emit_row(self, channel: int, data: bytes) -> None:
         number = self._sequence[channel]

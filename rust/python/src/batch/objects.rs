@@ -130,7 +130,7 @@ pub fn key_field(keys: &Bound<'_, PyList>, values: &Bound<'_, PyList>) -> u8 {
     (0..arity).find(|&at| is_field(at)).map_or(UNKNOWN, |at| at as u8)
 }
 
-/// Characters and bytes of texts and bytes in some records, as the Python function of this name counts them.
+/// About how many bytes some records will take, as the Python function of this name counts them.
 ///
 /// Args:
 ///     values: the records.
@@ -153,5 +153,5 @@ fn atom_size(item: Item<'_, '_>) -> Option<usize> {
     if let Ok(bytes) = item.cast_exact::<PyBytes>() {
         return Some(bytes.as_bytes().len());
     }
-    atom(item).then_some(0)
+    atom(item).then_some(8)
 }
