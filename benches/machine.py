@@ -10,7 +10,9 @@ import re
 import subprocess
 from pathlib import Path
 
-LIBRARIES = ("pyarrow", "numpy", "rustworkx", "networkx", "mmh3")
+import engines
+
+LIBRARIES = ("pyspark", "pyarrow", "numpy", "rustworkx", "networkx", "mmh3")
 
 
 def describe() -> dict[str, str]:
@@ -28,6 +30,8 @@ def describe() -> dict[str, str]:
     facts["JVM heap"] = os.environ.get("PENSTOCK_BENCH_HEAP", "8g")
     for library in LIBRARIES:
         facts[library] = importlib.metadata.version(library)
+    for engine in engines.REQUIREMENTS:
+        facts[engine] = engines.version(engine)
     return facts
 
 

@@ -1,26 +1,30 @@
-"""Writes the report of a run: benches/report/README.md with its plots, and the section "Measured" of the README.
+"""Writes the report of a run: benches/report/README.md with its plots, the section "Measured" of the README, and the
+tables of docs/performance.md.
 
 python benches/report.py             from benches/report/results.json
-python benches/report.py --check     say whether both documents are those of results.json; change nothing
+python benches/report.py --check     say whether the documents are those of results.json; change nothing
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import results as store
+import speed
 import targets
 from results import FOLDER, ROOT, Results
 
 README = ROOT / "README.md"
+PERFORMANCE = ROOT / "docs" / "performance.md"
 BEGIN = "<!-- measured: written by benches/report.py -->"
 END = "<!-- /measured -->"
 PLANNERS = ("Penstock", *targets.FLINKS, "Python")
-PEERS = (*PLANNERS, targets.PROFILED, "rustworkx", "networkx", "Rust", "NumPy", "memcpy")
+PEERS = (*PLANNERS, targets.PROFILED, "rustworkx", "networkx", "Rust", "NumPy", "memcpy", *speed.PEERS)
 SUMMARY = (  # phase, shape: the rows of the README's second table
     ("hash", "layered_dag"),
     ("hash", "uid_table"),
@@ -30,6 +34,10 @@ SUMMARY = (  # phase, shape: the rows of the README's second table
     ("execution graph", "layered_dag"),
 )
 SIZES = (10_000, 100_000, 1_000_000)
+RUNNING = (
+    "CPU seconds are those of all processes, JVM and Python, in a session that runs already. What starting costs, what "
+    "a record costs on its way, and how all this is measured: [docs/performance.md](docs/performance.md)."
+)
 
 
 def main() -> int:
@@ -37,20 +45,29 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     check = parser.parse_args().check
     found = store.load()
-    wanted = {FOLDER / "README.md": full(found), README: put_into(README.read_text(), section(found))}
+    wanted = documents(found)
     if check:
         stale = [str(path.relative_to(ROOT)) for path, text in wanted.items() if path.read_text() != text]
         print("\n".join(f"{name} is not what results.json says: python benches/report.py" for name in stale))
         return int(bool(stale))
-    write(found, wanted.items())
+    write(found, wanted)
     return 0
 
 
-def write(found: Results, documents: Iterable[tuple[Path, str]]) -> None:
+def documents(found: Results) -> dict[Path, str]:
+    """What the figures make of each document."""
+    return {
+        FOLDER / "README.md": full(found),
+        README: put_into(README.read_text(), section(found)),
+        PERFORMANCE: with_tables(PERFORMANCE.read_text(), found),
+    }
+
+
+def write(found: Results, wanted: Mapping[Path, str]) -> None:
     """The documents and the plots."""
     import plots
 
-    for path, text in documents:
+    for path, text in wanted.items():
         path.write_text(text)
     plots.draw(found, FOLDER)
 
@@ -64,18 +81,34 @@ def put_into(document: str, text: str) -> str:
     return f"{before}{BEGIN}\n{text}\n{END}{after}"
 
 
+def with_tables(document: str, found: Results) -> str:
+    """A document with what stands between ``<!-- measured: NAME -->`` and ``<!-- /measured -->`` exchanged for that
+    table of :mod:`speed`."""
+
+    def filled(place: re.Match[str]) -> str:
+        made = speed.TABLES[place[1]](found)
+        text = made if isinstance(made, str) else table(made[0], made[1], len(made[0]) - 1)
+        return f"<!-- measured: {place[1]} -->\n{text}\n<!-- /measured -->"
+
+    return re.sub(r"<!-- measured: (\w+) -->\n.*?<!-- /measured -->", filled, document, flags=re.S)
+
+
 def section(found: Results) -> str:
     """What the README shows."""
-    parts = [conditions(found), target_table(found), missed(found), summary_table(found)]
     plots = "![time against size](benches/report/time.png)\n![memory against size](benches/report/memory.png)"
     more = "Every figure, and the plots of exchanges and of shapes: [benches/report](benches/report/README.md)."
-    return "\n".join(part.strip() + "\n" for part in (*parts, plots, more) if part.strip())
+    planning = ["### Planning", target_table(targets.rows(found)), summary_table(found), plots]
+    words = speed.word_count(found)
+    running = ["### Running", target_table(speed.rows(found)), table(*words, len(words[0]) - 1), RUNNING]
+    parts = [conditions(found), *planning, *running, missed(found), more]
+    return "\n".join(part.strip() + "\n" for part in parts if part.strip())
 
 
 def full(found: Results) -> str:
     """The report."""
     title = "# Report of the benches\n\nWritten by `make bench`; `results.json` has the same figures for programs."
-    parts = [title, conditions(found), "## Targets", target_table(found), missed(found), "## Memory", memory(found)]
+    reached = [target_table(targets_of(found)), missed(found)]
+    parts = [title, conditions(found), "## Targets", *reached, "## Memory", memory(found)]
     plots = [f"![{name}]({name}.png)" for name in ("time", "memory", "exchanges", "shapes")]
     parts += ["## Plots", "\n".join(plots), "## Every figure", every_figure(found), "## The run", run(found)]
     return "\n".join(part.strip() + "\n" for part in parts if part.strip())
@@ -89,8 +122,8 @@ def conditions(found: Results) -> str:
     system = facts["system"]
     return (
         f"Medians of `make bench` on {date}: {processor}, {cores} cores, {memory_size} of memory, {system}; "
-        f"Flink 1.11.4 and 2.3.0 from Maven Central in a warmed JVM, {versions}. Wall time; of Flink the CPU time of "
-        "the thread that plans, without garbage collection."
+        f"Flink 1.11.4 and 2.3.0 from Maven Central in a warmed JVM, {versions}. Planning: wall time; of Flink the "
+        "CPU time of the thread that plans, without garbage collection. Running: CPU time of all processes."
     )
 
 
@@ -100,17 +133,22 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) 
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rules, *rows))
 
 
-def target_table(found: Results) -> str:
+def targets_of(found: Results) -> list[targets.Row]:
+    """Of planning and of running."""
+    return [*targets.rows(found), *speed.rows(found)]
+
+
+def target_table(reached: Iterable[targets.Row]) -> str:
     """Target, measured, met or missed."""
     equal = {True: "equal", False: "**different**", None: ""}
-    rows = [(row.target, row.measured, row.verdict, equal[row.equal]) for row in targets.rows(found)]
+    rows = [(row.target, row.measured, row.verdict, equal[row.equal]) for row in reached]
     return table(("target", "measured", "", "checksums"), rows)
 
 
 def missed(found: Results) -> str:
     """Why a target was missed, from the reasons written beside this file."""
     path = FOLDER / "missed.md"
-    any_missed = any(row.met is False for row in targets.rows(found))
+    any_missed = any(row.met is False for row in targets_of(found))
     return path.read_text() if any_missed and path.exists() else ""
 
 

@@ -72,6 +72,12 @@ def short(number: float) -> float:
     return float(f"{number:.3g}")
 
 
+def updated(before: Results, found: Results) -> Results:
+    """A run with what is known of the steps and rows that it did not measure, on another checkout, say."""
+    steps = {**before.steps, **found.steps}
+    return Results(found.machine, steps, {**before.rows, **found.rows})
+
+
 def read_raw(folder: Path = RAW) -> dict[Key, dict[str, Any]]:
     """The rows of all steps that have run."""
     lines = [json.loads(line) for path in sorted(folder.glob("*.jsonl")) for line in path.read_text().splitlines()]

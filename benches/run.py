@@ -28,7 +28,7 @@ import report
 import results as store
 from results import RAW, ROOT, Results
 
-STEPS = {  # name: (file, minutes it may take); small things first, so that something is seen soon
+STEPS = {  # name: (file or test, minutes it may take); small things first, so that something is seen soon
     "api": ("test_api.py", 5),
     "core": ("test_core.py", 10),
     "planner": ("test_planner.py", 15),
@@ -37,6 +37,11 @@ STEPS = {  # name: (file, minutes it may take); small things first, so that some
     "memory": ("test_memory.py", 5),
     "python": ("test_python.py", 5),
     "graph_libraries": ("test_graph_libraries.py", 5),
+    "runtime": ("test_runtime.py", 8),
+    "start": ("test_running.py::test_start", 5),
+    "chain": ("test_running.py::test_chain", 8),
+    "word_count": ("test_running.py::test_word_count", 8),
+    "engines": ("test_running.py::test_engine", 15),
     "flink": ("test_flink.py", 45),
 }
 STATE = RAW / "steps.json"  # which steps have run, and how they ended
@@ -93,13 +98,12 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 def write_report(steps: dict[str, Any]) -> None:
     """The files of benches/report and the section of the README."""
-    found = Results(machine.describe(), steps, store.read_raw())
-    store.save(found)
+    store.save(store.updated(store.load(), Results(machine.describe(), steps, store.read_raw())))
     found = store.load()
-    documents = {store.FOLDER / "README.md": report.full(found)}
-    documents[report.README] = report.put_into(report.README.read_text(), report.section(found))
-    report.write(found, documents.items())
-    print(f"\n{report.target_table(found)}\n\nWritten: benches/report/README.md, README.md")
+    documents = report.documents(found)
+    report.write(found, documents)
+    names = ", ".join(str(path.relative_to(ROOT)) for path in documents)
+    print(f"\n{report.target_table(report.targets_of(found))}\n\nWritten: {names}")
 
 
 if __name__ == "__main__":

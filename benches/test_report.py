@@ -11,6 +11,7 @@ import instructions
 import plots
 import report
 import results as store
+import speed
 import targets
 from results import KEY, Results, gather, load, save
 
@@ -37,7 +38,8 @@ def test_the_readme_shows_the_committed_figures() -> None:
     assert (store.FOLDER / "README.md").read_text() == report.full(found)
     shown = text.partition(report.BEGIN)[2].partition(report.END)[0]
     assert len(targets.rows(found)) > 15
-    assert all(f"| {row.target} | {row.measured} |" in shown for row in targets.rows(found))
+    assert all(f"| {row.target} | {row.measured} |" in shown for row in report.targets_of(found))
+    assert report.PERFORMANCE.read_text() == report.with_tables(report.PERFORMANCE.read_text(), found)
 
 
 def test_markers_that_are_gone_are_missed() -> None:
@@ -71,6 +73,45 @@ def test_edges_are_compared_with_another_phase_of_flink() -> None:
     ours = line("execution edges", 8_000, "Penstock", seconds=[0.5])
     row = row_of(made(ours, line("connect", 8_000, FLINK, seconds=[6])), "than Flink 1.11.4 connects")
     assert (row.met, row.measured) == (True, "12× (6 s : 500 ms)")
+
+
+def counted(peer: str, size: int, cpu: float, *, equal: bool = True) -> dict[str, Any]:
+    facts = {"phase": "word count", "shape": "running sums", "size": size, "peer": peer, "checksum_equal": equal}
+    return {**facts, "seconds": [cpu / 2], "cpu_seconds": [cpu], "jvm_seconds": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("cpu", "equal", "verdict"), [(4, True, "met"), (6, True, "**missed**"), (4, False, "**wrong result**")]
+)
+def test_engines_are_compared_by_records_per_cpu_second(cpu: float, equal: bool, verdict: str) -> None:
+    """The peer may have counted fewer words."""
+    found = made(counted("Penstock", 5_000_000, cpu), counted("PyFlink", 1_000_000, 20, equal=equal))
+    row = next(row for row in speed.rows(found) if "PyFlink" in row.target)
+    assert row.verdict == verdict
+    assert row.measured.startswith("25×" if cpu == 4 else "16.7×")
+
+
+def test_documents_take_their_tables_from_the_figures() -> None:
+    assert report.with_tables("no tables", made()) == "no tables"
+    document = "a\n<!-- measured: word_count -->\nold\n<!-- /measured -->\nb"
+    shown = report.with_tables(document, made(counted("Bytewax", 1_000, 2)))
+    assert "old" not in shown
+    assert "| Bytewax | 1,000 | 500 | 2 | 0.5 | 1 s |  |  | equal |\n<!-- /measured -->\nb" in shown
+    with pytest.raises(KeyError, match="gone"):
+        report.with_tables(document.replace("word_count", "gone"), made())
+
+
+def test_a_run_of_some_steps_keeps_the_other_figures() -> None:
+    before = Results(
+        {"date": "1"},
+        {"a": {}, "b": {}},
+        gather([line("hash", 1, FLINK, seconds=[1]), line("hash", 2, FLINK, seconds=[1])]),
+    )
+    after = store.updated(
+        before, Results({"date": "2"}, {"b": {"x": 1}}, gather([line("hash", 2, FLINK, seconds=[3])]))
+    )
+    assert (after.machine, after.steps) == ({"date": "2"}, {"a": {}, "b": {"x": 1}})
+    assert [row["median"] for row in after.rows.values()] == [1, 3]
 
 
 def test_figures_survive_being_saved(tmp_path: Path) -> None:
