@@ -31,9 +31,10 @@ def _indented(table: Table) -> Padding:
 
 def _counts(operators: list[OperatorMetrics]) -> Table:
     late = any(each.late_dropped for each in operators)
-    table = borderless("operator", ">p", ">in", ">out", *([">late"] if late else []), "operator ID")
+    table = borderless("operator", ">p", ">in", ">out", *([">late"] if late else []), ">bytes out", "operator ID")
     for each in operators:
         numbers = [len(each.subtasks), each.records_in, each.records_out, *([each.late_dropped] if late else [])]
+        numbers.append(each.bytes_out)
         table.add_row(each.name, *(f"{number:,}" for number in numbers), Text(each.operator_id, style=IDENTITY))
     return table
 

@@ -67,6 +67,8 @@ class SubtaskMetrics:
         late_dropped: numLateRecordsDropped.
         input_watermark, output_watermark: currentInputWatermark and currentOutputWatermark in milliseconds,
             Long.MIN_VALUE for none; after a bounded input Long.MAX_VALUE, the end of time.
+        bytes_in, bytes_out: numBytesIn of the task if the operator is its head, and what the operator itself sends over
+            the exchange to other tasks, to each of them; without what Spark adds.
         user: the metrics of the user's function by identifier (``group.name``): a CounterValue, GaugeValue, MeterValue
             or DistributionValue each.
     """
@@ -79,6 +81,8 @@ class SubtaskMetrics:
     input_watermark: int
     output_watermark: int
     user: Mapping[str, Any] = field(default_factory=dict)
+    bytes_in: int = 0
+    bytes_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,16 @@ class OperatorMetrics:
     def records_out(self) -> int:
         """numRecordsOut, the sum over the subtasks."""
         return sum(each.records_out for each in self.subtasks)
+
+    @property
+    def bytes_in(self) -> int:
+        """Bytes received over the exchange, the sum over the subtasks."""
+        return sum(each.bytes_in for each in self.subtasks)
+
+    @property
+    def bytes_out(self) -> int:
+        """Bytes sent over the exchange, the sum over the subtasks."""
+        return sum(each.bytes_out for each in self.subtasks)
 
     @property
     def late_dropped(self) -> int:

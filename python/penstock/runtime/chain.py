@@ -10,6 +10,7 @@ Source of the semantics: ``OperatorChain`` and ``StreamTask`` (Flink 1.11). Cost
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -19,7 +20,7 @@ from penstock.runtime.config import ChainedOutput, OperatorConfig, VertexConfig
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.exchange import Emit
 from penstock.runtime.fusion import Fusion, TimedFeed
-from penstock.runtime.operators.base import LiveOperator, StreamOperator
+from penstock.runtime.operators.base import Batch, LiveOperator, StreamOperator
 from penstock.runtime.options import FUSED, chain_form
 from penstock.runtime.outputs import (
     ChainingOutput,
@@ -27,6 +28,7 @@ from penstock.runtime.outputs import (
     CopyingChainingOutput,
     CountingOutput,
     Feed,
+    HeadFeed,
     Output,
     RecordWriterOutput,
     StreamStatus,
@@ -67,6 +69,7 @@ class OperatorChain:
         self.form = chain_form(settings)
         self._options = contexts[0].job.exchange
         self.outputs: list[RecordWriterOutput] = []
+        self._writers: list[list[RecordWriter]] = [[] for _ in contexts]
         specs = [_operator(context) for context in contexts]
         self._fusion = Fusion(gathers=not any(spec.toggles for spec in specs)) if self.form == FUSED else None
         for position in self._order:
@@ -79,7 +82,7 @@ class OperatorChain:
 
     def _build(self, position: int, spec: StreamOperator, context: OperatorContext) -> LiveOperator:
         """An operator whose outputs lead to finished ones."""
-        targets = self._targets(spec, context)
+        targets = self._targets(position, spec, context)
         draw = Random(seed_of("latency", context.config.operator_id, self._subtask)).random
         inner = joined([self._output(target, context) for target in targets], draw)
         fusion = self._fusion
@@ -90,13 +93,15 @@ class OperatorChain:
         fusion.add(position, operator)
         return operator
 
-    def _targets(self, spec: StreamOperator, context: OperatorContext) -> list[Target]:
+    def _targets(self, position: int, spec: StreamOperator, context: OperatorContext) -> list[Target]:
         """The outputs of an operator: first those that leave the chain, then those inside it, each in edge order."""
         config, result = context.config, []
+        writers = self._writers[position]
         for network in config.network:
             writer = RecordWriter(
                 network, self._vertex.parallelism, self._subtask, self._emit, context.fail, self._options
             )
+            writers.append(writer)
             result.append(Target(network.side_tag, writer))
         copies = _copies(config, spec.keeps_output, context.job.reuses_objects)
         for link, copy in zip(config.chained, copies, strict=True):
@@ -118,17 +123,41 @@ class OperatorChain:
             )
         return chaining if self._fusion is not None else chaining.connect()
 
-    def feed(self, number: int) -> Feed:
+    def feed(self, number: int) -> HeadFeed:
         """What takes records of one timestamp into an input of the head."""
         if self._fusion is not None:
-            return self._fusion.input_feed(0, number)
+            feed, functions = self._fusion.input_feed(0, number), self._options.functions
+            batch = None if functions is None else self.head.batch(functions)
+            if functions is None or batch is None:
+                return lambda values, timestamp, keys: feed(values, timestamp)
+            return self._batched(batch, functions.are_immutable, feed, self._fusion)
         collect = self.head.input(number)
 
-        def feed(values: Any, timestamp: int | None) -> None:
+        def one_by_one(values: list[Any], timestamp: int | None, keys: list[Any] | None) -> None:
             for value in values:
                 collect(value, timestamp)
 
-        return feed
+        return one_by_one
+
+    def _batched(self, batch: Batch, immutable: Callable[[list[Any]], bool], slow: Feed, fusion: Fusion) -> HeadFeed:
+        """The head's work on many records at once, then the rest of the chain on the results."""
+        as_they_are, feed, head = fusion.immutable_feed(0), fusion.feed(0), self.head
+
+        def take(values: list[Any], timestamp: int | None, keys: list[Any] | None) -> None:
+            results: list[Any] = []
+            failure = None
+            try:
+                if not batch(values, keys, results):
+                    slow(values, timestamp)
+                    return
+            except Exception as error:
+                failure = error
+            if results:
+                (as_they_are if immutable(results) else feed)(results, timestamp)
+            if failure is not None:
+                raise head.context.fail(failure) from failure
+
+        return take
 
     def timed_feed(self, number: int) -> TimedFeed:
         """What takes records, and a timestamp for each, into an input of the head."""
@@ -178,7 +207,7 @@ class OperatorChain:
         for position in self._order:
             self._operators[position].dispose()
 
-    def counters(self, records_read: int) -> tuple[SubtaskMetrics, ...]:
+    def counters(self, records_read: int, bytes_read: int) -> tuple[SubtaskMetrics, ...]:
         """What each operator has counted, after the last record."""
         records_in = {0: records_read}
         result = []
@@ -191,7 +220,9 @@ class OperatorChain:
             for link in config.chained:
                 records_in[link.position] = main if link.side_tag is None else sides.get(link.side_tag, 0)
             written = main + sum(sides.values())
-            result.append(operator.measured(read, written))
+            sent = sum(writer.bytes for writer in self._writers[position])
+            result.append(replace(operator.measured(read, written), bytes_out=sent))
+        result[0] = replace(result[0], bytes_in=bytes_read)
         return tuple(result)
 
 

@@ -115,6 +115,15 @@ class Fusion:
         """Takes records of one timestamp that an operator emits."""
         return _Text(self, self._of(position, None), position).feed()
 
+    def timed_feed(self, position: int) -> TimedFeed:
+        """Takes records that an operator emits, and their timestamps."""
+        return _Text(self, self._of(position, None), position).timed_feed()
+
+    def immutable_feed(self, position: int) -> Feed:
+        """The same as :meth:`feed` for records that nobody can change: nothing is copied or looked at."""
+        targets = [target._replace(copy=None) for target in self._of(position, None)]
+        return _Text(self, targets, position, immutable=True).feed()
+
     def _of(self, position: int, tag: str | None) -> list[Target]:
         return [target for target in self.targets[position] if target.tag == tag]
 
@@ -155,12 +164,14 @@ class _Text:
         fusion: of the chain.
         targets: where the records go that are given to the function.
         emitter: position of the operator that emits them; None for those that come into the chain.
+        immutable: whether the records given to the function are known to be immutable.
     """
 
-    def __init__(self, fusion: Fusion, targets: list[Target], emitter: int | None) -> None:
+    def __init__(self, fusion: Fusion, targets: list[Target], emitter: int | None, *, immutable: bool = False) -> None:
         self._fusion = fusion
         self._targets = targets
         self._emitter = emitter
+        self._immutable = immutable
         self._lines: list[str] = []
         self._owners: list[Owner | None] = []
         self._bindings: dict[str, Any] = {}
@@ -287,14 +298,15 @@ class _Text:
         name = f"out{number}"
         self._gathered.append(name)
         self._bind(f"batch_{name}", leaf.batch)
-        if not leaf.immutable:
+        immutable = leaf.immutable or (self._immutable and value == "v0")
+        if not immutable:
             self._add(f"{space}if {self._bind('immutable', is_immutable)}({value}):", owner)
             space += " "
         self._add(f"{space}{name}.append({value})")
         if loops:
             self._add(f"{space}if len({name}) >= {GATHERED}:")
             self._hand_over(name, len(space) + 1)
-        if not leaf.immutable:
+        if not immutable:
             self._add(f"{space[1:]}else:")
             self._hand_over(name, len(space))
             self._add(f"{space}{write}({value}, t)", owner)

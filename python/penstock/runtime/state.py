@@ -61,6 +61,11 @@ class KeyedState:
         self.serializers: dict[str, tuple[str, ...]] = {}
         self.handles: dict[str, Any] = {}
 
+    @property
+    def has_own_forms(self) -> bool:
+        """Whether texts, ints, and tuples of them are their own canonical forms."""
+        return self._key_hash.identity or self._key_hash.key_type is None
+
     def enter(self, key: Any) -> Any:
         """Make a key the current one; returns its canonical form.
 

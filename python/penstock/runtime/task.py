@@ -48,7 +48,7 @@ class Task:
         self._out = Outbox(self.name)
         self._files: list[PendingFile] = []
         self._sequence = 0
-        self._records_read = 0
+        self._records_read = self._bytes_read = 0
         self._gate = InputGate(vertex.inputs, vertex.parallelism, subtask)
         self._clock = Clock()
         self._chain: OperatorChain | None = None
@@ -183,6 +183,7 @@ class Task:
     def _read(self, channel: Channel, data: bytes) -> Iterator[Row]:
         values, stamps, signals, _ = decode(data, self._functions)
         self._records_read += len(values)
+        self._bytes_read += len(data)
         times = timestamps(stamps, len(values)) if stamps else None
         if signals:
             return self._feed_mixed(channel, values, times, signals)
@@ -255,7 +256,7 @@ class Task:
             subtask=self._subtask,
             parallelism=self._vertex.parallelism,
             attempt=self._attempt,
-            counters=chain.counters(self._records_read),
+            counters=chain.counters(self._records_read, self._bytes_read),
             files=tuple(self._files),
         )
 

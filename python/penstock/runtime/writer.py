@@ -52,6 +52,7 @@ class RecordWriter:
 
     Attributes:
         write: (value, timestamp) → None.
+        bytes: sent so far.
         freeze: what makes a record safe from later changes, None where all are. :meth:`write_batch` applies it when it
             is called: whoever collects records for it must not run code that could change one of them meanwhile.
     """
@@ -80,6 +81,7 @@ class RecordWriter:
         self._markers: list[list[Signal]] = [[] for _ in range(self._count)]
         self._draw = random.Random(seed_of("latency", output.seed, subtask)).randrange
         self._last: list[int | None] = [None] * self._count
+        self.bytes = 0
         self._round = 0
         self._sent = [0] * self._count  # the round of the last row
         self._active = True
@@ -278,6 +280,7 @@ class RecordWriter:
         self._sent[channel] = self._round
         sequence = self._round << ROUND_BITS | number
         targets = self._targets if self._output.partitioner == "BROADCAST" else (self._targets[channel],)
+        self.bytes += len(data) * len(self._output.destinations) * len(targets)
         for to in self._output.destinations:
             for target in targets:
                 self._emit((to.level, to.offset + target, to.edge, self._subtask, sequence, data))

@@ -21,6 +21,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
 from penstock.common.typeinfo import TypeInformation
@@ -34,6 +35,9 @@ from penstock.runtime.partition import KeyPartition
 from penstock.runtime.signals import Advance, LatencyMarker
 
 S = TypeVar("S", bound="StreamOperator")
+Batch = Callable[[list[Any], "list[Any] | None", list[Any]], bool]
+"""Takes records, their keys if these are known, and a list for the results, one per record. Returns False where it
+cannot, and has done nothing then; when it raises, the list has the results before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +128,15 @@ class LiveOperator:
 
     def fragment(self) -> Fragment | Leaf | None:
         """What ``input(0)`` does with a record, as statements; None if there is no such form."""
+        return None
+
+    def batch(self, functions: ModuleType) -> Batch | None:
+        """What ``input(0)`` does with many records at once, up to emitting the results; None if there is no such form.
+        It runs no code of the user but the key selector.
+
+        Args:
+            functions: the native ones.
+        """
         return None
 
     def latency(self, marker: LatencyMarker) -> None:

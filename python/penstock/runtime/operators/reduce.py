@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, ClassVar
 
 from penstock.errors import InvalidProgramError
+from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.binding import bind
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.fragments import Fragment
-from penstock.runtime.operators.base import LiveOperator, StreamOperator
+from penstock.runtime.operators.base import Batch, LiveOperator, StreamOperator
 from penstock.runtime.outputs import Collector, CountingOutput
 from penstock.runtime.partition import KeyPartition
 
@@ -73,6 +75,29 @@ class _GroupedReduce(LiveOperator):
             collect(result, timestamp)
 
         return process
+
+    def batch(self, functions: ModuleType) -> Batch | None:
+        reducer, keyed = self.function, self.keyed
+        assert keyed is not None
+        if not isinstance(reducer, (SumAggregator, ComparableAggregator)):
+            return None
+        state = self.context.keyed_state(keyed)
+        select, table, reduce, own_form = keyed.selector(), state.table(STATE), reducer.reduce, state.has_own_forms
+        adds = isinstance(reducer, SumAggregator) and type(reducer.position) is int and reducer.position >= 0
+        position = reducer.position if adds else -1
+
+        def run(values: list[Any], keys: list[Any] | None, results: list[Any]) -> bool:
+            if keys is None:
+                try:
+                    keys = list(map(select, values))
+                except Exception:  # whose record it was comes out one by one
+                    return False
+            if not (own_form and functions.are_own_forms(keys)):
+                return False
+            functions.reduce_by_key(table, keys, values, reduce, position, results)
+            return True
+
+        return run
 
     def fragment(self) -> Fragment:
         assert self.keyed is not None
