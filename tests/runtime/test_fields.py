@@ -17,6 +17,16 @@ def named(record):
     return record[1]
 
 
+def documented(record: tuple) -> object:
+    """Takes a field."""
+    return record[1]
+
+
+def by_its_name(record):
+    "name"
+    return record["name"]
+
+
 def generated(record):
     yield record[0]
 
@@ -26,7 +36,9 @@ class Selector:
         return record[0]
 
 
-@pytest.mark.parametrize(("selector", "position"), [(lambda t: t[0], 0), (lambda wort: wort[15], 15), (named, 1)])
+@pytest.mark.parametrize(
+    ("selector", "position"), [(lambda t: t[0], 0), (lambda word: word[15], 15), (named, 1), (documented, 1)]
+)
 def test_fields_are_recognised(selector, position):
     record = tuple("abcdefghijklmnopqrst")
     for function in (selector, cloudpickle.loads(cloudpickle.dumps(selector))):
@@ -52,6 +64,7 @@ def test_fields_are_recognised(selector, position):
         lambda t: t[0:1],
         (lambda x: lambda t: x[0])("ab"),
         generated,
+        by_its_name,
         Selector().get_key,
         str,
     ],

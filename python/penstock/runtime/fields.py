@@ -32,9 +32,14 @@ def quick(selector: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _shape(function: FunctionType) -> tuple[Any, ...]:
     """All that decides what a function without a closure does with its one argument."""
     code = function.__code__
+    constants = code.co_consts
+    if (
+        constants and type(constants[0]) is str
+    ):  # a docstring, where None stands otherwise; code that uses it is another
+        constants = (None, *constants[1:])
     return (
         code.co_code,
-        tuple((type(constant), constant) for constant in code.co_consts),
+        tuple((type(constant), constant) for constant in constants),
         code.co_names,
         code.co_argcount,
         code.co_posonlyargcount,
