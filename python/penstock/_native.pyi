@@ -1144,8 +1144,13 @@ def key_field(keys: list[Any], values: list[Any]) -> int:
     """
 
 def reduce_by_key(
-    table: dict[Any, Any], keys: list[Any], values: list[Any], reduce: Callable[[Any, Any], Any] | None, position: int
-) -> list[Any]:
+    table: dict[Any, Any],
+    keys: list[Any],
+    values: list[Any],
+    reduce: Callable[[Any, Any], Any] | None,
+    position: int,
+    results: list[Any],
+) -> None:
     """A running reduction per key, of a batch of records.
 
     Args:
@@ -1154,9 +1159,7 @@ def reduce_by_key(
         values: the records.
         reduce: from the reduction so far and a record to the next; what it raises is passed on.
         position: the field of plain tuples that ``reduce`` adds up, which is then done here; -1 when it does something else.
-
-    Returns:
-        The reduction after each record.
+        results: takes the reduction after each record; when an error stops it, those before.
     """
 
 def text_size(values: list[Any]) -> int | None:

@@ -7,7 +7,12 @@ from operator import itemgetter
 import cloudpickle
 import pytest
 
+from penstock.errors import JobExecutionError
+from penstock.local import LocalExecutor
 from penstock.runtime.fields import quick
+from penstock.runtime.operators import StreamMap
+from penstock.runtime.partition import KeyPartition
+from tests.runtime.programs import Program
 
 FIRST = 0
 OTHER = {"a": 1}
@@ -71,3 +76,11 @@ def test_fields_are_recognised(selector, position):
 )
 def test_nothing_else_is(selector):
     assert quick(selector) is selector
+
+
+def test_an_error_shows_the_users_line():
+    program = Program()
+    node = program.add(StreamMap(str), program.source([1]))
+    program.collect(node, partitioner="HASH", spec=KeyPartition(named), p=2)
+    with pytest.raises(JobExecutionError, match=r"return record\[1\]"):
+        LocalExecutor().execute(program.pipeline())

@@ -152,12 +152,10 @@ AMOUNT = st.one_of(st.integers(-3, 3), st.integers(-(2**63), 2**63), st.floats(a
 KEYED = st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), AMOUNT, AMOUNT), max_size=8)
 
 
-def reduced(table, keys, values, reduce):
-    results = []
+def reduced(table, keys, values, reduce, results):
     for key, value in zip(keys, values, strict=True):
         table[key] = value if key not in table else reduce(table[key], value)
         results.append(table[key])
-    return results
 
 
 @settings(max_examples=300, deadline=None)
@@ -167,8 +165,10 @@ def test_batches_are_reduced_as_records_are(batches, position):
     one, other = {}, {}
     for values in batches:
         keys = [value[0] for value in values]
-        got = outcome(lambda: _native.reduce_by_key(one, keys, values, reduce, position))  # noqa: B023
-        assert repr(got) == repr(outcome(lambda: reduced(other, keys, values, reduce)))  # noqa: B023
+        got, expected = [], []
+        error = outcome(lambda: _native.reduce_by_key(one, keys, values, reduce, position, got))  # noqa: B023
+        assert repr(error) == repr(outcome(lambda: reduced(other, keys, values, reduce, expected)))  # noqa: B023
+        assert repr(got) == repr(expected)
         assert repr(one) == repr(other)
 
 
@@ -178,19 +178,20 @@ def test_an_error_of_a_reduction_is_passed_on():
     def reduce(first, second):
         raise error
 
-    table = {}
+    table, results = {}, []
     with pytest.raises(RuntimeError) as caught:
-        _native.reduce_by_key(table, ["a", "b", "a"], [1, 2, 3], reduce, -1)
+        _native.reduce_by_key(table, ["a", "b", "a"], [1, 2, 3], reduce, -1, results)
     assert caught.value is error
     assert table == {"a": 1, "b": 2}
+    assert results == [1, 2]
     with pytest.raises(TypeError, match="unhashable"):
-        _native.reduce_by_key(table, [[]], [1], reduce, -1)
+        _native.reduce_by_key(table, [[]], [1], reduce, -1, results)
 
 
 def test_sums_keep_other_fields_of_the_first():
-    table = {}
+    table, results = {}, []
     values = [("a", 1, "x"), ("a", 2**63 - 1, "y"), ("a", 0.5, "z")]
-    results = _native.reduce_by_key(table, ["a"] * 3, values, None, 1)
+    _native.reduce_by_key(table, ["a"] * 3, values, None, 1, results)
     assert results == [("a", 1, "x"), ("a", 2**63, "x"), ("a", 2**63 + 0.5, "x")]
 
 

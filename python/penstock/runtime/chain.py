@@ -71,7 +71,8 @@ class OperatorChain:
         self.outputs: list[RecordWriterOutput] = []
         self._writers: list[list[RecordWriter]] = [[] for _ in contexts]
         specs = [_operator(context) for context in contexts]
-        self._fusion = Fusion(gathers=not any(spec.toggles for spec in specs)) if self.form == FUSED else None
+        gathers, functions = not any(spec.toggles for spec in specs), self._options.functions
+        self._fusion = Fusion(gathers=gathers, functions=functions) if self.form == FUSED else None
         for position in self._order:
             try:
                 self._operators[position] = self._build(position, specs[position], contexts[position])

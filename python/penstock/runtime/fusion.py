@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 from penstock.runtime.codec import is_immutable
@@ -47,14 +47,18 @@ class Fusion:
     Args:
         gathers: whether records that leave may be gathered. Not where operators tell the task to be idle between
             records.
+        functions: the native ones, if there are any.
 
     Attributes:
         targets: by position, the outputs of each operator.
+        gathers: as above.
+        immutable: whether nobody can change a record.
     """
 
-    def __init__(self, *, gathers: bool) -> None:
+    def __init__(self, *, gathers: bool, functions: ModuleType | None = None) -> None:
         self.targets: dict[int, list[Target]] = {}
-        self._gathers = gathers
+        self.gathers = gathers
+        self.immutable: Callable[[Any], bool] = is_immutable if functions is None else functions.is_immutable
         self._operators: dict[int, LiveOperator] = {}
         self._entries: dict[int, Fragment | Leaf | None] = {}
         self._size: dict[int, tuple[int, int]] = {}
@@ -93,11 +97,6 @@ class Fusion:
     def operator(self, position: int) -> LiveOperator:
         """The operator at a position."""
         return self._operators[position]
-
-    @property
-    def gathers(self) -> bool:
-        """Whether records that leave may be gathered."""
-        return self._gathers
 
     def input_feed(self, position: int, number: int) -> Feed:
         """Takes records of one timestamp into an operator."""
@@ -249,7 +248,12 @@ class _Text:
             target, value, deep, loops, owner = stack.pop()
             if target.copy is not None:
                 copied = f"c{self._next()}"
-                self._add(f"{' ' * deep}{copied} = {self._bind(f'copy{copied}', target.copy)}({value})", owner)
+                immutable, copy = (
+                    self._bind("immutable", self._fusion.immutable),
+                    self._bind(f"copy{copied}", target.copy),
+                )
+                line = f"{copied} = {value} if {immutable}({value}) else {copy}({value})"
+                self._add(" " * deep + line, owner)
                 value = copied
             if target.writer is not None:
                 writer = target.writer
@@ -300,7 +304,7 @@ class _Text:
         self._bind(f"batch_{name}", leaf.batch)
         immutable = leaf.immutable or (self._immutable and value == "v0")
         if not immutable:
-            self._add(f"{space}if {self._bind('immutable', is_immutable)}({value}):", owner)
+            self._add(f"{space}if {self._bind('immutable', self._fusion.immutable)}({value}):", owner)
             space += " "
         self._add(f"{space}{name}.append({value})")
         if loops:

@@ -23,6 +23,7 @@ from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
 from penstock.runtime.binding import bind
 from penstock.runtime.columns import UNKNOWN
+from penstock.runtime.fields import quick
 from penstock.runtime.javahash import KeyHash, native_code
 from penstock.runtime.keygroups import ChannelAssigner
 
@@ -192,10 +193,15 @@ def splitter(
 
 def _by_key(partition: KeyPartition, max_parallelism: int, channels: int, router: Any) -> Splitter:
     key_of, split_by = partition.selector(), router.split
+    quick_key_of = quick(key_of)
     assign = ChannelAssigner(KeyHash(partition.key_type), max_parallelism, channels).assign
 
     def split(values: list[Any], kept: list[Any]) -> Split:
-        return split_by(list(map(key_of, values)), kept, assign)
+        try:
+            keys = list(map(quick_key_of, values))
+        except Exception:  # raised again, if it is, in the user's own line
+            keys = list(map(key_of, values))
+        return split_by(keys, kept, assign)
 
     return split
 

@@ -19,7 +19,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-STRIDE = 256
+STRIDE = 512
 """Records between two looks at the rows that wait, while few do."""
 
 T = TypeVar("T")
@@ -107,7 +107,7 @@ def in_steps(body: Callable[[Pause], None], stack_size: int = 0) -> Iterator[Non
 
 def next_stride(stride: int, backlog: bool) -> int:
     """How many records to process before the next look: one where rows pile up, else twice as many as before, up to
-    256."""
+    512."""
     return 1 if backlog else min(2 * stride, STRIDE)
 
 

@@ -19,7 +19,7 @@ from penstock.runtime.failure import OperatorFailure, exit_error, job_error
 from penstock.runtime.fusion import TimedFeed
 from penstock.runtime.operators.source import SourceOperator
 from penstock.runtime.outbox import Outbox
-from penstock.runtime.outputs import Feed
+from penstock.runtime.outputs import HeadFeed
 from penstock.runtime.signals import STATUS, WATERMARK, Signals
 from penstock.runtime.steps import deep, next_stride
 from penstock.runtime.timers import Clock
@@ -53,9 +53,10 @@ class Task:
         self._clock = Clock()
         self._chain: OperatorChain | None = None
         self._numbers: dict[int, int] = {}
-        self._feeds: dict[int, Feed] = {}
+        self._feeds: dict[int, HeadFeed] = {}
         self._timed_feeds: dict[int, TimedFeed] = {}
         self._valves: dict[int, Valve] = {}
+        self._stride = 1
         self._round = 0
         self._active = True
         self._functions = job.exchange.functions
@@ -181,26 +182,27 @@ class Task:
                 yield from self._drain()
 
     def _read(self, channel: Channel, data: bytes) -> Iterator[Row]:
-        values, stamps, signals, _ = decode(data, self._functions)
+        values, stamps, signals, keys = decode(data, self._functions)
         self._records_read += len(values)
         self._bytes_read += len(data)
         times = timestamps(stamps, len(values)) if stamps else None
         if signals:
             return self._feed_mixed(channel, values, times, signals)
-        return self._feed(self._numbers[channel[0]], values, times)
+        return self._feed(self._numbers[channel[0]], values, times, keys)
 
-    def _feed(self, number: int, values: list[Any], times: Times) -> Iterator[Row]:
+    def _feed(self, number: int, values: list[Any], times: Times, keys: list[Any] | None = None) -> Iterator[Row]:
         """The records of a buffer into the chain, and its rows out: one record may be a split of a file or explode
         into millions, so rows that pile up leave after each."""
-        position, stride = 0, 1
+        position = 0
         while position < len(values):
-            some = values[position : position + stride]
+            stop = position + self._stride
+            some = values[position:stop]
             if times is None:
-                self._feeds[number](some, None)
+                self._feeds[number](some, None, None if keys is None else keys[position:stop])
             else:
                 self._timed_feed(number)(some, times)
-            position += stride
-            stride = next_stride(stride, self._backlog())
+            position = stop
+            self._stride = next_stride(self._stride, self._backlog())
             yield from self._drain()
 
     def _feed_mixed(self, channel: Channel, values: list[Any], times: Times, signals: Signals) -> Iterator[Row]:

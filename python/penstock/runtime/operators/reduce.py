@@ -16,6 +16,7 @@ from penstock.errors import InvalidProgramError
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.binding import bind
 from penstock.runtime.context import OperatorContext
+from penstock.runtime.fields import quick
 from penstock.runtime.fragments import Fragment
 from penstock.runtime.operators.base import Batch, LiveOperator, StreamOperator
 from penstock.runtime.outputs import Collector, CountingOutput
@@ -82,7 +83,7 @@ class _GroupedReduce(LiveOperator):
         if not isinstance(reducer, (SumAggregator, ComparableAggregator)):
             return None
         state = self.context.keyed_state(keyed)
-        select, table, reduce, own_form = keyed.selector(), state.table(STATE), reducer.reduce, state.has_own_forms
+        select, table, reduce = quick(keyed.selector()), state.table(STATE), reducer.reduce
         adds = isinstance(reducer, SumAggregator) and type(reducer.position) is int and reducer.position >= 0
         position = reducer.position if adds else -1
 
@@ -92,7 +93,7 @@ class _GroupedReduce(LiveOperator):
                     keys = list(map(select, values))
                 except Exception:  # whose record it was comes out one by one
                     return False
-            if not (own_form and functions.are_own_forms(keys)):
+            if not (state.has_own_forms and functions.are_own_forms(keys)):
                 return False
             functions.reduce_by_key(table, keys, values, reduce, position, results)
             return True

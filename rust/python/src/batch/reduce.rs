@@ -14,9 +14,7 @@ use super::objects::{Item, long, tuple};
 ///     values: the records.
 ///     reduce: from the reduction so far and a record to the next; what it raises is passed on.
 ///     position: the field of plain tuples that ``reduce`` adds up, which is then done here; -1 when it does something else.
-///
-/// Returns:
-///     The reduction after each record.
+///     results: takes the reduction after each record; when an error stops it, those before.
 #[pyfunction]
 pub fn reduce_by_key<'py>(
     table: &Bound<'py, PyDict>,
@@ -24,9 +22,9 @@ pub fn reduce_by_key<'py>(
     values: &Bound<'py, PyList>,
     reduce: &Bound<'py, PyAny>,
     position: isize,
-) -> PyResult<Bound<'py, PyList>> {
+    results: &Bound<'py, PyList>,
+) -> PyResult<()> {
     let py = table.py();
-    let mut results: Vec<Bound<'py, PyAny>> = Vec::with_capacity(values.len());
     for (key, value) in keys.iter().zip(values.iter()) {
         let result = match table.get_item(&key)? {
             None => value,
@@ -36,9 +34,9 @@ pub fn reduce_by_key<'py>(
             },
         };
         table.set_item(&key, &result)?;
-        results.push(result);
+        results.append(result)?;
     }
-    PyList::new(py, results)
+    Ok(())
 }
 
 /// The first tuple with the sum of both in one field; `None` where these are no plain tuples that have it.
