@@ -168,16 +168,6 @@ def test_a_batch_is_written_as_its_records_are(kind, batches, n, most, native):
     assert all(len(decode(row[5])[0]) <= most for row in at_once)
 
 
-def test_a_batch_is_frozen_when_it_is_written():
-    rows, shared = [], [1]
-    w = writer(rows)
-    w.write_batch([shared, (shared,)], None)
-    shared.append(2)
-    w.write_batch([shared], None)
-    w.finish()
-    assert decode(rows[0][5])[0] == [[1], ([1],), [1, 2]]
-
-
 @pytest.mark.parametrize("text", ["0", "-1", "many", "1.5", "1000001", ""])
 def test_a_number_of_records_that_makes_no_sense_is_refused(text):
     with pytest.raises(ConfigurationError, match=r"penstock.exchange.buffer-records is .* from 1 to 1000000"):

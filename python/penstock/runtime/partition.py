@@ -30,8 +30,7 @@ from penstock.runtime.keygroups import ChannelAssigner
 Selector = Callable[[Any], int]
 Split = tuple[Iterable[tuple[int, list[Any]]], int]
 """Channels and their records, in order, and which field of each record is its key (:mod:`.columns`)."""
-Splitter = Callable[[list[Any], list[Any]], Split]
-"""From records, and the form of them that is kept, to a distribution of what is kept."""
+Splitter = Callable[[list[Any]], Split]
 
 POINTWISE = frozenset({"FORWARD", "RESCALE"})
 
@@ -84,11 +83,11 @@ class RoundRobin:
         self._channel = channel = self._channel + 1 if self._channel + 1 < self._channels else 0
         return channel
 
-    def split(self, values: list[Any], kept: list[Any]) -> Split:
+    def split(self, values: list[Any]) -> Split:
         """A :data:`Splitter`."""
         channels, first = self._channels, self._channel + 1
         self._channel = (self._channel + len(values)) % channels
-        return [((first + i) % channels, kept[i::channels]) for i in range(min(channels, len(kept)))], UNKNOWN
+        return [((first + i) % channels, values[i::channels]) for i in range(min(channels, len(values)))], UNKNOWN
 
 
 def shuffle(channels: int, seed: int) -> Selector:
@@ -182,9 +181,9 @@ def splitter(
     if functions is not None and code is not None:
         return _by_key(partition, max_parallelism, channels, functions.KeyRouter(code, max_parallelism, channels))
 
-    def split(values: list[Any], kept: list[Any]) -> Split:
+    def split(values: list[Any]) -> Split:
         parts: dict[int, list[Any]] = {}
-        for channel, value in zip(list(map(select, values)), kept, strict=True):
+        for channel, value in zip(list(map(select, values)), values, strict=True):
             parts.setdefault(channel, []).append(value)
         return parts.items(), UNKNOWN
 
@@ -196,12 +195,12 @@ def _by_key(partition: KeyPartition, max_parallelism: int, channels: int, router
     quick_key_of = quick(key_of)
     assign = ChannelAssigner(KeyHash(partition.key_type), max_parallelism, channels).assign
 
-    def split(values: list[Any], kept: list[Any]) -> Split:
+    def split(values: list[Any]) -> Split:
         try:
             keys = list(map(quick_key_of, values))
         except Exception:  # raised again, if it is, in the user's own line
             keys = list(map(key_of, values))
-        return split_by(keys, kept, assign)
+        return split_by(keys, values, assign)
 
     return split
 

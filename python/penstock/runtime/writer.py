@@ -53,8 +53,7 @@ class RecordWriter:
     Attributes:
         write: (value, timestamp) → None.
         bytes: sent so far.
-        freeze: what makes a record safe from later changes, None where all are. :meth:`write_batch` applies it when it
-            is called: whoever collects records for it must not run code that could change one of them meanwhile.
+        freeze: what makes a record safe from later changes, None where all are.
     """
 
     def __init__(
@@ -153,22 +152,16 @@ class RecordWriter:
         """What :meth:`write` does with each of the records in their order, at less cost.
 
         Args:
-            values: the records; the list belongs to the writer from here on.
+            values: records that cannot change (``freeze`` is None, or ``is_immutable`` says so); the list belongs to
+                the writer from here on.
             timestamp: of all of them.
         """
         try:
-            kept = self._kept(values)
-            parts, field = ([(0, kept)], UNKNOWN) if self._split is None else self._split(values, kept)
+            parts, field = ([(0, values)], UNKNOWN) if self._split is None else self._split(values)
         except Exception as error:
             raise self._fail(error) from error
         for channel, part in parts:
             self._append(channel, part, timestamp, field)
-
-    def _kept(self, values: list[Any]) -> list[Any]:
-        """The records as they may wait in a buffer."""
-        if self.freeze is None or (self._functions is not None and self._functions.are_immutable(values)):
-            return values
-        return list(map(self.freeze, values))
 
     def _append(self, channel: int, values: list[Any], timestamp: int | None, field: int) -> None:
         """Put records into the buffers of a channel, and look at these as often as one by one."""
