@@ -15,6 +15,7 @@ from typing import Any
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError, UnsupportedError
+from penstock.runtime.batch_edges import BatchEdges
 from penstock.runtime.config import (
     ChainedOutput,
     Deployment,
@@ -29,8 +30,8 @@ from penstock.runtime.keygroups import default_max_parallelism
 from penstock.runtime.operators.base import StreamOperator
 from penstock.runtime.operators.iteration import IterationHead, IterationTail
 from penstock.runtime.operators.sink import StreamSink
-from penstock.runtime.options import check_settings
-from penstock.runtime.partition import POINTWISE
+from penstock.runtime.options import ExchangeOptions, check_settings, is_batch
+from penstock.runtime.partition import POINTWISE, KeyPartition
 from penstock.runtime.sinks import TextSink
 from penstock.runtime.usercode import pickle_operator
 
@@ -49,21 +50,25 @@ def deploy(pipeline: Any, *, loops: bool = False) -> Deployment:
         loops: whether the executor can lead records back.
 
     Raises:
-        UnsupportedError: the program has an iteration, and the executor cannot.
+        UnsupportedError: the program has an iteration, and the executor or the mode cannot; or something else that
+            BATCH mode cannot.
         InvalidProgramError: an operator is missing, or its code cannot be pickled.
         PenstockError: what an operator's own check refuses, such as a missing input file.
         PlanError: what the planner refuses.
         ConfigurationError: a setting of the runtime has a value that makes no sense.
     """
     check_settings(pipeline.config)
+    batch = is_batch(pipeline.config)
     job_graph = pipeline.job_graph()
-    if not loops:
-        _refuse_iterations(job_graph)
+    if batch or not loops:
+        _refuse_iterations(job_graph, batch)
     parallelism = {v.job_vertex: (v.parallelism, v.max_parallelism) for v in job_graph.execution_graph().vertices}
     levels, level_of = _levels(job_graph)
     places = _places(job_graph, levels, level_of, parallelism)
     operators = _prepared(pipeline, job_graph, places)
-    vertices = _Vertices(pipeline, operators, job_graph, places)
+    combine = ExchangeOptions.of(pipeline.config).combine
+    edges = BatchEdges(operators, combine=combine) if batch else None
+    vertices = _Vertices(pipeline, operators, job_graph, places, edges)
     job = JobConfig(pipeline.name, uuid.uuid4().hex, dict(pipeline.config))
     return Deployment(job, tuple(map(vertices.config, job_graph.vertices)), levels)
 
@@ -73,8 +78,13 @@ def sinks(pipeline: Any) -> dict[int, StreamSink]:
     return {node: op for node, op in pipeline.operators.items() if isinstance(op, StreamSink)}
 
 
-def _refuse_iterations(job_graph: Any) -> None:
+def _refuse_iterations(job_graph: Any, batch: bool) -> None:
     loops = [v.name for v in job_graph.vertices if v.invokable in _ENDS]
+    if loops and batch:
+        raise UnsupportedError(
+            f"The program has an iteration ({loops[0]!r}), iterate(), and BATCH mode reads all input of an operator "
+            "before it emits: nothing could go round. Run it in STREAMING mode, or unroll the loop."
+        )
     if loops:
         raise UnsupportedError(
             f"The program has an iteration ({loops[0]!r}), iterate(), and a Spark job has no way back. Run it with the "
@@ -169,7 +179,12 @@ class _Vertices:
     """Makes the descriptors of vertices."""
 
     def __init__(
-        self, pipeline: Any, operators: Mapping[int, StreamOperator], job_graph: Any, places: list[_Place]
+        self,
+        pipeline: Any,
+        operators: Mapping[int, StreamOperator],
+        job_graph: Any,
+        places: list[_Place],
+        sorting: BatchEdges | None,
     ) -> None:
         graph = pipeline.stream_graph
         self._pipeline = pipeline
@@ -179,6 +194,7 @@ class _Vertices:
         self._ids = graph.operator_ids()
         self._exact_shares = job_graph.flink != "1.11"
         self._places = places
+        self._sorting = sorting
         self._vertex_of = {link.node: v.index for v in job_graph.vertices for link in v.chain}
         heads = [v.chain[0].node for v in job_graph.vertices if v.invokable == "StreamIterationHead"]
         self._way_back = {head: len(self._edges) + i for i, head in enumerate(heads)}
@@ -188,7 +204,10 @@ class _Vertices:
         place = self._places[vertex.index]
         position = {link.node: i for i, link in enumerate(vertex.chain)}
         operators = tuple(self._operator(link, place, position) for link in vertex.chain)
-        inputs = tuple(self._input(self._edges[e]) for e in vertex.in_edges)
+        if self._sorting is not None:
+            self._sorting.check_chain(vertex.chain)
+        edges = [self._edges[e] for e in vertex.in_edges]
+        inputs = tuple(self._input(edge, edges) for edge in edges)
         back = self._way_back.get(vertex.chain[0].node)
         if back is not None:
             inputs = (InputEdge(back, 0, place.parallelism, pointwise=True),)
@@ -242,7 +261,8 @@ class _Vertices:
             edge = self._edges[index]
             target = self._places[self._vertex_of[edge.target]]
             same = (edge.side_output, edge.partitioner, edge.partition_node, target.parallelism, target.max_parallelism)
-            key = same if edge.partitioner in _SHARED else (ordinal,)
+            by, combined = self._sorted(edge)
+            key = (*same, id(by), combined) if edge.partitioner in _SHARED else (ordinal,)
             groups.setdefault(key, []).append(edge)
         for edges in groups.values():
             yield self._network_output(link, edges)
@@ -258,22 +278,31 @@ class _Vertices:
         edge = edges[0]
         targets = [self._places[self._vertex_of[e.target]] for e in edges]
         ordinal = link.non_chained_outputs.index(edge.index)
+        key, combined = self._sorted(edge)
         return NetworkOutput(
             side_tag=edge.side_output,
             partitioner=edge.partitioner,
-            partition=self._partition(edge, link.name),
+            partition=self._partition(edge, link.name, key),
             parallelism=targets[0].parallelism,
             max_parallelism=targets[0].max_parallelism or default_max_parallelism(targets[0].parallelism),
             seed=f"{self._ids[edge.source]}/{ordinal}/{self._ids[edge.target]}",
             destinations=tuple(Destination(e.index, t.level, t.offset) for e, t in zip(edges, targets, strict=True)),
             record_type=self._record_type(edge),
             exact_shares=self._exact_shares,
+            sorted=key is not None,
+            combined=combined,
         )
 
-    def _partition(self, edge: Any, name: str) -> bytes | None:
-        if edge.partitioner not in ("HASH", "CUSTOM"):
+    def _sorted(self, edge: Any) -> tuple[KeyPartition | None, Any]:
+        """The key by which the records of an edge are sorted, and the reduction that may be applied before."""
+        if self._sorting is None:
+            return None, None
+        return self._sorting.key(edge), self._sorting.combined(edge, self._record_type(edge))
+
+    def _partition(self, edge: Any, name: str, key: KeyPartition | None) -> bytes | None:
+        if key is None and edge.partitioner not in ("HASH", "CUSTOM"):
             return None
-        spec = self._pipeline.partitioners.get(edge.partition_node)
+        spec = key or self._pipeline.partitioners.get(edge.partition_node)
         if spec is None:
             raise InvalidProgramError(
                 f"The {edge.partitioner} edge behind operator {name!r} has no partitioner: the pipeline has none for "
@@ -281,7 +310,14 @@ class _Vertices:
             )
         return pickle_operator(spec, f"{name} ({edge.partitioner} partitioner)")
 
-    def _input(self, edge: Any) -> InputEdge:
-        producer = self._places[self._vertex_of[edge.source]]
-        pointwise = edge.partitioner in POINTWISE
-        return InputEdge(edge.index, edge.type_number, producer.parallelism, pointwise, self._exact_shares)
+    def _input(self, edge: Any, beside: list[Any]) -> InputEdge:
+        sorting = self._sorting
+        return InputEdge(
+            edge.index,
+            edge.type_number,
+            self._places[self._vertex_of[edge.source]].parallelism,
+            edge.partitioner in POINTWISE,
+            self._exact_shares,
+            sorting is not None and sorting.key(edge) is not None,
+            sorting is not None and sorting.early(edge, beside),
+        )

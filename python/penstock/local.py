@@ -15,6 +15,7 @@ from penstock.common.job import JobExecutionResult
 from penstock.common.restart_strategy import RestartStrategy
 from penstock.deployment import deploy, sinks
 from penstock.errors import JobExecutionError
+from penstock.runtime.batch_task import task_of
 from penstock.runtime.config import Deployment, TaskReport
 from penstock.runtime.exchange import DRIVER, Channel
 from penstock.runtime.results import JobOutput
@@ -136,7 +137,7 @@ class _Job:
 
     def _task(self, level: int, slot: int) -> Task:
         vertex, subtask = self._deployment.slot(level, slot)
-        return Task(vertex, subtask, self._attempt, self._deployment.job)
+        return task_of(vertex, subtask, self._attempt, self._deployment.job)
 
     def _source(self, slot: int) -> bool:
         if slot not in self._sources:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.common import Configuration, OutputTag, Row, RuntimeExecutionMode, Types
+from penstock.common import Configuration, OutputTag, Row, Types
 from penstock.datastream import (
     AggregateFunction,
     FlatMapFunction,
@@ -279,12 +279,6 @@ def test_undeclared_types_are_not_checked(env: StreamExecutionEnvironment) -> No
     stream.key_by(7).sum("f9")
     stream.project(5)
     stream.union(env.from_collection([1], Types.INT()))
-
-
-def test_batch_mode_is_refused_by_name(env: StreamExecutionEnvironment) -> None:
-    env.set_runtime_mode(RuntimeExecutionMode.STREAMING)
-    with pytest.raises(UnsupportedError, match="BATCH"):
-        env.set_runtime_mode(RuntimeExecutionMode.BATCH)
 
 
 def test_async_execution_is_refused(env: StreamExecutionEnvironment) -> None:

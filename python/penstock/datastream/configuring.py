@@ -29,6 +29,7 @@ _UNDERSTOOD = (
     "penstock.exchange.buffer-records",
     "penstock.exchange.codec",
     "penstock.runtime.native",
+    "penstock.exchange.combine",
     "penstock.executor",
     "penstock.flink",
     "penstock.runtime.form",
@@ -93,4 +94,6 @@ def _mode(text: str) -> RuntimeExecutionMode:
     try:
         return RuntimeExecutionMode[text.strip().upper()]
     except KeyError:
-        raise ConfigurationError(f"The setting execution.runtime-mode is {text!r}; it can be STREAMING.") from None
+        raise ConfigurationError(
+            f"The setting execution.runtime-mode is {text!r}; it can be STREAMING, BATCH or AUTOMATIC."
+        ) from None

@@ -18,6 +18,7 @@ from penstock.datastream.settings import CheckpointingMode, TimeCharacteristic
 from penstock.datastream.transformations import Transformation
 from penstock.datastream.translation import Translation, translate
 from penstock.errors import UnsupportedError
+from penstock.runtime.options import MODE, is_batch
 
 if TYPE_CHECKING:
     from penstock.plan import Pipeline, StreamGraph
@@ -51,6 +52,7 @@ class StreamExecutionEnvironment(PlannedSourceMethods):
         self._force_checkpointing = False
         self._time_characteristic = TimeCharacteristic.ProcessingTime
         self._job_name = DEFAULT_JOB_NAME
+        self._runtime_mode = RuntimeExecutionMode.STREAMING
         apply_configuration(self, configuration)
 
     @staticmethod
@@ -88,6 +90,11 @@ class StreamExecutionEnvironment(PlannedSourceMethods):
     def next_collect_number(self) -> int:
         """The next number of a collect sink, from 1."""
         return next(self._collects)
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether the program runs in BATCH mode."""
+        return is_batch({MODE: self._runtime_mode.name})
 
     def register(self, transformation: Transformation) -> None:
         """Note an operator or sink; only these and what they need enter the plan."""
@@ -214,19 +221,15 @@ class StreamExecutionEnvironment(PlannedSourceMethods):
         return self
 
     def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> StreamExecutionEnvironment:
-        """STREAMING only.
-
-        Raises:
-            UnsupportedError: for BATCH and AUTOMATIC.
-        """
+        """STREAMING (default): records are processed as they come, and every update is emitted. BATCH: operators with a
+        key see one key after the other, and emit what is known at its end. AUTOMATIC is BATCH, as every source has an
+        end."""
         if not isinstance(execution_mode, RuntimeExecutionMode):
-            checks.refuse(f"set_runtime_mode() was given {execution_mode!r}; use RuntimeExecutionMode.STREAMING.")
-        if execution_mode is not RuntimeExecutionMode.STREAMING:
-            raise UnsupportedError(
-                f"set_runtime_mode({execution_mode}): Penstock runs STREAMING semantics only, on bounded input too; "
-                f"{execution_mode.name} would emit one record per key instead of every update. Leave the call out and "
-                "take the last record per key."
+            checks.refuse(
+                f"set_runtime_mode() was given {execution_mode!r}; use RuntimeExecutionMode.STREAMING, BATCH or "
+                "AUTOMATIC."
             )
+        self._runtime_mode = execution_mode
         return self
 
     # --- plans and execution ------------------------------------------------------------------------------------------
@@ -268,6 +271,7 @@ class StreamExecutionEnvironment(PlannedSourceMethods):
             types=translation.types,
             config={
                 **self._configuration.to_dict(),
+                MODE: self._runtime_mode.name,
                 **executors.imposed_settings(),
                 **self._restart_strategy.settings(),
             },

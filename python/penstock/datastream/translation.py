@@ -125,6 +125,7 @@ class _Generator:
         self.parallelism = environment.get_parallelism()
         self.max_parallelism = environment.get_max_parallelism()
         self.buffer_timeout = environment.get_buffer_timeout()
+        self.is_batch = environment.is_batch
 
     def run(self, root: Transformation) -> None:
         """Translate ``root`` after everything it needs."""
@@ -241,7 +242,7 @@ class _Generator:
             slot_sharing_group=group,
             parallelism=self.parallelism if current.parallelism == -1 else current.parallelism,
             max_parallelism=current.max_parallelism if current.max_parallelism > 0 else self.max_parallelism,
-            chaining_strategy=current.chaining_strategy,
+            chaining_strategy=self.chaining_strategy(current),
             yielding=current.yielding,
             buffer_timeout=current.buffer_timeout if current.buffer_timeout >= 0 else self.buffer_timeout,
             task=current.task,
@@ -252,6 +253,13 @@ class _Generator:
         result.operators[current.id] = current.operator
         result.types[current.id] = current.output_type
         result.names[current.id] = name
+
+    def chaining_strategy(self, current: PhysicalTransformation) -> str:
+        """Whether a node may be chained. In BATCH mode one with a key begins a chain, as its input has to be sorted
+        (Flink: BatchExecutionUtils)."""
+        strategy = current.chaining_strategy
+        keyed = self.is_batch and getattr(current.operator, "keyed", None) is not None
+        return "HEAD" if keyed and strategy == "ALWAYS" else strategy
 
     def inherited_group(self, inputs: Iterable[Transformation]) -> str:
         """The group of all inputs when it is one, else the default group."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.metrics.results import SubtaskMetrics
-from penstock.runtime.options import ExchangeOptions
+from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
+from penstock.runtime.options import ExchangeOptions, is_batch
 from penstock.runtime.partition import pointwise_producers
 
 
@@ -44,6 +45,9 @@ class NetworkOutput:
         destinations: one or more.
         record_type: type of the records, None for undeclared.
         exact_shares: FORWARD and RESCALE share subtasks in whole numbers (Flink 2.3), not in 32-bit floats.
+        sorted: whether the consumers want records sorted by key; then ``partition`` is their key, also if the
+            partitioner is not HASH.
+        combined: the reduction by which records of a key may be combined before.
     """
 
     side_tag: str | None
@@ -55,6 +59,8 @@ class NetworkOutput:
     destinations: tuple[Destination, ...]
     record_type: TypeInformation | None
     exact_shares: bool = False
+    sorted: bool = False
+    combined: SumAggregator | ComparableAggregator | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,8 @@ class InputEdge:
         senders: parallelism of the producer.
         pointwise: whether each consumer reads from its own share of them only.
         exact_shares: as for :class:`NetworkOutput`.
+        sorted: whether its records come sorted by key.
+        early: whether it is read to its end before those that are not early.
     """
 
     edge: int
@@ -118,6 +126,8 @@ class InputEdge:
     senders: int
     pointwise: bool = False
     exact_shares: bool = False
+    sorted: bool = False
+    early: bool = False
 
     def senders_of(self, parallelism: int, subtask: int) -> range:
         """The producer's subtasks that one of the consumer's reads from."""
@@ -175,6 +185,11 @@ class JobConfig:
     def reuses_objects(self) -> bool:
         """Whether chained operators may share objects (Flink: ``enableObjectReuse``)."""
         return self.settings.get("pipeline.object-reuse", "false").strip().lower() == "true"
+
+    @property
+    def batch(self) -> bool:
+        """Whether it runs in BATCH mode."""
+        return is_batch(self.settings)
 
     @property
     def exchange(self) -> ExchangeOptions:

@@ -8,6 +8,7 @@ from typing import Any
 
 from penstock.errors import InvalidProgramError
 from penstock.metrics.group import MetricGroup, Metrics
+from penstock.runtime.batch_time import BatchTime
 from penstock.runtime.config import JobConfig, OperatorConfig, PendingFile, VertexConfig
 from penstock.runtime.failure import OperatorFailure
 from penstock.runtime.handles import KeyedStateStore
@@ -57,7 +58,7 @@ class OperatorContext:
     time: OperatorTime = field(init=False)
 
     def __post_init__(self) -> None:
-        self.time = OperatorTime(self.clock)
+        self.time = BatchTime(self.clock) if self.job.batch else OperatorTime(self.clock)
 
     def fail(self, error: BaseException) -> BaseException:
         """The failure to raise for an exception of user code; a failure passes: the innermost operator names it."""

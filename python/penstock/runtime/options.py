@@ -17,6 +17,8 @@ AUTO, PICKLE, COLUMNS, OFF = "auto", "pickle", "columns", "off"
 LATENCY_INTERVAL = "metrics.latency.interval"
 FORM = "penstock.runtime.form"
 FUSED, LISTED = "fused", "listed"
+COMBINE = "penstock.exchange.combine"
+MODE = "execution.runtime-mode"
 
 MAX_RECORDS = 2_000
 """Records per buffer unless set: 1,000 to 2,000 measured best."""
@@ -31,11 +33,13 @@ class ExchangeOptions:
         buffer_records: how many records a buffer has at the most.
         codec: how buffers are written, ``auto``, ``pickle`` or ``columns``; every receiver reads them all.
         native: whether native functions are used where there are some.
+        combine: whether records of a key may be combined before they leave, where that changes no result.
     """
 
     buffer_records: int = MAX_RECORDS
     codec: str = AUTO
     native: bool = True
+    combine: bool = True
 
     @classmethod
     def of(cls, settings: Mapping[str, str]) -> ExchangeOptions:
@@ -47,6 +51,7 @@ class ExchangeOptions:
         return cls(
             buffer_records=_records(settings.get(BUFFER_RECORDS, str(MAX_RECORDS))),
             codec=_choice(settings, CODEC, AUTO, PICKLE, COLUMNS),
+            combine=_choice(settings, COMBINE, AUTO, OFF) == AUTO,
             native=_choice(settings, NATIVE, AUTO, OFF) == AUTO,
         )
 
@@ -114,3 +119,13 @@ def check_settings(settings: Mapping[str, str]) -> None:
     ExchangeOptions.of(settings)
     chain_form(settings)
     latency_interval(settings)
+    is_batch(settings)
+
+
+def is_batch(settings: Mapping[str, str]) -> bool:
+    """Whether a program's configuration asks for BATCH mode; AUTOMATIC does, as every source has an end.
+
+    Raises:
+        ConfigurationError: another value than STREAMING, BATCH or AUTOMATIC.
+    """
+    return _choice(settings, MODE, "streaming", "batch", "automatic") != "streaming"

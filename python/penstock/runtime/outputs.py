@@ -23,7 +23,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from penstock.runtime.signals import MIN_WATERMARK, Advance, LatencyMarker
 
 if TYPE_CHECKING:
+    from penstock.runtime.sorted_writer import SortedWriter
     from penstock.runtime.writer import RecordWriter
+
+    Writer = RecordWriter | SortedWriter
 
 Collector = Callable[[Any, "int | None"], None]
 """Takes a record and its timestamp."""
@@ -162,7 +165,7 @@ class RecordWriterOutput(Output):
 
     __slots__ = ("_tag", "writer")
 
-    def __init__(self, writer: RecordWriter, tag: str | None) -> None:
+    def __init__(self, writer: Writer, tag: str | None) -> None:
         self.writer = writer
         self._tag = tag
 
@@ -232,7 +235,7 @@ class Target(NamedTuple):
     """
 
     tag: str | None
-    writer: RecordWriter | None = None
+    writer: Writer | None = None
     position: int = -1
     number: int = 0
     copy: Copy | None = None

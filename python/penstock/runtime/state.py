@@ -120,6 +120,24 @@ class KeyedState:
             del namespaces[namespace]
         return value
 
+    def canonical(self, key: Any) -> Any:
+        """The canonical form of a key, by which tables are addressed."""
+        return self._key_hash.canonical(key)
+
+    def forget(self) -> None:
+        """Forget all keys and their values (BATCH mode: the only key has ended). Tables are emptied, as others hold
+        them; those of namespaces go."""
+        for namespaces in self._tables.values():
+            for table in namespaces.values():
+                table.clear()
+            if len(namespaces) > 1 or VOID not in namespaces:
+                kept = namespaces.get(VOID)
+                namespaces.clear()
+                if kept is not None:
+                    namespaces[VOID] = kept
+        self._keys.clear()
+        self.current_key = self.slot = None
+
     def keys(self, name: str) -> list[tuple[Any, Any]]:
         """(key, canonical form) of every key that has a value of a state without namespace."""
         return [(self._keys.get(slot, slot), slot) for slot in self.find(name) or ()]

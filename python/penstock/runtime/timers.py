@@ -177,8 +177,9 @@ class OperatorTime:
         """The clock has moved."""
         self._fire(self._state.processing_timers, now, self._on_processing_time)
 
-    def _fire(self, queue: TimerQueue, limit: int, fire: Callable[[Timer], None]) -> None:
-        while (timer := queue.first()) is not None and timer.time <= limit:
+    def _fire(self, queue: TimerQueue, limit: int | None, fire: Callable[[Timer], None]) -> None:
+        """Fire the timers up to a time; None: all."""
+        while (timer := queue.first()) is not None and (limit is None or timer.time <= limit):
             queue.poll()
             self._state.resume(timer.key, timer.slot)
             fire(timer)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.errors import JobExecutionError
+from penstock.runtime.batch_task import task_of
 from penstock.runtime.config import Deployment, JobConfig, VertexConfig
 from penstock.runtime.exchange import DRIVER, Row
 from penstock.runtime.steps import fewer_collections
@@ -42,11 +43,18 @@ def lower(session: Any, deployment: Deployment) -> Any:
     for level in range(last + 1):
         if level > 0:
             frame = frame.repartitionById(deployment.slots(level), "hop")
+        if _sorts(deployment, level):
+            frame = frame.sortWithinPartitions("seq", "p")
         following = deployment.slots(level + 1) if level < last else 1
         function = level_function(_level(deployment, level, following))
         with _without_pandas():
             frame = frame.mapInArrow(function, ROW)
     return frame
+
+
+def _sorts(deployment: Deployment, level: int) -> bool:
+    """Whether a level has input that comes sorted by key: Spark's external sort does that, buffer by buffer."""
+    return any(edge.sorted for index in deployment.levels[level] for edge in deployment.vertices[index].inputs)
 
 
 _PANDAS = threading.Lock()
@@ -126,7 +134,7 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
     assert context is not None
     slot = context.partitionId()
     vertex, subtask = level.slot(slot)
-    task = Task(vertex, subtask, context.attemptNumber(), level.job)
+    task = task_of(vertex, subtask, context.attemptNumber(), level.job, presorted=True)
     try:
         with fewer_collections():
             yield from _run_task(task, level, slot, batches)

@@ -7,6 +7,7 @@ subtask ``build`` makes the :class:`LiveOperator`. The task calls, in this order
     input(n), watermark(n)      what takes the records, and the watermarks, of input n (0: the only one)
     open()                      tail first; user functions open here
     …records and watermarks…    the last watermark is MAX_WATERMARK
+    end_key()                   in BATCH mode, at the head, after all records of a key
     end_input(), close()        head first; what these emit still reaches the operators below
     dispose()                   always, also after a failure: user functions close here if they have not
 
@@ -27,6 +28,7 @@ from typing import Any, ClassVar, TypeVar
 from penstock.common.typeinfo import TypeInformation
 from penstock.metrics.group import MetricGroup
 from penstock.metrics.results import SubtaskMetrics
+from penstock.runtime.batch_time import BatchTime
 from penstock.runtime.binding import lifecycle
 from penstock.runtime.context import OperatorContext, RuntimeContext
 from penstock.runtime.fragments import Fragment, Leaf
@@ -144,6 +146,18 @@ class LiveOperator:
         taken = self.context.clock.now() - marker.time
         MetricGroup(self.context.metrics).distribution(f"latency.source_id.{marker.operator_id}").update(taken)
         self.output.latency(marker)
+
+    def key_of_input(self, number: int) -> KeyPartition | None:
+        """How an input is keyed."""
+        return self.keyed
+
+    def end_key(self) -> None:
+        """All records of the current key have come (BATCH mode): fire its timers, and forget it."""
+        time, state = self.context.time, self.context.state
+        assert isinstance(time, BatchTime)
+        assert state is not None
+        time.end_key()
+        state.forget()
 
     def measured(self, records_in: int, records_out: int) -> SubtaskMetrics:
         """What the operator reports after its last record, given what it has read and written."""

@@ -2,7 +2,7 @@
 stream).
 
 Source of the semantics: ``StreamGroupedReduce`` (Flink 1.11): the first record of a key is emitted as it is, every
-later one as the reduction so far, each with its own record's timestamp.
+later one as the reduction so far, each with its own record's timestamp. In BATCH mode: :mod:`.batch_reduce`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from penstock.runtime.context import OperatorContext
 from penstock.runtime.fields import quick
 from penstock.runtime.fragments import Fragment
 from penstock.runtime.operators.base import Batch, LiveOperator, StreamOperator
+from penstock.runtime.operators.batch_reduce import BatchReduce
 from penstock.runtime.outputs import Collector, CountingOutput
 from penstock.runtime.partition import KeyPartition
 
@@ -41,7 +42,8 @@ class GroupedReduce(StreamOperator):
     reducer: Any
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _GroupedReduce(context, output, self.reducer, key_of(self))
+        live = BatchReduce if context.job.batch else _GroupedReduce
+        return live(context, output, self.reducer, key_of(self))
 
 
 def key_of(operator: StreamOperator) -> KeyPartition:

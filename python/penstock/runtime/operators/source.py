@@ -44,7 +44,7 @@ class StreamSource(StreamOperator):
 class SourceContext:
     """The ``ctx`` of a source function's ``run``."""
 
-    __slots__ = ("_breathe", "_collect", "_context", "_idle", "_output", "_pause", "_rounds", "emitted")
+    __slots__ = ("_breathe", "_collect", "_context", "_idle", "_output", "_pause", "_rounds", "_silent", "emitted")
 
     def __init__(
         self, output: CountingOutput, context: OperatorContext, backlog: Callable[[], bool], breathe: Pause
@@ -54,6 +54,7 @@ class SourceContext:
         self._collect = output.collect
         self._context = context
         self._pause = lambda: breathe() if backlog() else None
+        self._silent = context.job.batch
         self._idle = False
         self._rounds = 0
         self.emitted: int = 0
@@ -71,14 +72,15 @@ class SourceContext:
         self._pause()
 
     def emit_watermark(self, watermark: Any) -> None:
-        """Promise that no record with this timestamp or a smaller one is to come.
+        """Promise that no record with this timestamp or a smaller one is to come. In BATCH mode nobody asks.
 
         Args:
             watermark: a Watermark, or its milliseconds.
         """
         if self._idle:
             self._set_idle(False)
-        self._output.watermark(getattr(watermark, "timestamp", watermark))
+        if not self._silent:
+            self._output.watermark(getattr(watermark, "timestamp", watermark))
         self._pause()
 
     def mark_as_temporarily_idle(self) -> None:

@@ -64,6 +64,9 @@ class LiveTwoInputs(Yielding):
 
         return advance
 
+    def key_of_input(self, number: int) -> KeyPartition | None:
+        return self._keys[number - 1]
+
     def with_key_of(self, number: int, process: Collector) -> Collector:
         """``process`` with the key of a record of that input made current before."""
         keyed = self._keys[number - 1]

@@ -6,7 +6,9 @@ says that the input has ended; the operator's own never go back.
 A *periodic* generator is asked after every PERIOD records and after the last one. Flink asks by the clock, every 200 ms
 unless told otherwise, so that which records are late depends on the machine; here it does not.
 
-Source of the semantics: ``TimestampsAndWatermarksOperator`` (Flink 1.11).
+In BATCH mode there are timestamps and no watermarks: the generator is not even made.
+
+Source of the semantics: ``TimestampsAndWatermarksOperator`` (Flink 1.11, and 1.20 for BATCH).
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from penstock.common.watermark_generator import Watermark
+from penstock.common.watermark_generator import NoWatermarks, Watermark
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.runtime.binding import bind
 from penstock.runtime.context import OperatorContext
@@ -69,7 +71,7 @@ class _TimestampsAndWatermarks(LiveOperator):
     def __init__(self, context: OperatorContext, output: CountingOutput, strategy: WatermarkStrategy) -> None:
         super().__init__(context, output)
         self._assigner = None if strategy.assigner is None else bind(strategy.assigner, "extract_timestamp")
-        self._generator = self.call(strategy.generator)
+        self._generator = NoWatermarks() if context.job.batch else self.call(strategy.generator)
         self._emitter = _Emitter(context, output)
 
     def input(self, number: int) -> Collector:

@@ -127,6 +127,10 @@ class _Window(Yielding):
             return self._in_one_window(next(iter(assigner.constant)))
         return self._in_windows()
 
+    def end_key(self) -> None:
+        super().end_key()
+        self._trigger_context.enter(self._trigger_context.window)  # its tables are gone
+
     def _in_one_window(self, window: Any) -> Collector:
         """Elements of a window that is always the same and never over: counting windows, which should be fast."""
         assert self.keyed is not None

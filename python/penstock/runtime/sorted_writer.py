@@ -1,0 +1,291 @@
+"""SortedWriter: the records of one output on their way to a receiver that wants them sorted by key.
+
+It gathers more than a :class:`~.writer.RecordWriter`, key by key; when that has become too much, or at the end, it
+sends rows (:mod:`.sorted_rows`) in which the records are sorted, and begins anew. Fewer and larger gatherings mean
+fewer rows that the receiver has to merge. Where the receiver lets it, records of a key are combined before.
+
+Watermarks and idleness are not sent: in BATCH mode there is nothing but the end of a channel, and that needs no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from penstock.runtime.codec import decode_value, freezer, text_size
+from penstock.runtime.combining import combiner, sort_by_time
+from penstock.runtime.config import NetworkOutput
+from penstock.runtime.exchange import Emit
+from penstock.runtime.javahash import KeyHash
+from penstock.runtime.keygroups import key_group_of_hash, null_key, subtask_of_key_group
+from penstock.runtime.options import ExchangeOptions
+from penstock.runtime.partition import KeyPartition, pointwise_consumers
+from penstock.runtime.signals import LatencyMarker
+from penstock.runtime.sorted_rows import NO_TIME, order, pack, sequence_of, with_header
+from penstock.runtime.writer import TARGET_BYTES, Fail
+
+GATHERED_BYTES = 32 << 20
+"""What a writer gathers, by an estimate of what its records take in memory."""
+_RECORD = 100
+"""Estimated bytes of a record without its texts."""
+_KEY = 250
+"""Estimated bytes of a key's place in the gathering."""
+_SMALL = 16
+"""Estimated bytes of a record in a row without its texts."""
+_LOOK = 32
+"""Records between two looks at how large they are, while they are small."""
+_KNOWN_KEYS = 1 << 20
+"""Keys whose place is remembered; beyond it the memory starts anew."""
+
+Group = list[Any]
+
+
+class SortedWriter:
+    """Writes the records of one output to its channels, sorted by key.
+
+    Args:
+        output: what to write where; its partition is the receiver's key.
+        parallelism: of the sending vertex.
+        subtask: of the sender.
+        emit: takes finished rows.
+        fail: wraps an exception of user code (key selector, pickling) in the emitting operator's failure.
+        options: how large rows are.
+
+    Attributes:
+        write: (value, timestamp) → None.
+        freeze: what makes a record safe from later changes, None where all are.
+        bytes: sent so far.
+    """
+
+    def __init__(
+        self,
+        output: NetworkOutput,
+        parallelism: int,
+        subtask: int,
+        emit: Emit,
+        fail: Fail,
+        options: ExchangeOptions = ExchangeOptions(),  # noqa: B008 - it is immutable
+    ) -> None:
+        self._output = output
+        self._subtask = subtask
+        self._emit = emit
+        self._fail = fail
+        self.bytes = 0
+        self._most = options.buffer_records
+        partition: KeyPartition = decode_value(output.partition or b"")
+        self._key_of = partition.selector()
+        self._key_hash = KeyHash(partition.key_type)
+        self._first_target = 0
+        if output.partitioner == "FORWARD":
+            (self._first_target,) = pointwise_consumers(parallelism, output.parallelism, subtask)
+        self._combine = None if output.combined is None else combiner(output.combined, output.record_type)
+        self._places: dict[Any, tuple[int, int]] = {}  # key → (target, rank of its hash)
+        self._groups: dict[Any, Group] = {}  # key → its records in order of arrival
+        self._times: dict[Any, list[int]] = {}  # key → their timestamps, once a record has one
+        self._timed = False
+        self._numbers = [0] * output.parallelism
+        self._size = 0
+        self._text = 0.0  # of a record, on the average of those looked at last
+        self._due = self._step = 1  # records until the next look, and between two looks
+        self.freeze = freezer(output.record_type)
+        self.write = self._writing()
+
+    def _writing(self) -> Callable[[Any, int | None], None]:
+        key_of, canonical, freeze = self._key_of, self._key_hash.canonical, self.freeze
+        find, begin, stamp, look, fail = self._groups.get, self._begin, self._stamp, self._look, self._fail
+
+        def write(value: Any, timestamp: int | None) -> None:
+            try:
+                key = key_of(value)
+                slot = key if type(key) is str else canonical(key)
+                if freeze is not None:
+                    value = freeze(value)
+                if timestamp is not None or self._timed:
+                    stamp(key, slot, timestamp)
+                group = find(slot)
+                if group is None:
+                    group = begin(key, slot)
+            except Exception as error:
+                raise fail(error) from error
+            group.append(value)
+            self._due -= 1
+            if self._due <= 0:
+                look([value])
+
+        return write
+
+    def write_batch(self, values: list[Any], timestamp: int | None) -> None:
+        """What ``write`` does with each of the records in their order, at less cost.
+
+        Args:
+            values: the records.
+            timestamp: of all of them.
+        """
+        if timestamp is not None or self._timed:
+            for value in values:
+                self.write(value, timestamp)
+            return
+        find, begin, canonical = self._groups.get, self._begin, self._key_hash.canonical
+        try:
+            keys = list(map(self._key_of, values))
+            if self.freeze is not None:
+                values = list(map(self.freeze, values))
+            for key, value in zip(keys, values, strict=True):
+                slot = key if type(key) is str else canonical(key)
+                group = find(slot)
+                if group is None:
+                    group = begin(key, slot)
+                group.append(value)
+        except Exception as error:
+            raise self._fail(error) from error
+        self._due -= len(values)
+        if values and self._due <= 0:
+            self._look(values[:: _LOOK - 1])
+
+    def _begin(self, key: Any, slot: Any) -> Group:
+        """The place of a key's records."""
+        if slot not in self._places:
+            self._places[slot] = self._place(key)
+        self._size += _KEY
+        group = self._groups[slot] = []
+        return group
+
+    def _place(self, key: Any) -> tuple[int, int]:
+        if key is None:
+            raise null_key()
+        hash_code = self._key_hash.hash(key)
+        target = self._first_target
+        if self._output.partitioner == "HASH":
+            most = self._output.max_parallelism
+            target = subtask_of_key_group(key_group_of_hash(hash_code, most), most, self._output.parallelism)
+        return target, order(hash_code)
+
+    def _stamp(self, key: Any, slot: Any, timestamp: int | None) -> None:
+        """Note a record's timestamp. From the first one on all records have one; those before are sent."""
+        if not self._timed:
+            self._flush()
+            self._timed = True
+        times = self._times.get(slot)
+        if times is None:
+            self._begin(key, slot)
+            times = self._times[slot] = []
+        times.append(NO_TIME if timestamp is None else timestamp)
+
+    def _look(self, some: list[Any]) -> None:
+        """Estimate how much the records since the last look take, by some of them; send them if it is too much."""
+        self._text = sum(map(text_size, some)) / len(some)
+        self._size += (self._step - self._due) * int(_RECORD + self._text)
+        self._step = self._due = max(1, min(_LOOK, 2 * self._step, int(TARGET_BYTES // (self._text + 1))))
+        if self._size >= GATHERED_BYTES:
+            self._combine_all()
+            if self._size >= GATHERED_BYTES // 2:
+                self._flush()
+
+    def _combine_all(self) -> None:
+        """Make one record of those of each key, where that is allowed."""
+        if self._combine is None:
+            return
+        left = 0
+        for slot, group in self._groups.items():
+            if len(group) > 1:
+                self._combine(group, self._times.get(slot))
+            left += len(group)
+        self._size = left * int(_RECORD + self._text) + len(self._groups) * _KEY
+
+    def _flush(self) -> None:
+        """Send everything."""
+        self._combine_all()
+        room = max(1, min(self._most, int(TARGET_BYTES // (self._text + _SMALL))))
+        row: _Row | None = None
+        for target, hash_order, group, times in self._sorted():
+            if row is not None and (row.target != target or row.hashes[-1] == hash_order):
+                self._send(row)  # one key of a hash per row, so that a row's place is that of all its records
+                row = None
+            start = 0
+            while start < len(group):
+                if row is None:
+                    row = _Row(target, room, times is not None)
+                start = row.add(hash_order, group, times, start)
+                if not row.room:
+                    self._send(row)
+                    row = None
+        if row is not None:
+            self._send(row)
+        self._groups.clear()
+        self._times.clear()
+        self._size = 0
+        if len(self._places) > _KNOWN_KEYS:
+            self._places.clear()
+
+    def _sorted(self) -> Iterator[tuple[int, int, Group, list[int] | None]]:
+        """(target, rank of the hash, records, timestamps) of each key, by target and rank, then in order of arrival."""
+        places = self._places
+        for slot in sorted(self._groups, key=places.__getitem__):
+            group, times = self._groups[slot], self._times.get(slot)
+            if times is not None and times != sorted(times):
+                sort_by_time(group, times)
+            yield *places[slot], group, times
+
+    def _send(self, row: _Row) -> None:
+        try:
+            packed = pack((row.hashes, row.counts, row.values, row.times))
+        except Exception as error:
+            raise self._fail(error) from error
+        number = self._numbers[row.target]
+        self._numbers[row.target] = number + 1
+        time = NO_TIME if row.times is None else row.times[0]
+        for to in self._output.destinations:
+            data = with_header(time, to.edge, self._subtask, number, packed)
+            self.bytes += len(data)
+            target = to.offset + row.target
+            self._emit((to.level, target, to.edge, self._subtask, sequence_of(row.hashes[0]), data))
+
+    def watermark(self, watermark: int) -> None:
+        """Nobody waits for it."""
+
+    def latency(self, marker: LatencyMarker) -> None:
+        """Nothing to measure, as records wait for the end."""
+
+    def status(self, active: bool) -> None:
+        """Nobody asks for it."""
+
+    def send(self) -> None:
+        """Nothing needs to leave before the end, as the receiver begins after it."""
+
+    def begin_round(self, number: int) -> None:
+        """All rounds are sorted together."""
+
+    def finish(self) -> None:
+        """Send what is left."""
+        self._flush()
+
+
+class _Row:
+    """A row that is being filled.
+
+    Args:
+        target: its receiver.
+        room: how many records it takes.
+        timed: whether they have timestamps.
+    """
+
+    __slots__ = ("counts", "hashes", "room", "target", "times", "values")
+
+    def __init__(self, target: int, room: int, timed: bool) -> None:
+        self.target = target
+        self.room = room
+        self.hashes: list[int] = []
+        self.counts: list[int] = []
+        self.values: list[Any] = []
+        self.times: list[int] | None = [] if timed else None
+
+    def add(self, hash_order: int, group: Group, times: list[int] | None, start: int) -> int:
+        """Take records of a key from ``start`` on; where the next row goes on."""
+        end = min(len(group), start + self.room)
+        self.hashes.append(hash_order)
+        self.counts.append(end - start)
+        self.values += group[start:end]
+        if self.times is not None and times is not None:
+            self.times += times[start:end]
+        self.room -= end - start
+        return end

@@ -1,0 +1,207 @@
+"""BATCH mode: one key after the other, sorted by time, and what is known at the end of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from penstock.common import Configuration, Types
+from penstock.datastream import (
+    DataStreamUtils,
+    KeyedProcessFunction,
+    RuntimeExecutionMode,
+    SourceFunction,
+    StreamExecutionEnvironment,
+    ValueStateDescriptor,
+)
+from penstock.deployment import deploy
+from penstock.errors import ConfigurationError, UnsupportedError
+from penstock.runtime.state import KeyedState
+from tests.datastream import batch_programs as programs
+from tests.datastream.batch_programs import PROGRAMS, RECORD, RECORDS, keyed
+
+
+def environment(mode: str = "BATCH", **settings: str) -> StreamExecutionEnvironment:
+    values = {"execution.runtime-mode": mode, **settings}
+    return StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(values), executor="local")
+
+
+def collected(stream: Any) -> list[Any]:
+    with stream.execute_and_collect("batch") as results:
+        return list(results)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 7])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_give_what_plain_python_gives(name, p):
+    program = PROGRAMS[name]
+    found = collected(program.build(environment(), p))
+    expected = program.expected()
+    assert expected
+    assert Counter(map(repr, found)) == Counter(map(repr, expected))
+
+
+@pytest.mark.parametrize("name", ["process", "diamond", "sessions", "co-process"])
+@pytest.mark.parametrize("buffer", ["1", "3"])
+def test_small_buffers_change_nothing(name, buffer):
+    env = environment(**{"penstock.exchange.buffer-records": buffer})
+    assert Counter(map(repr, collected(PROGRAMS[name].build(env, 3)))) == Counter(map(repr, PROGRAMS[name].expected()))
+
+
+@pytest.mark.parametrize("name", ["sum", "min", "max", "min_by", "max_by, last", "diamond"])
+def test_without_combining_results_are_the_same(name):
+    found = collected(PROGRAMS[name].build(environment(**{"penstock.exchange.combine": "off"}), 2))
+    assert Counter(found) == Counter(PROGRAMS[name].expected())
+
+
+@pytest.mark.parametrize(
+    ("mode", "combine", "expected"), [("BATCH", "auto", 1), ("BATCH", "off", 0), ("STREAMING", "auto", 0)]
+)
+def test_combining_sends_one_record_per_key_and_sender(mode, combine, expected):
+    env = environment(mode, **{"penstock.exchange.combine": combine})
+    keyed(env, 2).sum(1).uid("total").add_sink(len)
+    total = env.execute().metrics["total"]
+    assert total.records_in == (2 * len(programs.by_time()) if expected else len(RECORDS))
+    assert total.bytes_in > 0
+    assert total.records_out == (len(RECORDS) if mode == "STREAMING" else len(programs.by_time()))
+
+
+class Peak:
+    """How many keys an operator's state holds at the most."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.keys = self.entries = 0
+        enter = KeyedState.enter
+
+        def spied(state: KeyedState, key: Any) -> Any:
+            slot = enter(state, key)
+            tables = [t for namespaces in state._tables.values() for t in namespaces.values()]
+            timers = [*state.event_timers, *state.processing_timers]
+            alive = {slot for table in tables for slot in table} | {timer.slot for timer in timers} | {slot}
+            self.keys = max(self.keys, len(alive), len(state._keys))
+            self.entries += len(alive)
+            return slot
+
+        monkeypatch.setattr(KeyedState, "enter", spied)
+
+
+@pytest.mark.parametrize("name", ["process", "co-process", "tumbling", "sessions", "interval join", "window join"])
+def test_only_one_key_is_alive(name, monkeypatch):
+    peak = Peak(monkeypatch)
+    collected(PROGRAMS[name].build(environment(), 2))
+    assert peak.entries >= len(RECORDS) // 2
+    assert peak.keys == 1
+    if name == "process":
+        return  # would never end: its timers register others
+    monkeypatch.undo()
+    streaming = Peak(monkeypatch)
+    collected(PROGRAMS[name].build(environment("STREAMING"), 2))
+    assert streaming.keys > 1
+
+
+def test_automatic_is_batch_because_every_source_ends():
+    found = collected(PROGRAMS["sum"].build(environment("AUTOMATIC"), 2))
+    assert sorted(found) == sorted(PROGRAMS["sum"].expected())
+
+
+def test_the_last_call_decides():
+    env = environment("BATCH").set_runtime_mode(RuntimeExecutionMode.STREAMING)
+    assert len(collected(keyed(env, 2).sum(1))) == len(RECORDS)
+    env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+    assert len(collected(keyed(env, 2).sum(1))) == len(programs.by_time())
+
+
+def test_plans_do_not_depend_on_the_mode():
+    plans = {m: PROGRAMS["diamond"].build(environment(m), 3) for m in ("STREAMING", "BATCH")}
+    jsons = {m: stream.get_execution_environment().get_execution_plan() for m, stream in plans.items()}
+    assert jsons["STREAMING"] == jsons["BATCH"]
+
+
+class Waits(SourceFunction):
+    """Emits watermarks that would make everything after them late."""
+
+    def run(self, ctx: Any) -> None:
+        for i in range(10):
+            ctx.collect_with_timestamp(("k", i, i), i)
+            ctx.emit_watermark(1000)
+
+    def cancel(self) -> None:
+        pass
+
+
+def test_watermarks_of_a_source_are_not_heard():
+    stream = environment().add_source(Waits(), type_info=RECORD).key_by(lambda v: v[0])
+    found = collected(stream.process(programs.Trace()))
+    assert [row[3] for row in found if row[1] == "element"] == [programs.MIN] * 10
+
+
+def test_records_without_timestamps_keep_their_order():
+    numbers = [(f"k{i % 7}", i) for i in range(1000)]
+    env = environment()
+    stream = env.from_collection(numbers).key_by(lambda v: v[0]).process(Gathered()).set_parallelism(3)
+    assert sorted(collected(stream)) == [(f"k{k}", list(range(k, 1000, 7))) for k in range(7)]
+
+
+class Gathered(KeyedProcessFunction):
+    def open(self, runtime_context: Any) -> None:
+        self.all = runtime_context.get_state(ValueStateDescriptor("all", Types.PICKLED_BYTE_ARRAY()))
+
+    def process_element(self, value: Any, ctx: Any) -> None:
+        assert ctx.timestamp() is None
+        self.all.update([*(self.all.value() or []), value[1]])
+        ctx.timer_service().register_event_time_timer(0)
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Any:
+        yield ctx.get_current_key(), self.all.value()
+
+
+def test_a_stream_that_is_keyed_already_is_sorted_where_it_is():
+    """Without an exchange by key the operator would be chained; in BATCH mode its input is sorted on the way."""
+    env = environment()
+    hashed = env.from_collection(RECORDS, type_info=RECORD).key_by(lambda v: v[0]).map(lambda v: v, RECORD)
+    again = DataStreamUtils.reinterpret_as_keyed_stream(hashed.set_parallelism(3), lambda v: v[0])
+    found = collected(again.sum(1).set_parallelism(3))
+    totals = Counter()
+    for key, number, _ in RECORDS:
+        totals[key] += number
+    assert {key: number for key, number, _ in found} == totals
+    assert len(found) == len(totals)
+
+
+def test_values_of_another_type_than_declared_are_summed_as_they_are():
+    pair = Types.TUPLE([Types.STRING(), Types.INT()])
+    env = environment()
+    stream = env.from_collection(["a", "b"], type_info=Types.STRING()).map(lambda k: (k, 0.5), pair)
+    assert sorted(collected(stream.union(stream).key_by(lambda v: v[0]).sum(1))) == [("a", 1.0), ("b", 1.0)]
+
+
+def test_iterations_are_refused():
+    env = environment()
+    loop = env.from_collection([1, 2, 3], type_info=Types.INT()).iterate()
+    step = loop.map(lambda n: n - 1, Types.INT())
+    loop.close_with(step.filter(lambda n: n > 0))
+    step.print()
+    with pytest.raises(UnsupportedError, match=r"iteration .* BATCH mode .* STREAMING"):
+        env.execute()
+
+
+def test_a_mode_that_makes_no_sense_is_refused():
+    with pytest.raises(ConfigurationError, match=r"execution\.runtime-mode is 'bath'; it can be"):
+        environment("bath")
+
+
+@pytest.mark.parametrize("key", ["execution.runtime-mode", "penstock.exchange.combine"])
+def test_settings_are_looked_at_before_anything_starts(key):
+    env = environment()
+    env.from_collection([1]).print()
+    pipeline = env._pipeline("job", to_run=True)
+    pipeline.config[key] = "bath"
+    with pytest.raises(ConfigurationError, match=f"{key} is 'bath'; it can be"):
+        deploy(pipeline)
+
+
+def test_a_mode_that_is_none_is_refused():
+    with pytest.raises(Exception, match="RuntimeExecutionMode"):
+        environment().set_runtime_mode("BATCH")  # type: ignore[arg-type]
