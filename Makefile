@@ -13,7 +13,7 @@ FLINK ?= 1.11
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help demo test test-rust test-python lint docs bench bench-smoke bench-flink golden instructions instructions-update build format clean
+.PHONY: help demo test test-rust test-python lint matrix docs bench bench-smoke bench-flink golden instructions instructions-update build format clean
 
 BIN := $(VENV)/bin
 # cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes
@@ -53,6 +53,9 @@ test-rust: $(VENV)/.checks ## the Rust parts' own tests, with the planner's veri
 
 test-python: $(VENV)/.checks ## the Python tests, against the installed package; `make test-python ARGS='-k uid'` for some
 	$(BIN)/pytest --ignore=tests/docs $(ARGS)
+
+matrix: $(VENV)/.checks ## every program under every setting (minutes; ARGS='--spark --seconds 600' for some of it on Spark)
+	$(BIN)/python -m tests.matrix $(ARGS)
 
 docs: $(VENV)/.checks ## run every example of README.md and docs/
 	$(BIN)/pytest tests/docs $(ARGS)

@@ -24,8 +24,9 @@ import sys
 import tempfile
 import traceback
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 if __name__ == "__main__":  # run as a file: the tests' packages are found from the repository's root
@@ -81,15 +82,26 @@ class Interpreter(api_scripts.Interpreter):
         executor: with ``execute`` and ``reports``.
         notes: where its functions write.
         chaining: whether operators may be chained.
+        parallelism: of the environment, whatever the script sets there; None leaves it to the script.
+        settings: configuration of the environment.
     """
 
-    def __init__(self, script: dict[str, Any], executor: Any, notes: Notes, chaining: bool = True) -> None:
+    def __init__(
+        self,
+        script: dict[str, Any],
+        executor: Any,
+        notes: Notes,
+        chaining: bool = True,
+        parallelism: int | None = None,
+        settings: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         super().__init__(script)
         self.recorder = Recorder(executor)
-        settings = Configuration()
+        self.parallelism = parallelism
+        configuration = Configuration.from_dict(dict(settings))
         if ["env", "enableObjectReuse"] in script["calls"]:
-            settings.set_boolean("pipeline.object-reuse", True)
-        self.environment = StreamExecutionEnvironment.get_execution_environment(settings, executor=self.recorder)
+            configuration.set_boolean("pipeline.object-reuse", True)
+        self.environment = StreamExecutionEnvironment.get_execution_environment(configuration, executor=self.recorder)
         self.environment.set_stream_time_characteristic(TimeCharacteristic.EventTime)
         if not chaining:
             self.environment.disable_operator_chaining()
@@ -140,6 +152,10 @@ class Interpreter(api_scripts.Interpreter):
 
     def _enableObjectReuse(self, env: Any) -> None:
         """Set when the environment was made: it is a setting, not a call."""
+
+    def _setParallelism(self, target: Any, parallelism: int) -> Any:
+        scaled = self.parallelism is not None and target is self.environment
+        return target.set_parallelism(self.parallelism if scaled else parallelism)
 
     def _transform(self, stream: Any, name: str, function: Any = None) -> Any:
         return stream.transform(name, self.record_type, self.argument(function))
@@ -241,18 +257,19 @@ def _is(argument: Any, kind: str) -> bool:
 # --- results ----------------------------------------------------------------------------------------------------------
 
 
-def result_of(script: dict[str, Any], executor: Any = None, chaining: bool = True) -> dict[str, Any]:
+def result_of(script: dict[str, Any], executor: Any = None, chaining: bool = True, **varied: Any) -> dict[str, Any]:
     """The result of a script: see the module's text.
 
     Args:
         script: to run.
         executor: the local one unless given.
         chaining: False runs every operator in a task of its own.
+        varied: ``parallelism`` and ``settings`` as for :class:`Interpreter`.
     """
     with tempfile.TemporaryDirectory(prefix="penstock-run-") as folder:
         notes = Notes(folder, all_attempts=any(call[1] == "fixedDelayRestart" for call in script["calls"]))
         executor = executor or LocalExecutor()
-        interpreter = Interpreter(script, executor, notes, chaining)
+        interpreter = Interpreter(script, executor, notes, chaining, **varied)
         try:
             refused = interpreter.run()
             if refused is not None:

@@ -9,81 +9,21 @@ from collections import Counter
 
 import pytest
 
-from penstock.common import OutputTag, Types
+from penstock.common import Types
 from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.local import LocalExecutor
 from penstock.runtime.operators import (
     FileReader,
-    GroupedReduce,
-    ProcessOperator,
     StreamFilter,
-    StreamFlatMap,
     StreamMap,
     StreamSink,
     StreamSource,
-    SumAggregator,
-    WindowOperator,
 )
-from penstock.runtime.partition import CustomPartition, KeyPartition
-from penstock.runtime.sinks import PrintSink, TextSink
+from penstock.runtime.sinks import TextSink
 from penstock.runtime.sources import FileMonitor, SequenceSource
-from penstock.runtime.windows import CountEvictor, CountTrigger, GlobalWindows, ReduceWindow
 from penstock.spark.session import job_session, open_session
 from tests.runtime.programs import Program
-from tests.runtime.test_programs import BY_WORD, PAIR, words
-
-EVEN = OutputTag("even")
-
-
-def word_count(p):
-    text = words(3000)
-    program = Program()
-    source = program.source([" ".join(text[i : i + 7]) for i in range(0, len(text), 7)], type=Types.STRING())
-    split = program.add(StreamFlatMap(str.split), source, type=Types.STRING())
-    ones = program.add(StreamMap(lambda w: (w, 1)), split, p=4, type=PAIR)
-    window = WindowOperator(GlobalWindows(), CountTrigger(5), CountEvictor(10), ReduceWindow(SumAggregator(1)))
-    counts = program.add(window.keyed_by(BY_WORD), ones, p=p, partitioner="HASH", spec=BY_WORD, type=PAIR)
-    program.add(StreamSink(PrintSink()), counts, p=p)
-    program.collect(counts)
-    return program
-
-
-def every_shape():
-    """A diamond, a self union, side outputs, every partitioner, sinks at different levels, every parallelism."""
-
-    def split(value, ctx):
-        yield value
-        if value % 2 == 0:
-            yield EVEN, (value, str(value))
-
-    class Numbers:
-        def run(self, ctx):
-            for i in range(3000):
-                ctx.collect_with_timestamp(i, i)
-
-    program = Program()
-    first = program.add(StreamSource(SequenceSource(0, 999)), p=2)
-    second = program.add(StreamSource(Numbers()))
-    process = program.add(ProcessOperator(split), first, p=2)
-    program.collect(program.add(StreamMap(lambda pair: pair), process, tag="even", p=3), id="side")
-    key = KeyPartition(lambda x: x % 10)
-    total = program.add(GroupedReduce(lambda a, b: a + b).keyed_by(key), process, p=3, partitioner="HASH", spec=key)
-    program.collect(total, id="total")
-    custom = CustomPartition(lambda k, n: k % n, lambda x: x)
-    joined = program.add(
-        StreamMap(lambda x: x),
-        {"source": second, "partitioner": "SHUFFLE"},
-        {"source": total, "partitioner": "REBALANCE"},
-        first,
-        p=4,
-    )
-    program.collect(program.add(StreamMap(lambda x: x), joined, p=2, partitioner="CUSTOM", spec=custom), id="joined")
-    broadcast = program.add(StreamFilter(lambda x: x < 5), second, p=3, partitioner="BROADCAST")
-    rescaled = program.add(StreamMap(lambda x: (x, "r")), broadcast, p=2, partitioner="RESCALE")
-    program.collect(rescaled, id="rescaled")
-    program.collect(program.add(StreamMap(str), second, second, p=1, partitioner="GLOBAL"), id="self")
-    program.collect(second, id="source")
-    return program
+from tests.runtime.shapes import every_shape, word_count
 
 
 def names_of(reports):

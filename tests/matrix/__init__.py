@@ -1,0 +1,1 @@
+"""The matrix: every program of the suite under every setting that must not change what it computes."""

@@ -1,0 +1,117 @@
+"""The programs of the suite, in one shape: run with a setting, what comes out."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any
+
+from penstock.errors import PenstockError
+from tests.datastream.run_scripts import result_of
+from tests.datastream.test_run_scripts import records
+from tests.matrix.knobs import CHAINING, PARALLELISM, Setting, settings_of
+from tests.runtime.programs import Program
+from tests.runtime.random_programs import random_program
+from tests.runtime.shapes import SHAPES
+
+RANDOM_PROGRAMS = 40
+
+
+@dataclass
+class Outcome:
+    """What a run gave.
+
+    Attributes:
+        outputs: (subtask or None, record) by sink, within a subtask in the order of arrival.
+        counts: (operator, subtask or None, records in, records out), sorted.
+        late: records dropped as late, by subtask or None.
+        trace: lines by task.
+        error: what the user's code has thrown: (class, message) of the exception and its causes.
+        refused: why it did not run, or "".
+    """
+
+    outputs: dict[str, list[tuple[int | None, Any]]] = field(default_factory=dict)
+    counts: list[tuple[str, int | None, int, int]] = field(default_factory=list)
+    late: dict[int | None, int] = field(default_factory=dict)
+    trace: dict[str, list[str]] = field(default_factory=dict)
+    error: list[list[str]] = field(default_factory=list)
+    refused: str = ""
+
+    def promised(self, timed: bool = False) -> Any:
+        """What does not depend on order, or on who did it: bags of records, sums of counts.
+
+        Args:
+            timed: of an error only its classes, where the clock decides which record fails first.
+        """
+        bags = {sink: Counter(repr(record) for _, record in records) for sink, records in self.outputs.items()}
+        counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        for name, _, records_in, records_out in self.counts:
+            counts[name][0] += records_in
+            counts[name][1] += records_out
+        error = [class_ for class_, _ in self.error] if timed else self.error
+        return bags, dict(counts), sum(self.late.values()), error, self.refused
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program of the suite.
+
+    Attributes:
+        name: of the program.
+        run: with a setting and an executor.
+    """
+
+    name: str
+    run: Callable[[Setting, Any], Outcome]
+
+
+def _run_script(script: dict[str, Any], setting: Setting, executor: Any) -> Outcome:
+    varied = {"parallelism": setting[PARALLELISM], "settings": settings_of(setting)}
+    result = result_of(script, executor, setting[CHAINING], **varied)
+    refused = result.get("unsupported") or result.get("refused")
+    if refused:
+        return Outcome(refused=str(refused))
+    if "error" in result:
+        return Outcome(error=result["error"])  # how far it got before is nobody's promise
+    late: dict[int | None, int] = Counter()
+    for report in executor.reports:
+        late[report.subtask] += sum(counter.late_dropped for counter in report.counters)
+    outputs = {sink: [tuple(text) for text in found["texts"]] for sink, found in result["output"].items()}
+    counts = [tuple(count) for count in result["counts"]]
+    return Outcome(outputs, counts, late, result.get("trace", {}))
+
+
+def _run_built(build: Callable[..., Program], setting: Setting, executor: Any) -> Outcome:
+    program = build(chaining=setting[CHAINING], scale=setting[PARALLELISM])
+    program.settings.update(settings_of(setting))
+    printed = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(printed):
+            result = executor.execute(program.pipeline())
+    except PenstockError as error:
+        return Outcome(refused=str(error))
+    outputs = {sink: [(None, record) for record in records] for sink, records in result.collected.items()}
+    lines = [line.rpartition("> ") for line in printed.getvalue().splitlines()]
+    counts, late = [], Counter[Any]()
+    for report in executor.reports:
+        for counter in report.counters:
+            counts.append((counter.name, report.subtask, counter.records_in, counter.records_out))
+            late[report.subtask] += counter.late_dropped
+    return Outcome(outputs | {"print": [(subtask or None, text) for subtask, _, text in lines]}, sorted(counts), late)
+
+
+def _random(seed: int, chaining: bool, scale: int | None) -> Program:
+    return random_program(seed, chaining, scale)[0]
+
+
+@cache
+def cases() -> dict[str, Case]:
+    """All programs by name."""
+    scripts = {name: partial(_run_script, record["script"]) for name, record in records().items()}
+    built = {f"shape {name}": partial(_run_built, build) for name, build in SHAPES.items()}
+    rand = {f"random {seed}": partial(_run_built, partial(_random, seed)) for seed in range(RANDOM_PROGRAMS)}
+    return {name: Case(name, run) for name, run in {**scripts, **built, **rand}.items()}

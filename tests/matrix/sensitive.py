@@ -1,0 +1,145 @@
+"""Programs whose results depend on a knob of the matrix, with the reason: nothing else may.
+
+Between runs that agree in the knobs a program is sensitive to, its results agree as well, and the matrix holds it to
+that. `docs/limits.md` lists the reasons. A program stands here only while it differs (a test says so).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tests.matrix.knobs import BUFFER, CHAINING, CLOCK, PARALLELISM
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Why a program's results depend on knobs.
+
+    Attributes:
+        knobs: that they depend on.
+        reason: why; Flink's results depend on them too.
+        programs: names.
+    """
+
+    knobs: frozenset[str]
+    reason: str
+    programs: tuple[str, ...]
+
+
+def _programs(
+    names: str, seeds: Iterable[int] = (), random: Iterable[int] = (), shapes: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """Names of scripts, of scripts r1, r2 …, of random programs, and of shapes."""
+    made = (f"r{seed}" for seed in seeds), (f"random {seed}" for seed in random), (f"shape {name}" for name in shapes)
+    return (*names.split(), *itertools.chain(*made))
+
+
+SUBTASK_SHOWN = Sensitivity(
+    frozenset({PARALLELISM}),
+    "a function shows which subtask it runs in",
+    _programs(
+        "keyed_subtask_of_int_and_long_keys partition_rescale_1_3 partition_rescale_2_4_and_4_2 partition_rescale_2_3 "
+        "partition_rescale_3_2 partition_custom",
+        [1, 15, 25, 47, 54, 57, 99, 103, 108, 146, 167, 171],
+    ),
+)
+
+TASK_SHOWN = Sensitivity(
+    frozenset({PARALLELISM, CHAINING}),
+    "a function shows the name of its task, which is that of the chain, with the parallelism",
+    _programs("trace_facts trace_facts_names_and_limits ops_disable_chaining_and_new_chain restart_facts"),
+)
+
+COPIES = Sensitivity(
+    frozenset({PARALLELISM}),
+    "every subtask of a consumer gets each record of a broadcast, and every subtask of an operator its end of input",
+    _programs(
+        "partition_broadcast broadcast_rules_first broadcast_rules_parallel broadcast_rules_interleaved "
+        "broadcast_keyed trace_operator_end_input trace_operator_in_own_task trace_operator_branching",
+        random=[6, 8, 10, 12, 13, 14, 24, 29, 30, 33, 37],
+        shapes=["everything"],
+    ),
+)
+
+NO_KEY = Sensitivity(
+    frozenset({PARALLELISM}),
+    "a function without key remembers what its subtask has seen, so it depends on who else comes there",
+    _programs(
+        "objects_network_always_copies_copy objects_network_always_copies_reuse objects_window_elements_copy "
+        "objects_window_elements_reuse objects_mutated_after_emit_copy objects_emitter_reuses_one_copy "
+        "objects_mutated_after_emit_reuse objects_emitter_reuses_one_reuse objects_source_reused_chain_reuse"
+    ),
+)
+
+SHARED = Sensitivity(
+    frozenset({CHAINING}),
+    "functions change a record that others hold: with object reuse, or after they have emitted it. What another task "
+    "gets is a copy, so it depends on who is in the same chain",
+    _programs(
+        "objects_mutated_after_emit_copy objects_emitter_reuses_one_copy objects_mutated_after_emit_reuse "
+        "objects_emitter_reuses_one_reuse objects_source_reused_chain_reuse objects_two_branches_mutate_reuse "
+        "objects_side_output_reuse"
+    ),
+)
+
+SEVERAL_CHANNELS = Sensitivity(
+    frozenset({PARALLELISM, BUFFER}),
+    "what came over several channels, each in its order, is summed up, listed or dealt out in the order of arrival",
+    _programs(
+        "window_after_window async_ordered_windows partition_rescale_2_4_and_4_2 broadcast_keyed", shapes=["everything"]
+    ),
+)
+
+WATERMARK_BACK = Sensitivity(
+    frozenset({PARALLELISM, CHAINING}),
+    "a source's watermarks go back, which they do inside a chain only",
+    _programs("watermarks_going_back_pass_inside_a_chain"),
+)
+
+FIRST_ERROR = Sensitivity(
+    frozenset({PARALLELISM, CHAINING}),
+    "records in several subtasks fail, and which is first depends on who got them",
+    _programs("async_timeout_fails async_exception_fails"),
+)
+
+RESTARTED = Sensitivity(
+    frozenset({PARALLELISM, CHAINING}),
+    "a sink keeps what failed attempts have written, and how far they got depends on what runs before they fail",
+    _programs("restart_twice_then_ok"),
+)
+
+REFUSED = Sensitivity(
+    frozenset({PARALLELISM}),
+    "there are forward edges, iterations or streams declared to be keyed already, whose ends need one parallelism",
+    _programs("partition_forward iterate_countdown iterate_fan_out iterate_p2 state_reinterpreted_key"),
+)
+
+AS_CALLS_END = Sensitivity(
+    frozenset({CLOCK}),
+    "records come in the order in which asynchronous calls end, which is that of the clock",
+    _programs("async_unordered async_timeout_fails async_exception_fails"),
+)
+
+SENSITIVITIES = (
+    *(SUBTASK_SHOWN, TASK_SHOWN, COPIES, NO_KEY, SHARED, SEVERAL_CHANNELS, WATERMARK_BACK, FIRST_ERROR, RESTARTED),
+    *(REFUSED, AS_CALLS_END),
+)
+
+KNOBS_OF: dict[str, frozenset[str]] = {}
+"""The knobs a program is sensitive to, by its name."""
+for _each in SENSITIVITIES:
+    for _name in _each.programs:
+        KNOBS_OF[_name] = KNOBS_OF.get(_name, frozenset()) | _each.knobs
+
+REFUSED_ON_SPARK = frozenset(
+    _programs(
+        "watermarks_minimum_of_two watermarks_idle_source_is_ignored timers_after_union_of_gated_sources "
+        "interval_join_late_settled co_process_gated broadcast_rules_first broadcast_rules_parallel "
+        "broadcast_rules_interleaved broadcast_keyed restart_facts restart_twice_then_ok restart_exhausted "
+        "iterate_countdown iterate_fan_out iterate_p2"
+    )
+)
+"""Programs that only the local executor runs: their sources wait for what a sink has got, or they restart the job, or
+iterate."""

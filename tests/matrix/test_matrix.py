@@ -1,0 +1,63 @@
+"""Every program of the suite gives the same under a sample of the settings, in this process. `make matrix` runs all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.matrix.body import check, local
+from tests.matrix.knobs import CLOCK, DEFAULT, EXACT, KNOBS, Setting, covering, everything, pairs_of
+from tests.matrix.programs import cases
+from tests.matrix.sensitive import SENSITIVITIES, Sensitivity
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = 514
+PARTS = 16
+STEP = 3
+"""Each program gets every third setting of the sample, the next program the next ones."""
+SAMPLE = covering()
+INEXACT = [setting for setting in everything() if all(setting[knob] == DEFAULT[knob] for knob in EXACT)]
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_programs_give_the_same(part: int) -> None:
+    checked = 0
+    for index, name in list(enumerate(cases()))[part::PARTS]:
+        for setting in SAMPLE[index % STEP :: STEP]:
+            checked += not check(name, setting).refused
+    assert checked > 0.9 * (len(SAMPLE) // STEP) * (PROGRAMS // PARTS)
+
+
+def test_the_sample_has_every_pair_of_values() -> None:
+    pairs = set().union(*map(pairs_of, everything()))
+    assert pairs == set().union(*map(pairs_of, SAMPLE))
+    assert len(pairs) == sum(
+        len(a) * len(b) for i, a in enumerate(KNOBS.values()) for b in list(KNOBS.values())[i + 1 :]
+    )
+    assert len(SAMPLE) <= 2 * max(len(a) * len(b) for a in KNOBS.values() for b in KNOBS.values() if a is not b)
+
+
+def test_programs_are_all_there_and_run_as_they_are() -> None:
+    assert len(cases()) == PROGRAMS
+    refused = [name for name in cases() if local(name, tuple(DEFAULT.items())).refused]
+    assert refused == ["refused_event_time_trigger_on_global"]
+
+
+@pytest.mark.parametrize("sensitivity", SENSITIVITIES, ids=lambda each: each.reason[:40])
+def test_programs_that_may_differ_do(sensitivity: Sensitivity) -> None:
+    """Each in every knob it is said to be sensitive to: there are two settings apart in this knob that differ."""
+    for name in sensitivity.programs:
+        for knob in sensitivity.knobs - {CLOCK}:
+            assert any(differs(name, setting, knob) for setting in INEXACT), (name, knob)
+
+
+def differs(name: str, setting: Setting, knob: str) -> bool:
+    own, other = (local(name, tuple(each.items())) for each in (setting, {**setting, knob: DEFAULT[knob]}))
+    return own.promised() != other.promised()
+
+
+def test_reasons_are_documented() -> None:
+    limits = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
+    assert SENSITIVITIES
+    assert [each.reason for each in SENSITIVITIES if f"| {each.reason} |" not in limits] == []
