@@ -1,135 +1,60 @@
-"""Random programs: their records are those of a plain Python computation, with and without chaining, at any
-parallelism."""
+"""Random programs: their records are those of a plain Python computation, under any setting."""
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
-from typing import Any
+import tempfile
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.common import OutputTag, Types
-from penstock.datastream import DataStream, ProcessFunction, StreamExecutionEnvironment
-from penstock.datastream.data_stream import SingleOutputStreamOperator
+from penstock.local import LocalExecutor
+from tests.datastream.random_jobs import SOURCES, Job, Source, check, expected, random_job
+from tests.datastream.random_streams import KINDS, Step
+from tests.matrix.knobs import everything
 
-TAG = OutputTag("rest", Types.INT())
-STEPS = ("add", "keep", "repeat", "union", "split", "count", "rebalance", "rescale", "shuffle", "broadcast", "custom")
-
-
-class Split(ProcessFunction):
-    """Even records go on, odd ones go aside."""
-
-    def process_element(self, value, ctx):
-        if value % 2:
-            yield TAG, value
-        else:
-            yield value
-
-
-@dataclass
-class Step:
-    """One step of a random program.
-
-    Attributes:
-        kind: one of STEPS.
-        inputs: which earlier streams it reads, as fractions of their number.
-        amount: a small number that the step works with.
-        parallelism: of its operator.
-    """
-
-    kind: str
-    inputs: tuple[int, int]
-    amount: int
-    parallelism: int
-
-
+values = st.lists(st.integers(-50, 50), min_size=6, max_size=20) | st.lists(st.integers(-50, 50), max_size=2)
+sources = st.lists(
+    st.builds(Source, st.sampled_from(sorted(SOURCES)), values, st.integers(1, 3)), min_size=1, max_size=3
+)
 steps = st.lists(
     st.builds(
         Step,
-        st.sampled_from(STEPS),
+        st.sampled_from(sorted(KINDS)),
         st.tuples(st.integers(0, 20), st.integers(0, 20)),
         st.integers(1, 4),
         st.integers(1, 3),
     ),
     min_size=1,
-    max_size=8,
+    max_size=9,
 )
+jobs = st.builds(Job, sources, steps, st.frozensets(st.integers(0, 12), max_size=3))
 
 
-def spread(stream: DataStream, step: Step) -> DataStream:
-    """The stream partitioned by the step's kind, if it is a partitioner."""
-    if step.kind == "custom":
-        return stream.partition_custom(lambda key, n: key % n, lambda value: value)
-    return getattr(stream, step.kind)() if step.kind in STEPS[6:10] else stream
+@given(jobs, st.sampled_from(list(everything())))
+@settings(max_examples=150)
+def test_random_programs(job, setting) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        check(job, setting, LocalExecutor(), folder)
 
 
-def add(stream: DataStream, other: DataStream, step: Step, factor: int) -> list[DataStream]:
-    """Apply a step with Penstock: the streams it makes."""
-    amount, parallelism = step.amount, 1 + (step.parallelism * factor - 1) % 3
-    if step.kind == "union":
-        return [stream.union(other)]
-    if step.kind == "keep":
-        made: SingleOutputStreamOperator = stream.filter(lambda value: value % (amount + 1) != 0)
-    elif step.kind == "repeat":
-        made = stream.flat_map(lambda value: [value] * (abs(value) % amount), Types.INT())
-    elif step.kind == "split":
-        made = stream.process(Split(), Types.INT())
-    elif step.kind == "count":
-        ones = stream.map(lambda value: (value % amount, 1), Types.TUPLE([Types.INT(), Types.INT()]))
-        counted = ones.key_by(0).sum(1).set_parallelism(parallelism)
-        made = counted.map(lambda pair: pair[0] * 1000 + pair[1], Types.INT())
-    else:
-        made = spread(stream, step).map(lambda value: value + amount, Types.INT())
-    made.set_parallelism(parallelism)
-    return [made, made.get_side_output(TAG)] if step.kind == "split" else [made]
+LARGE = range(30)
 
 
-def compute(values: Counter[int], other: Counter[int], step: Step, copies: int) -> list[Counter[int]]:
-    """Apply a step to bags of records."""
-    amount = step.amount
-    if step.kind == "union":
-        return [values + other]
-    if step.kind == "keep":
-        return [bag({v: n for v, n in values.items() if v % (amount + 1) != 0})]
-    if step.kind == "repeat":
-        return [bag({v: n * (abs(v) % amount) for v, n in values.items()})]
-    if step.kind == "split":
-        return [bag({v: n for v, n in values.items() if v % 2 == odd}) for odd in (0, 1)]
-    if step.kind == "count":
-        totals: Counter[int] = Counter()
-        for value, number in values.items():
-            totals[value % amount] += number
-        return [Counter(key * 1000 + i for key, total in totals.items() for i in range(1, total + 1))]
-    return [bag({v + amount: n * (copies if step.kind == "broadcast" else 1) for v, n in values.items()})]
+@pytest.mark.parametrize("seed", LARGE)
+def test_large_programs(seed, tmp_path) -> None:
+    settings = list(everything())
+    for number, setting in enumerate(settings[seed % 5 :: len(settings) // 4]):
+        (tmp_path / str(number)).mkdir()
+        check(random_job(seed), setting, LocalExecutor(), str(tmp_path / str(number)))
 
 
-def bag(counts: dict[int, int]) -> Counter[int]:
-    return Counter({value: number for value, number in counts.items() if number})
-
-
-def expected(program: list[Step], values: list[int], factor: int) -> Counter[int]:
-    streams = [Counter(values)]
-    for step in program:
-        one, two = (streams[i % len(streams)] for i in step.inputs)
-        streams += compute(one, two, step, 1 + (step.parallelism * factor - 1) % 3)
-    return streams[-1]
-
-
-def run(program: list[Step], values: list[int], factor: int, chaining: bool) -> Counter[Any]:
-    environment = StreamExecutionEnvironment.get_execution_environment(executor="local")
-    if not chaining:
-        environment.disable_operator_chaining()
-    streams: list[DataStream] = [environment.from_collection(values, Types.INT())]
-    for step in program:
-        one, two = (streams[i % len(streams)] for i in step.inputs)
-        streams += add(one, two, step, factor)
-    return Counter(streams[-1].execute_and_collect())
-
-
-@given(steps, st.lists(st.integers(-50, 50), max_size=12), st.booleans())
-@settings(max_examples=60)
-def test_random_programs(program: list[Step], values: list[int], chaining: bool) -> None:
-    for factor in (1, 2):
-        assert run(program, values, factor, chaining) == expected(program, values, factor)
+def test_large_programs_have_everything_with_records() -> None:
+    sources, steps, records = set(), set(), 0
+    for seed in LARGE:
+        bags, kept = expected(random_job(seed))
+        sources.update(source.kind for source in random_job(seed).sources)
+        steps.update(step.kind for step in kept)
+        records += sum(bag.total() for bag in bags)
+    assert (sources, steps) == (set(SOURCES), set(KINDS))
+    assert records > 10_000

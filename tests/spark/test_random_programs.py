@@ -5,6 +5,8 @@ from collections import Counter
 import pytest
 
 from penstock.local import LocalExecutor
+from tests.datastream.random_jobs import check, random_job
+from tests.matrix.knobs import covering
 from tests.runtime.random_programs import random_program
 
 
@@ -16,3 +18,9 @@ def test_spark_gives_what_the_local_runner_gives_in_the_same_order(executor, see
     local = LocalExecutor()
     assert local.execute(random_program(seed)[0].pipeline()).collected == collected
     assert [(r.task, r.counters) for r in local.reports] == [(r.task, r.counters) for r in executor.reports]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_large_programs(executor, seed, tmp_path):
+    sample = covering()
+    check(random_job(seed), sample[seed % len(sample)], executor, str(tmp_path))
