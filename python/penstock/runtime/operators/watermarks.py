@@ -40,6 +40,11 @@ class TimestampsAndWatermarks(StreamOperator):
 
     strategy: WatermarkStrategy
 
+    @property
+    def keeps_output(self) -> bool:
+        """A generator of the user's looks at a record that has been emitted already."""
+        return self.strategy.kind == "generator"
+
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _TimestampsAndWatermarks(context, output, self.strategy)
 
