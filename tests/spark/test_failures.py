@@ -53,3 +53,12 @@ def test_an_exception_that_the_driver_cannot_build_is_text(monkeypatch):
     failure = local_failure(RuntimeError(sent))
     assert "what happened where" in str(failure)
     assert "[penstock-failure" not in str(failure)
+
+
+def test_more_results_than_the_driver_takes_are_explained():
+    text = (
+        "Job aborted: Total size of serialized results of 3 tasks is bigger than spark.driver.maxResultSize 192.0 MiB"
+    )
+    failure = local_failure(RuntimeError(f"{text}\n\tat java.lang.Thread.run"))
+    assert "Write to files instead; or set spark.driver.memory" in str(failure)
+    assert "java" not in str(failure)

@@ -83,6 +83,7 @@ class SparkExecutor:
 
     def _rows(self, session: Any, deployment: Any) -> Rows:
         """Run the job; the rows that arrive at the driver."""
+        from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException
 
         from penstock.spark.failures import local_failure
@@ -92,16 +93,20 @@ class SparkExecutor:
         frame = lower(session, deployment).select("lv", "tg", "e", "snd", "seq", "p")
         try:
             with progress(session, deployment, self._progress):
-                table = frame.toArrow()
-        except PySparkException as error:
+                batches = frame.toArrow().to_batches()
+        except (PySparkException, Py4JJavaError) as error:
             failure = local_failure(error)
             raise failure from (failure.__cause__ or error)
-        batches, rows = table.to_batches(), Rows(Store())
-        del table
-        while batches:  # they come sorted to whoever reads them
-            for row in zip(*(column.to_pylist() for column in batches.pop().columns), strict=True):
-                rows.append(row)
-        return rows
+        return _rows_of(batches)
+
+
+def _rows_of(batches: list[Any]) -> Rows:
+    """The rows of Arrow batches, which go as they are read."""
+    rows = Rows(Store())
+    while batches:  # rows are sorted by whoever reads them
+        for row in zip(*(column.to_pylist() for column in batches.pop().columns), strict=True):
+            rows.append(row)
+    return rows
 
 
 def _refuse_restarts(config: Mapping[str, str]) -> None:

@@ -54,6 +54,12 @@ def local_failure(error: BaseException) -> JobExecutionError:
     """The error to raise on the driver for what Spark raised there."""
     text = str(error)
     found = _PATTERN.search(text)
+    if found is None and "spark.driver.maxResultSize" in text:
+        return JobExecutionError(
+            "The job prints or collects more than the driver takes (spark.driver.maxResultSize). Write to files "
+            "instead; or set spark.driver.memory to six times as much as the job sends, and spark.driver.maxResultSize "
+            "to as much."
+        )
     if found is None:
         return JobExecutionError(f"Spark could not run the job: {_advice(text)}{type(error).__name__}: {text.strip()}")
     try:

@@ -32,6 +32,10 @@ STATIC = {
 }
 """Settings of a session of our own, unless the user sets them."""
 
+RESULTS = {"spark.driver.maxResultSize": "192m"}
+"""How much a job may send to the driver where the driver's memory is Spark's default, 1 GiB, of which a result takes
+about four times its size. Spark's own limit lies beyond that, and a job whose result does not fit hangs for ever."""
+
 JVM_OPTIONS = "-XX:+UseSerialGC"
 LOCAL_JVM_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 """The quick compiler only, where the JVM lives as long as the program: start-up takes 30 % less CPU, and a job's work
@@ -131,7 +135,8 @@ def _start(master: str, settings: Mapping[str, str]) -> Any:
     with resources.as_file(resources.files("penstock.spark") / "log4j2.properties") as log:
         jvm = LOCAL_JVM_OPTIONS if master.startswith("local") else JVM_OPTIONS
         options = f"{jvm} -Dlog4j2.configurationFile={log.as_uri()}"
-        merged = {**STATIC, "spark.driver.extraJavaOptions": options, **settings}
+        results = {} if "spark.driver.memory" in settings else RESULTS
+        merged = {**STATIC, **results, "spark.driver.extraJavaOptions": options, **settings}
         if "spark.driver.extraJavaOptions" in settings:
             merged["spark.driver.extraJavaOptions"] = f"{options} {settings['spark.driver.extraJavaOptions']}"
         builder = SparkSession.builder.master(master)
