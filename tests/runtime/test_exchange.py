@@ -15,7 +15,7 @@ from penstock.errors import ConfigurationError
 from penstock.runtime import writer as writing
 from penstock.runtime.codec import decode, dumps, encode, freeze
 from penstock.runtime.config import Destination, InputEdge, NetworkOutput
-from penstock.runtime.exchange import ExchangeError, InputGate, timestamps
+from penstock.runtime.exchange import ExchangeError, InputGate
 from penstock.runtime.options import MAX_RECORDS, ExchangeOptions
 from penstock.runtime.partition import (
     CustomPartition,
@@ -25,6 +25,7 @@ from penstock.runtime.partition import (
     pointwise_producers,
     seed_of,
 )
+from penstock.runtime.stamps import timestamps
 from penstock.runtime.writer import RecordWriter
 from tests.reference.execution_graph import exact_pointwise
 
@@ -284,3 +285,36 @@ def test_lost_and_repeated_buffers_are_noticed(sequences):
     gate = InputGate([InputEdge(1, 0, 1)])
     with pytest.raises(ExchangeError, match="defect"):
         list(gate.pass_on([(0, 0, 1, 0, sequence, b"") for sequence in sequences]))
+
+
+@pytest.mark.parametrize("batch", [1, 256])
+@pytest.mark.parametrize(("channels", "width"), [(7, 4), (100, 4), (100, 1000), (1000, 300)])
+def test_what_waits_in_all_channels_is_bounded(monkeypatch, channels, width, batch):
+    memory = 300_000
+    monkeypatch.setattr(writing, "UNSENT_BYTES", memory)
+    rows = []
+    w = writer(rows, "REBALANCE", channels)
+    waiting = []
+    for start in range(0, 40_960, batch):
+        records = [f"{number:0{width}}" for number in range(start, start + batch)]
+        if batch == 1:
+            w.write(records[0], None)
+        else:
+            w.write_batch(records, None)
+        if start % 256 == 0:
+            waiting.append(sum(len(value) + 64 for values in w._values for value in values))
+    w.finish()
+    assert max(waiting) < 2 * memory + (width + 64) * (256 + channels)
+    assert sorted(int(value) for row in rows for value in decode(row[5])[0]) == list(range(40_960))
+
+
+def test_watermarks_that_wait_in_all_channels_are_bounded(monkeypatch):
+    monkeypatch.setattr(writing, "UNSENT_BYTES", 80_000)
+    rows = []
+    w = writer(rows, "REBALANCE", 100)
+    waiting = []
+    for time in range(100):
+        w.watermark(time)
+        waiting.append(sum(map(len, w._signals)))
+    assert max(waiting) <= 1_000
+    assert len(rows) == 1_000

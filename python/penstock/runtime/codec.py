@@ -1,7 +1,7 @@
 """How a buffer of records becomes bytes, and how a record is protected from later changes.
 
-A buffer is ``(values, stamps, signals)``: the records in order, their timestamps run by run, ``(index of the first,
-timestamp)``, and the watermarks among them (:mod:`.signals`). Its first byte tells the codec:
+A buffer is ``(values, stamps, signals)``: the records in order, their timestamps (:mod:`.stamps`), and the watermarks
+among them (:mod:`.signals`). Its first byte tells the codec:
 
 *pickle* (0x80, as every pickle begins): pickle 5 without its memo (``Pickler.fast``). Without a memo an object that
 occurs in two records is two objects at the receiver, as in Flink, where every record is serialised by itself. Where it
@@ -34,8 +34,7 @@ from penstock.common.typeinfo import (
 from penstock.runtime import columns
 from penstock.runtime.options import AUTO, COLUMNS, ExchangeOptions
 from penstock.runtime.signals import Signals
-
-Stamps = list[tuple[int, int]]
+from penstock.runtime.stamps import Stamps
 
 _ATOMS = frozenset({str, int, float, bool, bytes, type(None)})
 _MOST_SKIPPED = 63
@@ -49,7 +48,7 @@ class Buffer(NamedTuple):
 
     Attributes:
         values: records in order.
-        stamps: runs of equal timestamps; empty when no record has one.
+        stamps: their timestamps; empty when no record has one.
         signals: watermarks and the like, by the index of the record they stand before.
         keys: of the records, by the key selector of the edge they came over, if the buffer knows them.
     """
@@ -65,7 +64,7 @@ def encode(values: list[Any], stamps: Stamps, signals: Signals | tuple[()] = ())
 
     Args:
         values: records in order.
-        stamps: runs of equal timestamps; empty when no record has one.
+        stamps: their timestamps; empty when no record has one.
         signals: watermarks and the like, by the index of the record they stand before.
 
     Raises:

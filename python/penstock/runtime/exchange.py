@@ -48,17 +48,6 @@ def check_sequence(edge: int, sender: int, sequence: int, expected: int) -> int:
     return expected + 1
 
 
-def timestamps(stamps: list[tuple[int, int]], count: int) -> Iterator[int | None]:
-    """The timestamp of each of ``count`` records, from the runs of a buffer."""
-    position, current = 0, None
-    for start, timestamp in stamps:
-        for _ in range(position, start):
-            yield current
-        position, current = start, timestamp
-    for _ in range(position, count):
-        yield current
-
-
 Channel = tuple[int, int]
 """An edge and the subtask that sends over it."""
 

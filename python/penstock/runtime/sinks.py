@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from penstock.runtime.codec import Stamps, encode, freezer, text_size
+from penstock.runtime.codec import encode, freezer, text_size
 from penstock.runtime.commit import Target
 from penstock.runtime.config import PendingFile
 from penstock.runtime.context import OperatorContext
@@ -22,6 +22,7 @@ from penstock.runtime.exchange import COLLECT, PRINT, payload
 from penstock.runtime.files import local_path
 from penstock.runtime.pending import attempt_file, pending_folder
 from penstock.runtime.recovery import settle
+from penstock.runtime.stamps import Stamps
 from penstock.runtime.text import file_text, print_text
 from penstock.runtime.writer import TARGET_BYTES
 

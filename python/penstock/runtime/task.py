@@ -14,13 +14,14 @@ from penstock.runtime.chain import OperatorChain
 from penstock.runtime.codec import decode
 from penstock.runtime.config import JobConfig, OperatorConfig, PendingFile, TaskReport, VertexConfig
 from penstock.runtime.context import OperatorContext
-from penstock.runtime.exchange import DRIVER, REPORT, Arrival, Channel, InputGate, Row, payload, timestamps
+from penstock.runtime.exchange import DRIVER, REPORT, Arrival, Channel, InputGate, Row, payload
 from penstock.runtime.failure import OperatorFailure, exit_error, job_error
 from penstock.runtime.fusion import TimedFeed
 from penstock.runtime.operators.source import SourceOperator
 from penstock.runtime.outbox import Outbox
 from penstock.runtime.outputs import HeadFeed
 from penstock.runtime.signals import STATUS, WATERMARK, Signals
+from penstock.runtime.stamps import timestamps
 from penstock.runtime.steps import deep, next_stride
 from penstock.runtime.timers import Clock
 from penstock.runtime.valve import Valve

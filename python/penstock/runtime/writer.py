@@ -9,10 +9,10 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from penstock.runtime.codec import Encoder, Stamps, decode_value, encode, freezer, text_size
+from penstock.runtime.codec import Encoder, decode_value, encode, freezer, text_size
 from penstock.runtime.columns import UNKNOWN
 from penstock.runtime.config import NetworkOutput
-from penstock.runtime.exchange import ROUND_BITS, Emit, timestamps
+from penstock.runtime.exchange import ROUND_BITS, Emit
 from penstock.runtime.options import ExchangeOptions
 from penstock.runtime.partition import (
     POINTWISE,
@@ -24,6 +24,7 @@ from penstock.runtime.partition import (
     splitter,
 )
 from penstock.runtime.signals import LATENCY, MAX_WATERMARK, STATUS, WATERMARK, LatencyMarker, Signal
+from penstock.runtime.stamps import Stamps, pack, timestamps
 
 Fail = Callable[[BaseException], BaseException]
 
@@ -37,6 +38,13 @@ MAX_BYTES = 64 << 20
 """A buffer larger than this is cut in halves (one record can still be larger: up to 2 GiB, Arrow's limit)."""
 MAX_SIGNALS = 4_000
 """Watermarks per buffer."""
+UNSENT_BYTES = 64 << 20
+"""Memory of the records that wait in the buffers of all channels of a writer: what a channel may hold is its share. So
+buffers do not depend on which channels are full, and with 65 channels or more they are smaller."""
+_RECORD = 64
+"""Bytes of a record in memory besides its texts."""
+_SIGNAL = 80
+"""Bytes of a watermark in memory."""
 
 
 class RecordWriter:
@@ -75,11 +83,12 @@ class RecordWriter:
             self._targets = pointwise_consumers(parallelism, consumers, subtask, exact=output.exact_shares)
         self._count = 1 if kind == "BROADCAST" else len(self._targets)
         self._values: list[list[Any]] = [[] for _ in range(self._count)]
-        self._stamps: list[list[tuple[int, int]]] = [[] for _ in range(self._count)]
+        self._times: list[list[int | None]] = [[] for _ in range(self._count)]  # of the records up to the last new one
         self._signals: list[list[Signal]] = [[] for _ in range(self._count)]
         self._markers: list[list[Signal]] = [[] for _ in range(self._count)]
         self._draw = random.Random(seed_of("latency", output.seed, subtask)).randrange
         self._last: list[int | None] = [None] * self._count
+        self._stamp = self._stamper()
         self.bytes = 0
         self._round = 0
         self._sent = [0] * self._count  # the round of the last row
@@ -89,7 +98,10 @@ class RecordWriter:
         self._encoders = [Encoder(output.record_type, options) for _ in range(self._count)]
         self._fields = [UNKNOWN] * self._count  # which field of the records in a buffer is their key
         self._keyed = [0] * self._count  # for how many of them that is known
-        self._most = options.buffer_records
+        share = max(1, UNSENT_BYTES // max(1, self._count))
+        self._most = max(1, min(options.buffer_records, share // _RECORD))
+        self._most_bytes = min(TARGET_BYTES, share)
+        self._most_signals = max(1, min(MAX_SIGNALS, share // _SIGNAL))
         # by channel, so that buffers do not depend on the order in which channels fill, which differs for batches
         self._limits = [min(FIRST_RECORDS, self._most)] * self._count
         self._marks = [1] * self._count  # the number of records at which to look next
@@ -179,10 +191,27 @@ class RecordWriter:
             if len(buffer) >= self._marks[channel]:
                 self._look(channel)
 
-    def _stamp(self, channel: int, timestamp: int | None) -> None:
-        """Begin a run of equal timestamps; most streams have one run, of None."""
-        self._stamps[channel].append((len(self._values[channel]), timestamp))  # type: ignore[arg-type]
-        self._last[channel] = timestamp
+    def _stamper(self) -> Callable[[int, int | None], None]:
+        """What takes the timestamp of the next record where it is not that of the record before."""
+        values, times, last = self._values, self._times, self._last
+
+        def stamp(channel: int, timestamp: int | None) -> None:
+            known = times[channel]
+            missing = len(values[channel]) - len(known)
+            if missing:
+                known += [last[channel]] * missing
+            known.append(timestamp)
+            last[channel] = timestamp
+
+        return stamp
+
+    def _stamps(self, channel: int) -> Stamps:
+        """The timestamps of a buffer that is to be sent."""
+        times, last = self._times[channel], self._last[channel]
+        if not times:
+            return [] if last is None else [(0, last)]
+        self._times[channel] = []
+        return pack(times + [last] * (len(self._values[channel]) - len(times)))
 
     def _look(self, channel: int) -> None:
         """Send a buffer that has its number of records, or its bytes, as some of those since the last look tell."""
@@ -191,7 +220,7 @@ class RecordWriter:
         some = values[self._looked[channel] :: _LOOK // 4 - 1]
         self._sizes[channel] += self._size(some) * (count - self._looked[channel]) // len(some)
         self._looked[channel] = count
-        if self._sizes[channel] >= TARGET_BYTES:
+        if self._sizes[channel] >= self._most_bytes:
             self._flush(channel)
             self._marks[channel] = 1
         elif count >= self._limits[channel]:
@@ -217,7 +246,7 @@ class RecordWriter:
     def _signal(self, kind: int, payload: int) -> None:
         for channel, signals in enumerate(self._signals):
             signals.append((len(self._values[channel]), kind, payload))
-            if len(signals) >= MAX_SIGNALS:
+            if len(signals) >= self._most_signals:
                 self._flush(channel)
 
     def latency(self, marker: LatencyMarker) -> None:
@@ -238,14 +267,13 @@ class RecordWriter:
 
     def _flush(self, channel: int) -> None:
         self._adapt(channel)
-        values, stamps, signals = self._values[channel], self._stamps[channel], self._signals[channel]
+        values, signals = self._values[channel], self._signals[channel]
         if not values and not signals:
             return
-        last = self._last[channel]
+        stamps = self._stamps(channel)
         key = self._fields[channel] if self._keyed[channel] == len(values) else UNKNOWN
         self._keyed[channel] = 0
         self._values[channel] = []
-        self._stamps[channel] = [] if last is None else [(0, last)]
         self._signals[channel] = []
         if self._markers[channel]:
             signals = sorted([*signals, *self._markers[channel]], key=lambda signal: signal[0])
@@ -264,7 +292,7 @@ class RecordWriter:
         functions or without, buffers are the same."""
         if self._looked[channel]:
             mean = max(self._sizes[channel] // self._looked[channel], 1)
-            self._limits[channel] = max(1, min(self._most, TARGET_BYTES // mean, self._limits[channel] * 8))
+            self._limits[channel] = max(1, min(self._most, self._most_bytes // mean, self._limits[channel] * 8))
         self._looked[channel], self._sizes[channel] = 0, 0
 
     def _emit_row(self, channel: int, data: bytes) -> None:
@@ -298,19 +326,9 @@ def _halves(values: list[Any], stamps: Stamps, signals: list[Signal]) -> Iterato
         start, end = stack.pop()
         stop = end + (end == len(values))
         own = [(index - start, kind, payload) for index, kind, payload in signals if start <= index < stop]
-        data = encode(values[start:end], _runs(times[start:end]), own)
+        data = encode(values[start:end], pack(times[start:end]), own)
         if len(data) <= MAX_BYTES or end - start == 1:
             yield data
             continue
         middle = (start + end) // 2
         stack += [(middle, end), (start, middle)]
-
-
-def _runs(times: list[int | None]) -> list[tuple[int, int]]:
-    runs: list[tuple[int, Any]] = []
-    last: int | None = None
-    for index, time in enumerate(times):
-        if time != last:
-            runs.append((index, time))
-            last = time
-    return runs

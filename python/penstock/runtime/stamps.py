@@ -1,0 +1,52 @@
+"""The timestamps of the records of a buffer, as they travel with it.
+
+Runs of equal ones, ``(index of the first, timestamp)``, where runs are long (most streams have one run, of None, which
+is not even written); else an array of 64-bit integers, one per record. An array costs 8 bytes per record and no Python
+code per record; a run costs about twelve bytes and a microsecond.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Union
+
+Stamps = Union[list[tuple[int, "int | None"]], "array[int]"]
+
+_LONG = 8
+"""Records in a run, in the mean, that make runs worth it."""
+
+
+def pack(times: list[int | None]) -> Stamps:
+    """Timestamps as they travel. O(records).
+
+    Args:
+        times: of each record, None where it has none.
+    """
+    most, start = len(times) // _LONG, 0
+    runs: list[tuple[int, int | None]] = []
+    for time, group in groupby(times):
+        if len(runs) == most:
+            try:
+                return array("q", times)  # type: ignore[arg-type]
+            except (TypeError, OverflowError):  # None, or beyond 64 bits
+                most = len(times)
+        runs.append((start, time))
+        start += sum(1 for _ in group)
+    return runs
+
+
+def timestamps(stamps: Stamps, count: int) -> Iterator[int | None]:
+    """The timestamp of each of ``count`` records."""
+    return _of_runs(stamps, count) if isinstance(stamps, list) else iter(stamps)
+
+
+def _of_runs(runs: list[tuple[int, int | None]], count: int) -> Iterator[int | None]:
+    position, current = 0, None
+    for start, timestamp in runs:
+        for _ in range(position, start):
+            yield current
+        position, current = start, timestamp
+    for _ in range(position, count):
+        yield current
