@@ -9,9 +9,10 @@ import pytest
 from penstock.runtime.exchange import DRIVER, Row
 from penstock.runtime.operators import FileReader, StreamFlatMap, StreamMap, StreamSink, StreamSource
 from penstock.runtime.outbox import Outbox
-from penstock.runtime.sinks import CollectSink, PrintSink
+from penstock.runtime.sinks import CollectSink, PrintSink, TextSink, _Buffered, _TextFile
 from penstock.runtime.sources import FileMonitor, file_splits
 from penstock.runtime.task import Task
+from penstock.runtime.writer import RecordWriter
 from tests.runtime.programs import Program
 from tests.runtime.test_programs import run
 
@@ -111,3 +112,29 @@ def test_one_record_that_makes_very_many_waits_in_a_file(monkeypatch, caplog):
     assert [record.levelname for record in caplog.records] == ["WARNING"] * len(caplog.records)
     assert 3 <= len(caplog.records) <= 6
     assert "boom (1/1)" in caplog.text
+
+
+@pytest.mark.parametrize("form", ["fused", "listed"])
+@pytest.mark.parametrize("size", [10, 600_000])
+def test_records_of_one_call_are_gathered_while_they_are_small(tmp_path, monkeypatch, size, form):
+    batches = []
+    for kind, method in ((RecordWriter, "write_batch"), (_TextFile, "write_all"), (_Buffered, "write_all")):
+        monkeypatch.setattr(kind, method, _noting(getattr(kind, method), batches))
+    program = Program(settings={"penstock.runtime.form": form})
+    boom = program.add(StreamFlatMap(lambda x: (str(i).zfill(size) for i in range(100))), program.source([1]))
+    program.collect(program.add(StreamMap(len), boom, p=2, partitioner="REBALANCE"))
+    for number, sink in enumerate((TextSink(str(tmp_path / "out")), CollectSink("texts"))):
+        program.add(StreamSink(sink), boom, name=str(number))
+    assert sorted(run(program)[0]["out"]) == [size] * 100
+    if form == "fused":
+        assert sum(batches) >= 300
+        assert max(batches) == 1 if size > 10 else max(batches) > 50
+
+
+def _noting(method, sizes):
+    def noted(self, values, *more):
+        if isinstance(values[0], str):
+            sizes.append(len(values))
+        method(self, values, *more)
+
+    return noted

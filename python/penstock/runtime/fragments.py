@@ -62,8 +62,10 @@ class Leaf:
         write: takes one record and its timestamp.
         batch: takes many of one timestamp, all of them immutable, with the same result.
         immutable: whether records are immutable by their declared type; otherwise each is looked at.
+        taker: what has ``room``, the number of records that may be gathered for the next batch.
     """
 
     write: Callable[[Any, int | None], None]
     batch: Feed
     immutable: bool
+    taker: Any

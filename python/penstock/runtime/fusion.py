@@ -31,8 +31,6 @@ from penstock.runtime.outputs import Collector, CountingOutput, Feed, Output, Ta
 
 MAX_OPERATORS = 64
 MAX_LOOPS = 12
-GATHERED = 512
-"""Records that one call of a function may gather before they are handed over."""
 _FILE = str(Path(__file__).resolve().parent / "<fused chain>")
 """Where tracebacks say generated code stands: inside the runtime, whose frames users do not see."""
 
@@ -257,7 +255,8 @@ class _Text:
                 value = copied
             if target.writer is not None:
                 writer = target.writer
-                self._leaf(Leaf(writer.write, writer.write_batch, writer.freeze is None), value, deep, loops, owner)
+                leaf = Leaf(writer.write, writer.write_batch, writer.freeze is None, writer)
+                self._leaf(leaf, value, deep, loops, owner)
                 continue
             entry = self._fusion.entry(target.position, target.number)
             operator = self._fusion.operator(target.position)
@@ -307,8 +306,9 @@ class _Text:
             self._add(f"{space}if {self._bind('immutable', self._fusion.immutable)}({value}):", owner)
             space += " "
         self._add(f"{space}{name}.append({value})")
-        if loops:
-            self._add(f"{space}if len({name}) >= {GATHERED}:")
+        if loops:  # one record may lead to any number of these, of any size
+            taker = self._bind(f"taker_{name}", leaf.taker)
+            self._add(f"{space}if len({name}) >= {taker}.room:")
             self._hand_over(name, len(space) + 1)
         if not immutable:
             self._add(f"{space[1:]}else:")

@@ -24,7 +24,7 @@ from penstock.runtime.pending import attempt_file, pending_folder
 from penstock.runtime.recovery import settle
 from penstock.runtime.stamps import Stamps
 from penstock.runtime.text import file_text, print_text
-from penstock.runtime.writer import TARGET_BYTES
+from penstock.runtime.writer import TARGET_BYTES, room
 
 _LINES = 2_000
 _LOOK = 128
@@ -32,9 +32,14 @@ _LOOK = 128
 
 
 class SinkWriter:
-    """A sink in one subtask: ``open``, ``write`` per record, then ``finish`` or ``discard``."""
+    """A sink in one subtask: ``open``, ``write`` per record, then ``finish`` or ``discard``.
+
+    Attributes:
+        room: how many records may be gathered for the next :meth:`write_all`.
+    """
 
     write: Callable[[Any], None]
+    room: int = 1
 
     def write_all(self, values: Sequence[Any]) -> None:
         """``write`` for each."""
@@ -103,7 +108,9 @@ class _Buffered(SinkWriter):
     def _look(self) -> None:
         """Hand the items over if they are enough, as some of those since the last look tell."""
         count, some = len(self._items), self._items[self._looked :: _LOOK // 4 - 1]
-        self._bytes += sum(map(self._size, some)) * (count - self._looked) // len(some)
+        size = sum(map(self._size, some))
+        self.room = room(size // len(some), self.room)
+        self._bytes += size * (count - self._looked) // len(some)
         self._looked = count
         self._mark = min(2 * count, count + _LOOK, _LINES)
         if count >= _LINES or self._bytes >= TARGET_BYTES:
@@ -218,7 +225,9 @@ class _TextFile(SinkWriter):
         self._file.write(self._text(value) + "\n")
 
     def write_all(self, values: Sequence[Any]) -> None:
-        self._file.write("".join([text + "\n" for text in map(self._text, values)]))
+        text = "".join([text + "\n" for text in map(self._text, values)])
+        self._file.write(text)
+        self.room = room(len(text) // max(len(values), 1), self.room)
 
     def finish(self) -> None:
         self._file.flush()

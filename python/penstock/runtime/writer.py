@@ -36,6 +36,8 @@ _LOOK = 128
 """Records between two looks at how large they are; each look takes a few of them."""
 MAX_BYTES = 64 << 20
 """A buffer larger than this is cut in halves (one record can still be larger: up to 2 GiB, Arrow's limit)."""
+GATHERED = 512
+"""Records that may be gathered for a batch, while they are small."""
 MAX_SIGNALS = 4_000
 """Watermarks per buffer."""
 UNSENT_BYTES = 64 << 20
@@ -61,6 +63,7 @@ class RecordWriter:
     Attributes:
         write: (value, timestamp) → None.
         bytes: sent so far.
+        room: how many records may be gathered for the next batch.
         freeze: what makes a record safe from later changes, None where all are.
     """
 
@@ -90,6 +93,7 @@ class RecordWriter:
         self._last: list[int | None] = [None] * self._count
         self._stamp = self._stamper()
         self.bytes = 0
+        self.room = 1
         self._round = 0
         self._sent = [0] * self._count  # the round of the last row
         self._active = True
@@ -218,7 +222,9 @@ class RecordWriter:
         values = self._values[channel]
         count = len(values)
         some = values[self._looked[channel] :: _LOOK // 4 - 1]
-        self._sizes[channel] += self._size(some) * (count - self._looked[channel]) // len(some)
+        size = self._size(some)
+        self.room = room(size // len(some), self.room)
+        self._sizes[channel] += size * (count - self._looked[channel]) // len(some)
         self._looked[channel] = count
         if self._sizes[channel] >= self._most_bytes:
             self._flush(channel)
@@ -316,6 +322,17 @@ class RecordWriter:
             self._flush(channel)
             if self._sent[channel] != self._round:
                 self._emit_row(channel, encode([], []))
+
+
+def room(size: int, before: int) -> int:
+    """How many records may be gathered before they are handed over: about a mebibyte, and not many more than before,
+    as nobody has seen their like.
+
+    Args:
+        size: bytes of a record, in the mean.
+        before: how many there were room for.
+    """
+    return max(1, min(GATHERED, 8 * before, TARGET_BYTES // (size + 1)))
 
 
 def _halves(values: list[Any], stamps: Stamps, signals: list[Signal]) -> Iterator[bytes]:

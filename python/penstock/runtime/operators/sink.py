@@ -107,8 +107,8 @@ class _BuiltinSink(LiveOperator):
         self._made = sink.writer(context)
 
     def fragment(self) -> Leaf:
-        write_all, immutable = self._made.write_all, freezer(self.context.config.input_type) is None
-        return Leaf(self.input(0), lambda values, timestamp: self.call(write_all, values), immutable)
+        made, immutable = self._made, freezer(self.context.config.input_type) is None
+        return Leaf(self.input(0), lambda values, timestamp: self.call(made.write_all, values), immutable, made)
 
     def input(self, number: int) -> Collector:
         write, fail = self._made.write, self.context.fail
