@@ -1,0 +1,24 @@
+"""Executors that are lost, and tasks that are overtaken, leave exactly what the local executor leaves."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    ("happens", "shown"), [("lost", "lost two executors"), ("speculated", "overtaken: source -> map (")]
+)
+def test_a_cluster_loses_nothing(tmp_path, happens, shown):
+    command = [sys.executable, "-m", "tests.spark.cluster", happens, str(tmp_path)]
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": path}
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines()[-1].startswith(shown)
