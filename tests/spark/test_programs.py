@@ -24,6 +24,7 @@ from penstock.runtime.sources import FileMonitor, SequenceSource
 from penstock.spark.session import job_session, open_session
 from tests.runtime.programs import Program
 from tests.runtime.shapes import every_shape, word_count
+from tests.runtime.test_levels import check_shapes
 
 
 def names_of(reports):
@@ -51,6 +52,10 @@ def test_every_shape_is_that_of_the_local_runner(executor):
     assert all(expected.values())
     assert Counter(expected["self"]) == {str(i): 2 for i in range(3000)}
     assert len(expected["joined"]) == 5000
+
+
+def test_every_subtask_runs_exactly_once(executor, tmp_path):
+    check_shapes(executor, tmp_path / "marks")
 
 
 def test_each_subtask_runs_once_also_without_input(executor, tmp_path):
