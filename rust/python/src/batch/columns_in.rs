@@ -6,7 +6,37 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString};
 
-type Objects = Vec<Py<PyAny>>;
+/// The values of a column.
+struct Objects<'py> {
+    /// One by one; none of them is counted as a reference.
+    at: Vec<*mut ffi::PyObject>,
+    /// What keeps them alive.
+    owners: Vec<Bound<'py, PyAny>>,
+}
+
+impl<'py> Objects<'py> {
+    /// Each its own object.
+    fn each(owners: Vec<Bound<'py, PyAny>>) -> Self {
+        Self { at: owners.iter().map(Bound::as_ptr).collect(), owners }
+    }
+
+    /// All the same one.
+    fn shared(owner: Bound<'py, PyAny>, count: usize) -> Self {
+        Self { at: vec![owner.as_ptr(); count], owners: vec![owner] }
+    }
+
+    fn list(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        // SAFETY: a new list has room for as many as it was made for, and takes over a reference to each
+        unsafe {
+            let list = Bound::from_owned_ptr_or_err(py, ffi::PyList_New(self.at.len() as ffi::Py_ssize_t))?;
+            for (index, &object) in self.at.iter().enumerate() {
+                ffi::Py_INCREF(object);
+                ffi::PyList_SetItem(list.as_ptr(), index as ffi::Py_ssize_t, object);
+            }
+            Ok(list.cast_into_unchecked())
+        }
+    }
+}
 
 /// The records in typed columns.
 ///
@@ -33,10 +63,11 @@ pub fn decode_columns<'py>(
     let length = check(reader.length())?;
     let extras = PyBytes::new(py, check(reader.bytes(length))?);
     let (objects, keys) = column(py, &mut reader, count, key, DEPTH)?;
-    let keys = keys.map(|keys| list(py, keys)).transpose()?;
-    let values = list(py, objects)?;
-    let keys = if key == RECORD { Some(values.get_slice(0, count)) } else { keys };
-    if reader.is_empty() { Ok((values, keys, extras)) } else { Err(broken()) }
+    if !reader.is_empty() {
+        return Err(broken());
+    }
+    let keys = if key == RECORD { Some(&objects) } else { keys.as_ref() };
+    Ok((objects.list(py)?, keys.map(|keys| keys.list(py)).transpose()?, extras))
 }
 
 fn broken() -> PyErr {
@@ -47,106 +78,128 @@ fn check<T>(read: Result<T, Broken>) -> PyResult<T> {
     read.map_err(|Broken| broken())
 }
 
-/// A list that takes over the references.
-fn list(py: Python<'_>, objects: Objects) -> PyResult<Bound<'_, PyList>> {
-    // SAFETY: a new list has room for as many as it was made for, and takes over each reference
-    unsafe {
-        let list = Bound::from_owned_ptr_or_err(py, ffi::PyList_New(objects.len() as ffi::Py_ssize_t))?;
-        for (index, object) in objects.into_iter().enumerate() {
-            ffi::PyList_SetItem(list.as_ptr(), index as ffi::Py_ssize_t, object.into_ptr());
-        }
-        Ok(list.cast_into_unchecked())
-    }
-}
-
 /// The values of a column, and those of its field ``key`` if it has one. Recursive, to [`DEPTH`].
-fn column(py: Python<'_>, reader: &mut Reader<'_>, count: usize, key: u8, depth: usize) -> PyResult<(Objects, Option<Objects>)> {
+fn column<'py>(
+    py: Python<'py>,
+    reader: &mut Reader<'_>,
+    count: usize,
+    key: u8,
+    depth: usize,
+) -> PyResult<(Objects<'py>, Option<Objects<'py>>)> {
     let (kind, nullable) = check(reader.kind())?;
     if !nullable {
         return present(py, reader, kind, count, key, depth);
     }
     let presence = check(reader.bytes(count))?;
     let some = presence.iter().filter(|&&present| present != 0).count();
-    let (values, _) = present(py, reader, kind, some, UNKNOWN, depth)?;
-    let mut values = values.into_iter();
-    let with_none = presence.iter().map(|&present| if present == 0 { None } else { values.next() });
-    Ok((with_none.map(|value| value.unwrap_or_else(|| py.None())).collect(), None))
+    let (mut objects, _) = present(py, reader, kind, some, UNKNOWN, depth)?;
+    let none = py.None().into_bound(py);
+    let mut values = objects.at.into_iter();
+    let value = |&present: &u8| if present == 0 { None } else { values.next() };
+    objects.at = presence.iter().map(value).map(|value| value.unwrap_or(none.as_ptr())).collect();
+    objects.owners.push(none);
+    Ok((objects, None))
 }
 
-fn present(
-    py: Python<'_>,
+fn present<'py>(
+    py: Python<'py>,
     reader: &mut Reader<'_>,
     kind: Kind,
     count: usize,
     key: u8,
     depth: usize,
-) -> PyResult<(Objects, Option<Objects>)> {
+) -> PyResult<(Objects<'py>, Option<Objects<'py>>)> {
     let objects = match kind {
-        Kind::None => (0..count).map(|_| py.None()).collect(),
+        Kind::None => Objects::shared(py.None().into_bound(py), count),
         Kind::Ints => longs(py, reader, count)?,
         Kind::Floats => {
             let (numbers, _) = check(reader.bytes(count.saturating_mul(8)))?.as_chunks();
-            numbers.iter().map(|&bytes| PyFloat::new(py, f64::from_le_bytes(bytes)).into_any().unbind()).collect()
+            Objects::each(numbers.iter().map(|&bytes| PyFloat::new(py, f64::from_le_bytes(bytes)).into_any()).collect())
         }
-        Kind::Bools => check(reader.bytes(count))?.iter().map(|&flag| PyBool::new(py, flag != 0).to_owned().into_any().unbind()).collect(),
-        Kind::Texts => texts(py, reader, count)?,
+        Kind::Bools => {
+            let flag = |&byte: &u8| PyBool::new(py, byte != 0).to_owned().into_any();
+            Objects::each(check(reader.bytes(count))?.iter().map(flag).collect())
+        }
+        Kind::Texts => Objects::each(texts(py, reader, count)?),
         Kind::Coded => coded(py, reader, count)?,
-        Kind::Bytes => check(reader.strings(count))?.into_iter().map(|bytes| PyBytes::new(py, bytes).into_any().unbind()).collect(),
+        Kind::Bytes => {
+            let bytes = check(reader.strings(count))?;
+            Objects::each(bytes.into_iter().map(|bytes| PyBytes::new(py, bytes).into_any()).collect())
+        }
         Kind::Tuples => return tuples(py, reader, count, key, depth),
     };
     Ok((objects, None))
 }
 
-fn texts(py: Python<'_>, reader: &mut Reader<'_>, count: usize) -> PyResult<Objects> {
-    let text = |bytes: &[u8]| Ok(PyString::from_bytes(py, bytes).map_err(|_| broken())?.into_any().unbind());
-    check(reader.strings(count))?.into_iter().map(text).collect()
-}
-
-fn coded(py: Python<'_>, reader: &mut Reader<'_>, count: usize) -> PyResult<Objects> {
-    let different = check(reader.count())?;
-    let texts = texts(py, reader, different)?;
-    let codes = check(reader.ints(count))?.to_vec();
-    let text = |code: i64| Ok(usize::try_from(code).ok().and_then(|code| texts.get(code)).ok_or_else(broken)?.clone_ref(py));
-    codes.into_iter().map(text).collect()
-}
-
-/// Integers; those of one byte share their objects.
-fn longs(py: Python<'_>, reader: &mut Reader<'_>, count: usize) -> PyResult<Objects> {
-    let ints = check(reader.ints(count))?;
-    let object = |value: i64| PyInt::new(py, value).into_any().unbind();
-    if ints.width == 0 {
-        let shared = object(ints.base);
-        return Ok((0..count).map(|_| shared.clone_ref(py)).collect());
+fn texts<'py>(py: Python<'py>, reader: &mut Reader<'_>, count: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let mut result = Vec::with_capacity(count);
+    for bytes in check(reader.strings(count))? {
+        result.push(PyString::from_bytes(py, bytes).map_err(|_| broken())?.into_any());
     }
-    Ok(ints.to_vec().into_iter().map(object).collect())
+    Ok(result)
 }
 
-fn tuples(py: Python<'_>, reader: &mut Reader<'_>, count: usize, key: u8, depth: usize) -> PyResult<(Objects, Option<Objects>)> {
+fn coded<'py>(py: Python<'py>, reader: &mut Reader<'_>, count: usize) -> PyResult<Objects<'py>> {
+    let different = check(reader.count())?;
+    let owners = texts(py, reader, different)?;
+    let mut at = Vec::with_capacity(count);
+    for code in check(reader.ints(count))?.to_vec() {
+        let text = usize::try_from(code).ok().and_then(|code| owners.get(code));
+        at.push(text.ok_or_else(broken)?.as_ptr());
+    }
+    Ok(Objects { at, owners })
+}
+
+fn longs<'py>(py: Python<'py>, reader: &mut Reader<'_>, count: usize) -> PyResult<Objects<'py>> {
+    let ints = check(reader.ints(count))?;
+    let object = |value: i64| PyInt::new(py, value).into_any();
+    if ints.width == 0 {
+        return Ok(Objects::shared(object(ints.base), count));
+    }
+    Ok(Objects::each(ints.to_vec().into_iter().map(object).collect()))
+}
+
+fn tuples<'py>(
+    py: Python<'py>,
+    reader: &mut Reader<'_>,
+    count: usize,
+    key: u8,
+    depth: usize,
+) -> PyResult<(Objects<'py>, Option<Objects<'py>>)> {
     let arity = check(reader.byte())?;
     if depth == 0 {
         return Err(broken());
     }
-    let (mut columns, mut keys) = (Vec::with_capacity(arity.into()), None);
-    for field in 0..arity {
-        let (objects, _) = column(py, reader, count, UNKNOWN, depth - 1)?;
-        if field == key {
-            keys = Some(objects.iter().map(|object| object.clone_ref(py)).collect());
-        }
-        columns.push(objects.into_iter());
+    let mut columns = Vec::with_capacity(arity.into());
+    for _ in 0..arity {
+        columns.push(column(py, reader, count, UNKNOWN, depth - 1)?.0);
     }
-    let rows = (0..count).map(|_| tuple(py, &mut columns)).collect::<PyResult<_>>()?;
-    Ok((rows, keys))
+    let mut rows = Vec::with_capacity(count);
+    for index in 0..count {
+        rows.push(tuple(py, &columns, index)?);
+    }
+    let keys = (key < arity).then(|| columns.swap_remove(key.into()));
+    Ok((Objects::each(rows), keys))
 }
 
-/// The next row of some columns.
-fn tuple(py: Python<'_>, columns: &mut [impl Iterator<Item = Py<PyAny>>]) -> PyResult<Py<PyAny>> {
-    // SAFETY: a new tuple has room for as many as it was made for, takes over each reference, and nobody has seen it
+/// A row of some columns.
+fn tuple<'py>(py: Python<'py>, columns: &[Objects<'py>], row: usize) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: every column has this row; a new tuple has room for as many as it was made for, and takes over a reference to
+    // each, which the first three forms of it count by themselves
     unsafe {
-        let tuple = Bound::from_owned_ptr_or_err(py, ffi::PyTuple_New(columns.len() as ffi::Py_ssize_t))?;
-        for (index, column) in columns.iter_mut().enumerate() {
-            let value = column.next().ok_or_else(broken)?;
-            ffi::PyTuple_SetItem(tuple.as_ptr(), index as ffi::Py_ssize_t, value.into_ptr());
+        let made = match columns {
+            [a] => ffi::PyTuple_Pack(1, a.at[row]),
+            [a, b] => ffi::PyTuple_Pack(2, a.at[row], b.at[row]),
+            [a, b, c] => ffi::PyTuple_Pack(3, a.at[row], b.at[row], c.at[row]),
+            _ => ffi::PyTuple_New(columns.len() as ffi::Py_ssize_t),
+        };
+        let tuple = Bound::from_owned_ptr_or_err(py, made)?;
+        if columns.len() > 3 {
+            for (index, column) in columns.iter().enumerate() {
+                ffi::Py_INCREF(column.at[row]);
+                ffi::PyTuple_SetItem(tuple.as_ptr(), index as ffi::Py_ssize_t, column.at[row]);
+            }
         }
-        Ok(tuple.unbind())
+        Ok(tuple)
     }
 }

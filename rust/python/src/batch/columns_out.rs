@@ -50,9 +50,12 @@ fn present(out: &mut Vec<u8>, values: &[Item<'_, '_>], nullable: u8, presence: &
         let items = all(values, |value| text(value).map(str::as_bytes))?;
         texts(out, nullable, presence, &items);
     } else if first.is_exact_instance_of::<PyInt>() {
-        let items = all(values, long)?;
         begin(out, Kind::Ints);
-        ints(out, items.iter().copied());
+        if values.iter().all(|value| value.is(first)) {
+            ints(out, [long(*first)?].into_iter());
+        } else {
+            ints(out, all(values, long)?.iter().copied());
+        }
     } else if first.is_exact_instance_of::<PyFloat>() {
         begin(out, Kind::Floats);
         let items = all(values, |value| Some(value.cast_exact::<PyFloat>().ok()?.value()))?;

@@ -3,7 +3,7 @@
 use penstock_runtime::columns::{RECORD, UNKNOWN};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
 /// An object that something else keeps alive.
 pub type Item<'a, 'py> = Borrowed<'a, 'py, PyAny>;
@@ -33,7 +33,8 @@ pub unsafe fn field<'a, 'py>(tuple: Borrowed<'a, 'py, PyTuple>, index: usize) ->
 
 /// An int that is nothing but an int, if it has at most 64 bits.
 pub fn long(item: Item<'_, '_>) -> Option<i64> {
-    if !item.is_exact_instance_of::<PyInt>() {
+    // SAFETY: it is an object
+    if unsafe { ffi::PyLong_CheckExact(item.as_ptr()) } == 0 {
         return None;
     }
     let mut overflow = 0;
@@ -44,11 +45,13 @@ pub fn long(item: Item<'_, '_>) -> Option<i64> {
 
 /// A str that is nothing but a str, if UTF-8 can express it.
 pub fn text<'a>(item: Item<'a, '_>) -> Option<&'a str> {
-    let text = item.cast_exact::<PyString>().ok()?;
     let mut length = 0;
-    // SAFETY: the str keeps its UTF-8, and it is valid
+    // SAFETY: it is a str, which keeps its UTF-8, and that is valid
     unsafe {
-        let start = ffi::PyUnicode_AsUTF8AndSize(text.as_ptr(), &mut length);
+        if ffi::PyUnicode_CheckExact(item.as_ptr()) == 0 {
+            return None;
+        }
+        let start = ffi::PyUnicode_AsUTF8AndSize(item.as_ptr(), &mut length);
         if start.is_null() {
             ffi::PyErr_Clear();
             return None;
@@ -81,18 +84,21 @@ fn immutable(value: Item<'_, '_>) -> bool {
 
 /// A tuple that is nothing but a tuple.
 pub fn tuple<'a, 'py>(item: Item<'a, 'py>) -> Option<Borrowed<'a, 'py, PyTuple>> {
-    item.cast_exact::<PyTuple>().ok()
+    // SAFETY: it is a tuple
+    unsafe { (ffi::PyTuple_CheckExact(item.as_ptr()) != 0).then(|| item.cast_unchecked()) }
 }
 
 fn atom(item: Item<'_, '_>) -> bool {
-    own_form(item)
-        || item.is_exact_instance_of::<PyFloat>()
-        || item.is_exact_instance_of::<PyBool>()
-        || item.is_exact_instance_of::<PyBytes>()
+    // SAFETY: it is an object
+    let other = || unsafe {
+        ffi::PyFloat_CheckExact(item.as_ptr()) != 0 || ffi::PyBool_Check(item.as_ptr()) != 0 || ffi::PyBytes_CheckExact(item.as_ptr()) != 0
+    };
+    own_form(item) || other()
 }
 
 fn own_form(item: Item<'_, '_>) -> bool {
-    item.is_exact_instance_of::<PyString>() || item.is_exact_instance_of::<PyInt>() || item.is_none()
+    // SAFETY: it is an object
+    unsafe { ffi::PyUnicode_CheckExact(item.as_ptr()) != 0 || ffi::PyLong_CheckExact(item.as_ptr()) != 0 || item.is_none() }
 }
 
 /// Whether every key is its own canonical form as an undeclared type: a text, an int, or a tuple of texts, ints and Nones.
@@ -148,7 +154,7 @@ pub fn text_size(values: &Bound<'_, PyList>) -> Option<usize> {
 
 fn atom_size(item: Item<'_, '_>) -> Option<usize> {
     if let Ok(text) = item.cast_exact::<PyString>() {
-        return text.len().ok();
+        return text.len().ok(); // characters
     }
     if let Ok(bytes) = item.cast_exact::<PyBytes>() {
         return Some(bytes.as_bytes().len());

@@ -2,7 +2,6 @@
 
 /// So many texts decide whether a column is coded.
 const SAMPLE: usize = 256;
-const FREE: u32 = u32::MAX;
 
 /// The different texts in order of first occurrence, and for each text the index of its own; `None` where too many differ to
 /// be worth it. O(bytes), as long as the texts were not made to collide.
@@ -20,26 +19,36 @@ pub fn different<'a>(items: &[&'a [u8]]) -> Option<(Vec<&'a [u8]>, Vec<u32>)> {
 
 /// A hash table with linear probing, at most half full.
 struct Table<'a> {
-    slots: Vec<u32>,
+    slots: Vec<Slot>,
     texts: Vec<&'a [u8]>,
 }
 
+/// The place of a text, and some bits of its hash, so that few other texts are ever looked at.
+#[derive(Clone, Copy)]
+struct Slot {
+    code: u32,
+    bits: u32,
+}
+
+const EMPTY: Slot = Slot { code: u32::MAX, bits: 0 };
+
 impl<'a> Table<'a> {
     fn new(expected: usize) -> Self {
-        Self { slots: vec![FREE; (expected * 2).next_power_of_two().max(16)], texts: Vec::new() }
+        Self { slots: vec![EMPTY; (expected * 2).next_power_of_two().max(16)], texts: Vec::new() }
     }
 
     fn code(&mut self, text: &'a [u8]) -> u32 {
-        let mask = self.slots.len() - 1;
-        let mut at = hash(text) as usize & mask;
-        while self.slots[at] != FREE {
-            if self.texts[self.slots[at] as usize] == text {
-                return self.slots[at];
+        let (hash, mask) = (hash(text), self.slots.len() - 1);
+        let (mut at, bits) = (hash as usize & mask, (hash >> 32) as u32);
+        while self.slots[at].code != EMPTY.code {
+            let slot = self.slots[at];
+            if slot.bits == bits && self.texts[slot.code as usize] == text {
+                return slot.code;
             }
             at = (at + 1) & mask;
         }
         let code = self.texts.len() as u32;
-        self.slots[at] = code;
+        self.slots[at] = Slot { code, bits };
         self.texts.push(text);
         if self.texts.len() * 2 > self.slots.len() {
             self.grow();
@@ -49,26 +58,33 @@ impl<'a> Table<'a> {
 
     fn grow(&mut self) {
         let mask = self.slots.len() * 2 - 1;
-        self.slots = vec![FREE; mask + 1];
+        self.slots = vec![EMPTY; mask + 1];
         for (code, text) in self.texts.iter().enumerate() {
-            let mut at = hash(text) as usize & mask;
-            while self.slots[at] != FREE {
+            let hash = hash(text);
+            let mut at = hash as usize & mask;
+            while self.slots[at].code != EMPTY.code {
                 at = (at + 1) & mask;
             }
-            self.slots[at] = code as u32;
+            self.slots[at] = Slot { code: code as u32, bits: (hash >> 32) as u32 };
         }
     }
 }
 
-/// Eight bytes at a time, each step a folded multiplication; nothing outside this table sees it.
+/// Eight bytes at a time, the last eight perhaps over some before them, each step a folded multiplication. Nothing outside
+/// this table sees it.
 fn hash(text: &[u8]) -> u64 {
-    let mut state = text.len() as u64 ^ 0x9e37_79b9_7f4a_7c15;
-    let mut chunks = text.chunks_exact(8);
-    for chunk in &mut chunks {
-        state = step(state, u64::from_le_bytes(chunk.try_into().expect("chunks of eight")));
+    let start = text.len() as u64 ^ 0x9e37_79b9_7f4a_7c15;
+    let Some(last) = text.last_chunk() else { return step(start, short(text)) };
+    let (chunks, _) = text[..text.len() - 1].as_chunks();
+    step(chunks.iter().fold(start, |state, chunk| step(state, u64::from_le_bytes(*chunk))), u64::from_le_bytes(*last))
+}
+
+/// Fewer than eight bytes as a number.
+fn short(text: &[u8]) -> u64 {
+    match (text.first_chunk(), text.last_chunk()) {
+        (Some(first), Some(last)) => u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last)),
+        _ => text.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)),
     }
-    let last = chunks.remainder().iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
-    step(state, last)
 }
 
 fn step(state: u64, word: u64) -> u64 {
