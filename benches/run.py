@@ -35,6 +35,7 @@ STEPS = {  # name: (file or test, minutes it may take); small things first, so t
     "fan_out": ("test_fan_out.py", 5),
     "regions": ("test_regions.py", 5),
     "memory": ("test_memory.py", 5),
+    "job_memory": ("test_job_memory.py", 30),
     "python": ("test_python.py", 5),
     "graph_libraries": ("test_graph_libraries.py", 5),
     "runtime": ("test_runtime.py", 8),

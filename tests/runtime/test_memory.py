@@ -6,6 +6,7 @@ import logging
 
 import pytest
 
+from penstock.deployment import deploy
 from penstock.runtime.exchange import DRIVER, Row
 from penstock.runtime.operators import FileReader, StreamFlatMap, StreamMap, StreamSink, StreamSource
 from penstock.runtime.outbox import Outbox
@@ -138,3 +139,28 @@ def _noting(method, sizes):
         method(self, values, *more)
 
     return noted
+
+
+class Fast:
+    """A source that never pauses by itself."""
+
+    emitted = 0
+
+    def run(self, ctx):
+        for number in range(100_000):
+            type(self).emitted += 1000
+            ctx.collect(f"{number:01000}")
+
+
+def test_a_source_goes_no_faster_than_its_rows_leave():
+    program = Program()
+    program.add(StreamMap(len), program.add(StreamSource(Fast())), p=2, partitioner="REBALANCE")
+    deployment = deploy(program.pipeline())
+    vertex, subtask = deployment.slot(0, 0)
+    Fast.emitted = taken = 0
+    ahead = []
+    for row in Task(vertex, subtask, 0, deployment.job).finish():
+        taken += len(row[5])
+        ahead.append(Fast.emitted - taken)
+    assert Fast.emitted == 100_000_000
+    assert max(ahead) < LIMIT

@@ -13,6 +13,7 @@ from penstock.errors import InvalidProgramError
 from penstock.runtime import windows as w
 from penstock.runtime.failure import OperatorFailure
 from penstock.runtime.operators import WindowOperator
+from penstock.runtime.operators.window_contents import STATE
 from penstock.runtime.partition import KeyPartition
 from penstock.runtime.signals import MAX_WATERMARK, MIN_WATERMARK
 from tests.runtime.operators_alone import Alone
@@ -162,3 +163,57 @@ def test_an_element_without_timestamp_is_refused():
         Alone(operator).take(("a", 1))
     assert isinstance(caught.value.__cause__, InvalidProgramError)
     assert caught.value.__cause__.flink_class == "java.lang.RuntimeException"
+
+
+class Longest:
+    def create_accumulator(self):
+        return 0
+
+    def add(self, element, accumulator):
+        return max(accumulator, element[1])
+
+    def get_result(self, accumulator):
+        return accumulator
+
+    def merge(self, one, other):
+        return max(one, other)
+
+
+@pytest.mark.parametrize("then", [None, w.ApplyWindow(Show())], ids=["alone", "with a window function"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda then: w.ReduceWindow(lambda one, other: max(one, other), then),
+        lambda then: w.AggregateWindow(Longest(), then),
+        lambda then: w.FoldWindow(0, lambda largest, element: max(largest, element[1]), then),
+    ],
+    ids=["reduce", "aggregate", "fold"],
+)
+@pytest.mark.parametrize(
+    ("assigner", "windows"),
+    [(w.TumblingWindows(size=10_000, offset=0), 1), (w.SlidingWindows(size=10_000, slide=2_500), 4)],
+    ids=["tumbling", "sliding"],
+)
+def test_a_window_that_reduces_holds_one_value(make, then, assigner, windows):
+    assert held(assigner, make(then)) == windows
+    assert held(assigner, w.ApplyWindow(Show())) == windows * 1000
+
+
+def test_sessions_that_reduce_hold_one_value():
+    assert held(w.SessionWindows(gap=20), w.ReduceWindow(max)) == 1
+    assert held(w.SessionWindows(gap=20), w.AggregateWindow(Longest())) == 1
+
+
+def held(assigner, function):
+    """Values in the contents of all windows after 1,000 elements of one key."""
+    alone = Alone(WindowOperator(assigner, w.EventTimeTrigger(), None, function, 0, None, keyed=KEY))
+    for time in range(7_500, 8_500):
+        alone.take(("a", time), time)
+    kept = [
+        value
+        for tables in alone.state.sections().values()
+        for (name, _), pairs in tables.items()
+        for _, value in pairs
+        if name == STATE
+    ]
+    return sum(len(value) if isinstance(value, list) else 1 for value in kept)
