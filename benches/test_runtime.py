@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 import output_kinds
+import per_record
 from conftest import Record
+
+BUFFER = 2_000
 
 
 @pytest.mark.parametrize("form", output_kinds.FORMS)
@@ -15,3 +18,27 @@ def test_outputs(record: Record, tiny: bool, kind: str, form: str) -> None:
     seconds = output_kinds.measure(kind, form, size, rounds)
     assert min(seconds) >= 0
     record(phase="outputs", shape=kind, size=size, peer=form, seconds=seconds)
+
+
+@pytest.mark.parametrize("way", per_record.WAYS)
+@pytest.mark.parametrize("name", per_record.SELECTORS)
+def test_selectors(record: Record, tiny: bool, name: str, way: str) -> None:
+    size, rounds = (1_000, 1) if tiny else (500_000, 5)
+    work, counted = per_record.selecting(name, way, per_record.records(name, size))
+    assert work() == sum(channel * count for channel, count in enumerate(counted))
+    record(phase="selectors", shape=name, size=size, peer=way, seconds=per_record.timed(work, rounds=rounds))
+
+
+@pytest.mark.parametrize("codec", per_record.CODECS)
+@pytest.mark.parametrize("name", per_record.TYPES)
+def test_codecs(record: Record, tiny: bool, name: str, codec: str) -> None:
+    size, rounds = (1_000, 1) if tiny else (100 * BUFFER, 5)
+    values = [per_record.TYPES[name][1](key) for key in per_record.keys(size)]
+    write, read = per_record.coding(name, codec, values, BUFFER)
+    written = write()
+    assert [value for some in read(written) for value in some] == values
+    if codec != "pickle" and all(data[0] == 0x80 for data in written):
+        return  # records of this type fall back to pickle
+    facts = {"shape": name, "size": size, "peer": codec}
+    record(phase="encode", seconds=per_record.timed(write, rounds=rounds), bytes=sum(map(len, written)), **facts)
+    record(phase="decode", seconds=per_record.timed(read, written, rounds=rounds), **facts)
