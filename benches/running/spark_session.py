@@ -12,10 +12,14 @@ Job = Callable[[Any, str], "Facts | None"]
 
 
 def session(parallelism: int) -> Any:
-    """A session with the settings of Penstock's jobs, so that a difference is the program's alone."""
+    """A session with the settings of Penstock's jobs, so that a difference is the program's alone; but its workers come
+    from Spark's own daemon (where a session runs already, as in smoke mode, from whichever it has)."""
+    from pyspark import SparkContext
+
     from penstock.spark.session import job_session, open_session
 
-    return job_session(open_session(f"local[{parallelism}]", {}))
+    settings = {} if SparkContext._active_spark_context else {"spark.python.daemon.module": "pyspark.daemon"}
+    return job_session(open_session(f"local[{parallelism}]", settings))
 
 
 def plain_session(parallelism: int) -> Any:

@@ -11,8 +11,10 @@ import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from penstock.errors import JobExecutionError
@@ -156,12 +158,22 @@ def _run_task(task: Task, level: Level, slot: int, batches: Iterable[Any]) -> It
 
 
 def _split(batch: Any, level: Level) -> tuple[list[Row], Any]:
-    """The rows that this level consumes, and a batch of those that pass through, with their next hop."""
-    pc = _compute()
-    own = pc.equal(batch.column(1), level.index)
-    if pc.all(own).as_py():  # the usual case, without a copy
+    """The rows that this level consumes, and a batch of those that pass through, with their next hop.
+
+    Not by ``pyarrow.compute``, which would import pandas, if it is there, into every worker.
+    """
+    levels = batch.column(1).to_pylist()
+    passing = [index for index, each in enumerate(levels) if each != level.index]
+    if not passing:  # the usual case, without a copy
         return _rows(batch), None
-    return _rows(batch.filter(own)), _next_hop(batch.filter(pc.invert(own)), level)
+    own = [index for index, each in enumerate(levels) if each == level.index]
+    return _rows(_taken(batch, own)), _next_hop(_taken(batch, passing), level)
+
+
+def _taken(batch: Any, indices: list[int]) -> Any:
+    import pyarrow as pa
+
+    return batch.take(_integers(indices, pa.int32(), "i"))
 
 
 def _rows(batch: Any) -> list[Row]:
@@ -172,18 +184,12 @@ def _next_hop(batch: Any, level: Level) -> Any:
     """Rows for the next level go to their slot, others anywhere that is fixed."""
     import pyarrow as pa
 
-    pc = _compute()
-    target = batch.column(2)
-    spread = pc.subtract(target, pc.multiply(pc.divide(target, level.following), level.following))
-    hop = pc.if_else(pc.equal(batch.column(1), level.index + 1), target, spread)
-    return batch.set_column(0, batch.schema.field(0), hop.cast(pa.int32()))
-
-
-def _compute() -> Any:
-    """pyarrow.compute, most of whose functions exist at run time only."""
-    import pyarrow.compute
-
-    return pyarrow.compute
+    levels, targets = (batch.column(index).to_pylist() for index in (1, 2))
+    hops = [
+        target if each == level.index + 1 else target % level.following
+        for each, target in zip(levels, targets, strict=True)
+    ]
+    return batch.set_column(0, batch.schema.field(0), _integers(hops, pa.int32(), "i"))
 
 
 def _batched(rows: Iterator[Row], level: Level, slot: int) -> Iterator[Any]:
@@ -206,11 +212,26 @@ def _batched(rows: Iterator[Row], level: Level, slot: int) -> Iterator[Any]:
 def _arrow(rows: list[Row], level: Level, slot: int) -> Any:
     import pyarrow as pa
 
-    columns = list(zip(*rows, strict=True))
+    *numbers, sequence, data = zip(*rows, strict=True)
     hop = [_hop(row, level, slot) for row in rows]
-    types = [pa.int32()] * 5 + [pa.int64(), pa.binary()]
-    arrays = [pa.array(values, kind) for values, kind in zip([hop, *columns], types, strict=True)]
+    arrays = [_integers(values, pa.int32(), "i") for values in (hop, *numbers)]
+    arrays += [_integers(sequence, pa.int64(), "q"), _bytes(data)]
     return pa.RecordBatch.from_arrays(arrays, names=["hop", "lv", "tg", "e", "snd", "seq", "p"])
+
+
+def _integers(values: Iterable[int], kind: Any, code: str) -> Any:
+    """An Arrow array by its memory: ``pyarrow.array`` would import pandas, if it is there, in every worker."""
+    import pyarrow as pa
+
+    numbers = array(code, values)
+    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(numbers)])
+
+
+def _bytes(values: Sequence[bytes]) -> Any:
+    import pyarrow as pa
+
+    ends = array("i", accumulate(map(len, values), initial=0))
+    return pa.Array.from_buffers(pa.binary(), len(values), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(values))])
 
 
 def _hop(row: Row, level: Level, slot: int) -> int:

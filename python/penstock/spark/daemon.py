@@ -1,0 +1,46 @@
+"""Spark's Python daemon with everything loaded that our workers need: they are forked, and begin at once.
+
+Spark starts it where ``spark.python.daemon.module`` names it, in the place of its own, which loads nothing, so that
+each worker imports pyarrow and PySpark by itself. PySpark moreover comes out of ``pyspark.zip`` there: Python compiles
+it anew in every worker, and before every task reads the directories of all archives on its path again. Here both are
+taken from where they are installed.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import importlib.util
+import os
+import sys
+
+MODULES = ("pyarrow", "pyspark.worker", "penstock.runtime.task", "penstock.spark.lowering", "penstock.datastream")
+_ARCHIVES = ("pyspark.zip", "py4j-", "spark-core_")
+"""How the names of the archives begin that Spark puts on the path of its workers; the last has no Python in it."""
+
+
+def main() -> None:
+    """Load, then do what Spark's own daemon does: fork workers until Spark is gone."""
+    forget_archives()
+    for module in MODULES:
+        importlib.import_module(module)
+    gc.freeze()  # workers collect garbage after every task; what is loaded here is none
+    from pyspark.daemon import manager
+
+    manager()
+
+
+def forget_archives() -> None:
+    """Import nothing from Spark's archives, if their Python code is installed as well."""
+    before = list(sys.path)
+    archives = tuple(entry for entry in before if os.path.basename(entry).startswith(_ARCHIVES))
+    sys.path[:] = [entry for entry in before if entry not in archives]
+    if not all(map(importlib.util.find_spec, ("pyspark", "py4j"))):
+        sys.path[:] = before
+        return
+    for entry in [known for known in sys.path_importer_cache if known.startswith(archives)]:
+        del sys.path_importer_cache[entry]
+
+
+if __name__ == "__main__":
+    main()
