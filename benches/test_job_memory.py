@@ -19,14 +19,14 @@ SCRIPT = Path(__file__).with_name("running") / "memory.py"
 MIB = 1 << 20
 SIZES = {  # what each program of running/memory.py is given, and how much memory that may take
     "skewed_sum": (10_000_000, 100 * MIB),
-    "skewed_window": (10_000_000, 100 * MIB),
+    "skewed_window": (10_000_000, 150 * MIB),
     "exchange": (1_000_000, 250 * MIB),
     "timed_exchange": (10_000_000, 150 * MIB),
     "slow_consumer": (200_000, 250 * MIB),
     "explosion": (10_000_000, 250 * MIB),
     "giants": (20, 500 * MIB),
     "text_file": (3_500_000, 300 * MIB),
-    "channels": (100_000, 350 * MIB),
+    "channels": (300_000, 350 * MIB),
     "collected": (180_000, 600 * MIB),
 }
 

@@ -115,7 +115,8 @@ def text_file(env: Environment, size: int) -> int:
     """A file of so many lines of 100 bytes."""
     path = Path(tempfile.gettempdir(), f"penstock-lines-{size}")
     if not path.exists():
-        path.write_text(("x" * 99 + "\n") * size)
+        with open(path, "w") as file:
+            file.writelines("x" * 99 + "\n" for _ in range(size))
     lines = env.read_text_file(str(path)).set_parallelism(2)
     lines.map(len, Types.LONG()).set_parallelism(2).add_sink(Total()).set_parallelism(2)
     return size * 99

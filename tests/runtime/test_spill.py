@@ -137,3 +137,15 @@ def test_the_driver_reads_its_rows_one_by_one(files):
     assert sorted(map(len, collected.values())) == [1200, 2400]
     assert files
     assert len(held[0]) == 0
+
+
+def test_a_commit_that_fails_leaves_no_file_open(files, monkeypatch):
+    job = program().pipeline()
+    deployment = deploy(job)
+    rows = local._Job(deployment, 0, 1000).run()
+    assert not all(file.closed for file in files)
+    output = JobOutput(deployment, sinks(job))
+    monkeypatch.setattr(output, "_check_reports", lambda: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        output.take(lambda: rows)
+    assert all(file.closed for file in files)

@@ -7,6 +7,7 @@ what a program collects is in memory once; the lines it prints are all there for
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -51,13 +52,14 @@ class JobOutput:
             JobExecutionError: a subtask has not reported, or has twice; and whatever ``run`` raises.
             ConfigurationError: meanwhile a file has appeared where one was to be written.
         """
-        with PendingOutputs(self._deployment.job, self._targets) as outputs:
-            rows = run()
-            self.reports = tuple(decode_value(row[5]) for row in _of(REPORT, rows))
-            self._check_reports()
-            outputs.commit(self.reports)
-        _show(_of(PRINT, rows))
-        return self._collected(_of(COLLECT, rows))
+        with contextlib.ExitStack() as stack:
+            with PendingOutputs(self._deployment.job, self._targets) as outputs:
+                rows = stack.enter_context(contextlib.closing(run()))
+                self.reports = tuple(decode_value(row[5]) for row in _of(REPORT, rows))
+                self._check_reports()
+                outputs.commit(self.reports)
+            _show(_of(PRINT, rows))
+            return self._collected(_of(COLLECT, rows))
 
     def metrics(self) -> JobMetrics:
         """What the operators have measured, after :meth:`take`. Sources first. O(operators times subtasks)."""
