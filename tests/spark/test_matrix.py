@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import pytest
 
+from tests.datastream.test_run_scripts import records
 from tests.matrix.body import check
-from tests.matrix.knobs import covering
+from tests.matrix.knobs import PARALLELISM, covering
 from tests.matrix.programs import cases
 
 PARTS = 24
 SAMPLE = covering()
+FAILING = {name for name, record in records().items() if "error" in record["result"]}
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_programs_give_the_same(executor, part: int) -> None:
     ran = 0
     for index, name in list(enumerate(cases()))[part::PARTS]:
-        ran += not check(name, SAMPLE[index % len(SAMPLE)], executor).refused
+        setting = SAMPLE[index % len(SAMPLE)]
+        if name in FAILING:  # Spark tries each failing task four times, in a new worker each time
+            setting = {**setting, PARALLELISM: 1}
+        ran += not check(name, setting, executor).refused
     assert ran
