@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from penstock.errors import InvalidProgramError
 from penstock.runtime.binding import bind
@@ -31,6 +31,8 @@ class BroadcastProcess(TwoInputOperator):
         f: an object with ``process_element`` and ``process_broadcast_element``, and perhaps ``on_timer``.
         states: names of the broadcast states.
     """
+
+    keeps_output: ClassVar[bool] = True
 
     f: Any
     states: tuple[str, ...]

@@ -9,7 +9,7 @@ Source of the semantics: ``IntervalJoinOperator`` (Flink 1.11). Cost: O(buffered
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from penstock.errors import InvalidProgramError
 from penstock.runtime.binding import bind
@@ -32,6 +32,8 @@ class IntervalJoin(TwoInputOperator):
         f: an object with ``process_element(left, right, ctx)``, or a callable of that form.
         lower, upper: how far a right record's time may be from a left one's, both included, in milliseconds.
     """
+
+    keeps_output: ClassVar[bool] = True
 
     f: Any
     lower: int

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from penstock.common.output_tag import OutputTag
 from penstock.common.time_domain import TimeDomain
@@ -201,6 +201,8 @@ class ProcessOperator(StreamOperator):
 @dataclass(frozen=True, eq=False)
 class KeyedProcessOperator(ProcessOperator):
     """A process function on a keyed stream: ``ctx.get_current_key()``, keyed state, timers."""
+
+    keeps_output: ClassVar[bool] = True
 
 
 class _Process(Yielding):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from penstock.runtime.binding import bind
 from penstock.runtime.context import OperatorContext
@@ -120,6 +120,8 @@ class CoProcess(TwoInputOperator):
     Attributes:
         f: an object with ``process_element1`` and ``process_element2``, and perhaps ``on_timer``.
     """
+
+    keeps_output: ClassVar[bool] = True
 
     f: Any
 
