@@ -1056,6 +1056,34 @@ class ReleasablePartitions:
 # --- a batch of records at a time, for penstock.runtime.native ----------------------------------------------------------
 
 @final
+class KeyedFold:
+    """A cache in front of a table of reductions: keys whose records are plain tuples with an integer in one field.
+
+    While a key is here the table does not know it, or knows an old value; `flush` writes everything back. Keys and values
+    that do not fit go through the table and the Python function, so the results are always the same.
+
+    Args:
+        table: the reduction so far by key.
+        kind: sum, min or max.
+        position: the field.
+        reduce: what does the same for records that do not fit; what it raises is passed on.
+    """
+
+    def __new__(
+        cls, table: dict[Any, Any], kind: str, position: int, reduce: Callable[[Any, Any], Any]
+    ) -> KeyedFold: ...
+    def add(self, keys: list[Any], values: list[Any], results: list[Any]) -> None:
+        """Reduce a batch of records.
+
+        Args:
+            keys: of the records, in order, each its own canonical form.
+            values: the records.
+            results: takes the reduction after each record; when an error stops it, those before.
+        """
+
+    def flush(self) -> None:
+        """Write everything back into the table."""
+
 class KeyRouter:
     """Sends the records of a batch to the subtasks that own their keys.
 

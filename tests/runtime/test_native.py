@@ -18,7 +18,7 @@ from penstock.common import Configuration, Row, Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import ConfigurationError, TypeInfoError
 from penstock.runtime import native
-from penstock.runtime.aggregators import SumAggregator
+from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.javahash import KeyHash, native_code
 from penstock.runtime.keygroups import ChannelAssigner
 from penstock.runtime.options import ExchangeOptions
@@ -257,3 +257,49 @@ def test_results_are_the_same(functions, codec, records):
             assert is_be is (word == "be")
             last[word] = max(count, last.get(word, 0))
     assert last == {word: 2 * words.count(word) for word in words}
+
+
+NUMBERS = st.one_of(st.integers(-3, 3), st.sampled_from([2**62, 2**63 - 1, -(2**63), 2**70, True, 0.5, "text", None]))
+FOLDED = st.one_of(
+    st.tuples(st.sampled_from(["a", "b", "a key that does not lie in the table itself"]), NUMBERS),
+    st.tuples(st.sampled_from([1, 2, 2**40, 2**80]), NUMBERS),
+    st.tuples(st.sampled_from([("a", 1), "\ud800"]), NUMBERS),
+    st.tuples(st.sampled_from(["a", 1]), NUMBERS, st.text(max_size=2)),
+    st.tuples(st.sampled_from(["a", 1])),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(st.tuples(st.lists(FOLDED, max_size=12), st.booleans()), max_size=5),
+    st.sampled_from(["sum", "min", "max"]),
+)
+def test_folds_are_what_the_aggregators_make(batches, kind):
+    """Also when the table is read, and written by somebody else, between two batches."""
+    reduce = (SumAggregator(1) if kind == "sum" else ComparableAggregator(1, kind)).reduce
+    one, other = {}, {}
+    fold = _native.KeyedFold(one, kind, 1, reduce)
+    for values, read in batches:
+        keys = [value[0] for value in values]
+        got, expected = [], []
+        error = outcome(lambda: fold.add(keys, values, got))  # noqa: B023
+        assert repr(error) == repr(outcome(lambda: reduced(other, keys, values, reduce, expected)))  # noqa: B023
+        assert repr(got) == repr(expected)
+        if read:
+            fold.flush()
+            assert sorted(map(repr, one.items())) == sorted(map(repr, other.items()))
+            other["b"] = one["b"] = ("b", 7)
+    fold.flush()
+    assert sorted(map(repr, one.items())) == sorted(map(repr, other.items()))
+
+
+def test_other_fields_are_those_of_the_first_record():
+    table, results = {}, []
+    fold = _native.KeyedFold(table, "sum", 2, SumAggregator(2).reduce)
+    fold.add(["k"] * 3, [("k", "first", 1), ("k", "second", 2), ("k", "third", 3)], results)
+    assert results == [("k", "first", 1), ("k", "first", 3), ("k", "first", 6)]
+    assert table == {}
+    fold.flush()
+    assert table == {"k": ("k", "first", 6)}
+    with pytest.raises(ValueError, match="sum, min or max"):
+        _native.KeyedFold(table, "mean", 0, None)

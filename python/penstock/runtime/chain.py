@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from random import Random
 from typing import Any
 
@@ -27,7 +28,6 @@ from penstock.runtime.outputs import (
     Copy,
     CopyingChainingOutput,
     CountingOutput,
-    Feed,
     HeadFeed,
     Output,
     RecordWriterOutput,
@@ -39,6 +39,7 @@ from penstock.runtime.partition import seed_of
 from penstock.runtime.sorted_writer import SortedWriter
 from penstock.runtime.writer import RecordWriter
 
+_Take = Callable[[list[Any], Any], None]
 MakeContext = Callable[[OperatorConfig], OperatorContext]
 
 
@@ -128,11 +129,10 @@ class OperatorChain:
     def feed(self, number: int) -> HeadFeed:
         """What takes records of one timestamp into an input of the head."""
         if self._fusion is not None:
-            feed, functions = self._fusion.input_feed(0, number), self._options.functions
-            batch = None if functions is None else self.head.batch(functions)
-            if functions is None or batch is None:
+            feed, batch = self._fusion.input_feed(0, number), self._head_batch
+            if batch is None:
                 return lambda values, timestamp, keys: feed(values, timestamp)
-            return self._batched(batch, functions.are_immutable, feed, self._fusion)
+            return self._batched(batch, feed, self._fusion.results_feed(0))
         collect = self.head.input(number)
 
         def one_by_one(values: list[Any], timestamp: int | None, keys: list[Any] | None) -> None:
@@ -141,21 +141,33 @@ class OperatorChain:
 
         return one_by_one
 
-    def _batched(self, batch: Batch, immutable: Callable[[list[Any]], bool], slow: Feed, fusion: Fusion) -> HeadFeed:
-        """The head's work on many records at once, then the rest of the chain on the results."""
-        as_they_are, feed, head = fusion.immutable_feed(0), fusion.feed(0), self.head
+    @cached_property
+    def _head_batch(self) -> Batch | None:
+        """One for all inputs and both kinds of feeds, because it may hold state back from the tables."""
+        functions = self._options.functions
+        return None if functions is None else self.head.batch(functions)
 
-        def take(values: list[Any], timestamp: int | None, keys: list[Any] | None) -> None:
+    def _batched(self, batch: Batch, slow: _Take, rest: _Take) -> Any:
+        """The head's work on many records at once, then the rest of the chain on the results.
+
+        Args:
+            batch: the head's work.
+            slow: takes records, and their timestamp or timestamps, where the head cannot.
+            rest: takes the results likewise.
+        """
+        head = self.head
+
+        def take(values: list[Any], times: Any, keys: list[Any] | None = None) -> None:
             results: list[Any] = []
             failure = None
             try:
                 if not batch(values, keys, results):
-                    slow(values, timestamp)
+                    slow(values, times)
                     return
             except Exception as error:
                 failure = error
             if results:
-                (as_they_are if immutable(results) else feed)(results, timestamp)
+                rest(results, times)
             if failure is not None:
                 raise head.context.fail(failure) from failure
 
@@ -164,14 +176,15 @@ class OperatorChain:
     def timed_feed(self, number: int) -> TimedFeed:
         """What takes records, and a timestamp for each, into an input of the head."""
         if self._fusion is not None:
-            return self._fusion.timed_input_feed(0, number)
+            feed, batch = self._fusion.timed_input_feed(0, number), self._head_batch
+            return feed if batch is None else self._batched(batch, feed, self._fusion.timed_feed(0))
         collect = self.head.input(number)
 
-        def feed(values: Any, timestamps: Any) -> None:
+        def one_by_one(values: Any, timestamps: Any) -> None:
             for value, timestamp in zip(values, timestamps, strict=False):
                 collect(value, timestamp)
 
-        return feed
+        return one_by_one
 
     def open(self) -> None:
         """Open all operators, the tail first."""

@@ -57,6 +57,7 @@ class Fusion:
         self.targets: dict[int, list[Target]] = {}
         self.gathers = gathers
         self.immutable: Callable[[Any], bool] = is_immutable if functions is None else functions.is_immutable
+        self._are_immutable: Callable[[list[Any]], bool] = getattr(functions, "are_immutable", lambda values: False)
         self._operators: dict[int, LiveOperator] = {}
         self._entries: dict[int, Fragment | Leaf | None] = {}
         self._size: dict[int, tuple[int, int]] = {}
@@ -116,10 +117,13 @@ class Fusion:
         """Takes records that an operator emits, and their timestamps."""
         return _Text(self, self._of(position, None), position).timed_feed()
 
-    def immutable_feed(self, position: int) -> Feed:
-        """The same as :meth:`feed` for records that nobody can change: nothing is copied or looked at."""
+    def results_feed(self, position: int) -> Feed:
+        """The same as :meth:`feed` for lists of which many hold nothing that can change: where that is so, nothing is
+        copied or looked at one by one. Needs the native functions."""
         targets = [target._replace(copy=None) for target in self._of(position, None)]
-        return _Text(self, targets, position, immutable=True).feed()
+        as_they_are, feed = _Text(self, targets, position, immutable=True).feed(), self.feed(position)
+        are_immutable = self._are_immutable
+        return lambda results, timestamp: (as_they_are if are_immutable(results) else feed)(results, timestamp)
 
     def _of(self, position: int, tag: str | None) -> list[Target]:
         return [target for target in self.targets[position] if target.tag == tag]

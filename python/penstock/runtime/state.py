@@ -12,7 +12,7 @@ Source of the semantics: ``HeapKeyedStateBackend`` (Flink 1.11).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from penstock.runtime.codec import decode_value, dumps
@@ -45,6 +45,7 @@ class KeyedState:
         slot: its canonical form, by which tables are addressed.
         event_timers, processing_timers: the operator's timers.
         serializers: names of type serializers by state name, recorded in snapshots.
+        caches: what brings tables up to date that are held elsewhere too; called before all tables are read.
         handles: those made so far, by state name: handles of one name are one object, as in Flink.
     """
 
@@ -59,6 +60,7 @@ class KeyedState:
         self.event_timers = TimerQueue()
         self.processing_timers = TimerQueue()
         self.serializers: dict[str, tuple[str, ...]] = {}
+        self.caches: list[Callable[[], None]] = []
         self.handles: dict[str, Any] = {}
 
     @property
@@ -145,6 +147,8 @@ class KeyedState:
     def sections(self) -> dict[int, dict[tuple[str, Any], Pairs]]:
         """All tables by key group: group → (name, namespace) → (key, value) pairs. Pairs and not a dict, because to
         Java 1, 1.0 and True are three keys."""
+        for settle in self.caches:
+            settle()
         result: dict[int, dict[tuple[str, Any], Pairs]] = {}
         for name, namespaces in self._tables.items():
             for namespace, table in namespaces.items():

@@ -57,7 +57,8 @@ fn operator_id(uid: &str) -> String {
 mod _native {
     #[pymodule_export]
     use super::batch::{
-        KeyRouter, are_immutable, are_own_forms, decode_columns, encode_columns, is_immutable, key_field, reduce_by_key, text_size,
+        KeyRouter, KeyedFold, are_immutable, are_own_forms, decode_columns, encode_columns, is_immutable, key_field, reduce_by_key,
+        text_size,
     };
     #[pymodule_export]
     use super::builder::StreamGraphBuilder;

@@ -4,6 +4,7 @@
 //! Everything is linear in the batch, and depends on nothing but its arguments.
 
 pub mod columns;
+pub mod folds;
 pub mod hash;
 pub mod key_groups;
 pub mod key_type;

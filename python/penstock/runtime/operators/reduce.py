@@ -8,6 +8,7 @@ later one as the reduction so far, each with its own record's timestamp. In BATC
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar
@@ -22,6 +23,7 @@ from penstock.runtime.operators.base import Batch, LiveOperator, StreamOperator
 from penstock.runtime.operators.batch_reduce import BatchReduce
 from penstock.runtime.outputs import Collector, CountingOutput
 from penstock.runtime.partition import KeyPartition
+from penstock.runtime.state import KeyedState
 
 _MISSING = object()
 STATE = "_op_state"
@@ -84,20 +86,22 @@ class _GroupedReduce(LiveOperator):
         assert keyed is not None
         if not isinstance(reducer, (SumAggregator, ComparableAggregator)):
             return None
-        state = self.context.keyed_state(keyed)
-        select, table, reduce = quick(keyed.selector()), state.table(STATE), reducer.reduce
-        adds = isinstance(reducer, SumAggregator) and type(reducer.position) is int and reducer.position >= 0
-        position = reducer.position if adds else -1
+        state, select = self.context.keyed_state(keyed), quick(keyed.selector())
+        if not state.has_own_forms:
+            return None
+        reduce, settle = _native_reduction(functions, state, reducer)
 
         def run(values: list[Any], keys: list[Any] | None, results: list[Any]) -> bool:
             if keys is None:
                 try:
                     keys = list(map(select, values))
                 except Exception:  # whose record it was comes out one by one
+                    settle()
                     return False
-            if not (state.has_own_forms and functions.are_own_forms(keys)):
+            if not functions.are_own_forms(keys):
+                settle()
                 return False
-            functions.reduce_by_key(table, keys, values, reduce, position, results)
+            reduce(keys, values, results)
             return True
 
         return run
@@ -115,6 +119,21 @@ class _GroupedReduce(LiveOperator):
             "reduce": bind(self.function, "reduce"),
         }
         return Fragment(_LINES, bindings)
+
+
+def _native_reduction(
+    functions: ModuleType, state: KeyedState, reducer: SumAggregator | ComparableAggregator
+) -> tuple[Callable[[list[Any], list[Any], list[Any]], None], Callable[[], None]]:
+    """What takes keys, records, and a list for the results; and what brings the table up to date."""
+    table, position = state.table(STATE), reducer.position
+    kind = "sum" if isinstance(reducer, SumAggregator) else reducer.kind
+    keeps_record = isinstance(reducer, ComparableAggregator) and reducer.by
+    if keeps_record or type(position) is not int or position < 0:
+        reduce = functions.reduce_by_key
+        return lambda keys, values, results: reduce(table, keys, values, reducer.reduce, -1, results), lambda: None
+    fold = functions.KeyedFold(table, kind, position, reducer.reduce)
+    state.caches.append(fold.flush)
+    return fold.add, fold.flush
 
 
 _LINES = (

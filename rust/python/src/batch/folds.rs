@@ -1,0 +1,193 @@
+//! Running sums, minima and maxima per key, of records that are plain tuples.
+
+use penstock_runtime::folds::{Fold, Key, Slot, Slots};
+use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+
+use super::objects::{Item, field, items, long, text, tuple};
+
+/// Records whose slots are looked up before anything is done with them.
+const GROUP: usize = 64;
+
+/// What a slot knows of the first record of its key besides the value.
+enum Rest {
+    /// A tuple of so many fields, all of which are the key but the value.
+    Key(usize),
+    /// Anything else: the record itself.
+    Record(Py<PyTuple>),
+}
+
+/// A cache in front of a table of reductions: keys whose records are plain tuples with an integer in one field.
+///
+/// While a key is here the table does not know it, or knows an old value; `flush` writes everything back. Keys and values
+/// that do not fit go through the table and the Python function, so the results are always the same.
+///
+/// Args:
+///     table: the reduction so far by key.
+///     kind: sum, min or max.
+///     position: the field.
+///     reduce: what does the same for records that do not fit; what it raises is passed on.
+#[pyclass(module = "penstock.runtime")]
+pub struct KeyedFold {
+    table: Py<PyDict>,
+    fold: Fold,
+    position: usize,
+    reduce: Py<PyAny>,
+    slots: Slots<Rest>,
+}
+
+#[pymethods]
+impl KeyedFold {
+    #[new]
+    fn new(table: Py<PyDict>, kind: &str, position: usize, reduce: Py<PyAny>) -> PyResult<Self> {
+        let fold = Fold::of(kind).ok_or_else(|| PyValueError::new_err("a fold is a sum, min or max"))?;
+        Ok(Self { table, fold, position, reduce, slots: Slots::default() })
+    }
+
+    /// Reduce a batch of records.
+    ///
+    /// Args:
+    ///     keys: of the records, in order, each its own canonical form.
+    ///     values: the records.
+    ///     results: takes the reduction after each record; when an error stops it, those before.
+    fn add<'py>(&mut self, keys: &Bound<'py, PyList>, values: &Bound<'py, PyList>, results: &Bound<'py, PyList>) -> PyResult<()> {
+        // what stands between two records may run Python code, which can reach neither list: the caller gives them away
+        let (keys, values) = (items(keys), items(values));
+        for (keys, values) in keys.chunks(GROUP).zip(values.chunks(GROUP)) {
+            self.slots.touch(keys.iter().filter_map(|key| plain_key(*key)));
+            for (key, value) in keys.iter().zip(values) {
+                let result = match self.folded(*key, *value)? {
+                    Some(result) => result,
+                    None => self.reduced(*key, *value)?,
+                };
+                results.append(result)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Write everything back into the table.
+    fn flush(&mut self, py: Python<'_>) -> PyResult<()> {
+        let (table, position) = (self.table.bind(py), self.position);
+        self.slots.drain(|key, slot| table.set_item(object(py, key), whole(py, position, key, slot)?))
+    }
+}
+
+impl KeyedFold {
+    /// The reduction after a record that fits.
+    fn folded<'py>(&mut self, key: Item<'_, 'py>, value: Item<'_, 'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(plain) = plain_key(key) else { return Ok(None) };
+        let Some((record, number)) = self.fitting(value) else { return Ok(None) };
+        let (fold, position) = (self.fold, self.position);
+        let Some(slot) = self.slots.get(plain) else { return self.first(key, plain, record, number) };
+        let Some(next) = fold.apply(slot.value, number) else { return Ok(None) };
+        slot.value = next;
+        match &slot.rest {
+            Rest::Key(fields) if *fields == record.len() && only_key(record, key, position) => replaced(record, position, next).map(Some),
+            Rest::Key(fields) => repeated(key, *fields, position, next).map(Some),
+            Rest::Record(first) => replaced(first.bind(record.py()).as_borrowed(), position, next).map(Some),
+        }
+    }
+
+    /// The same for a key that has no slot: it gets one, if what the table has of it fits.
+    fn first<'py>(
+        &mut self,
+        key: Item<'_, 'py>,
+        plain: Key<'_>,
+        record: Borrowed<'_, 'py, PyTuple>,
+        number: i64,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = key.py();
+        let Some(current) = self.table.bind(py).get_item(key)? else {
+            self.slots.insert(plain, number, rest(record, key, self.position));
+            return Ok(Some(record.to_owned().into_any()));
+        };
+        let Some((before, value)) = self.fitting(current.as_borrowed()) else { return Ok(None) };
+        let Some(next) = self.fold.apply(value, number) else { return Ok(None) };
+        self.slots.insert(plain, next, rest(before, key, self.position));
+        replaced(before, self.position, next).map(Some)
+    }
+
+    /// The reduction after a record by the table and the Python function.
+    fn reduced<'py>(&mut self, key: Item<'_, 'py>, value: Item<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+        let py = key.py();
+        let table = self.table.bind(py);
+        if let Some((plain, slot)) = plain_key(key).and_then(|plain| Some((plain, self.slots.remove(plain)?))) {
+            table.set_item(key, whole(py, self.position, plain, slot)?)?;
+        }
+        let result = match table.get_item(key)? {
+            None => value.to_owned(),
+            Some(current) => self.reduce.bind(py).call1((current, value))?,
+        };
+        table.set_item(key, &result)?;
+        Ok(result)
+    }
+
+    /// A record as a plain tuple, and the integer in its field.
+    fn fitting<'a, 'py>(&self, value: Item<'a, 'py>) -> Option<(Borrowed<'a, 'py, PyTuple>, i64)> {
+        let record = tuple(value).filter(|record| self.position < record.len())?;
+        // SAFETY: the position is below the length
+        long(unsafe { field(record, self.position) }).map(|number| (record, number))
+    }
+}
+
+fn plain_key<'a>(key: Item<'a, '_>) -> Option<Key<'a>> {
+    text(key).map(Key::Text).or_else(|| long(key).map(Key::Long))
+}
+
+fn object<'py>(py: Python<'py>, key: Key<'_>) -> Bound<'py, PyAny> {
+    match key {
+        Key::Text(text) => PyString::new(py, text).into_any(),
+        Key::Long(long) => long.into_pyobject(py).unwrap_or_else(|never| match never {}).into_any(),
+    }
+}
+
+fn only_key(record: Borrowed<'_, '_, PyTuple>, key: Item<'_, '_>, position: usize) -> bool {
+    // SAFETY: the index is below the length
+    (0..record.len()).all(|index| index == position || unsafe { field(record, index) }.is(key))
+}
+
+fn rest(record: Borrowed<'_, '_, PyTuple>, key: Item<'_, '_>, position: usize) -> Rest {
+    if only_key(record, key, position) { Rest::Key(record.len()) } else { Rest::Record(record.to_owned().unbind()) }
+}
+
+/// The whole record of a slot.
+fn whole<'py>(py: Python<'py>, position: usize, key: Key<'_>, slot: Slot<Rest>) -> PyResult<Bound<'py, PyAny>> {
+    match slot.rest {
+        Rest::Key(fields) => repeated(object(py, key).as_borrowed(), fields, position, slot.value),
+        Rest::Record(first) => replaced(first.bind(py).as_borrowed(), position, slot.value),
+    }
+}
+
+/// A tuple with another integer in one field.
+fn replaced<'py>(record: Borrowed<'_, 'py, PyTuple>, position: usize, value: i64) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: the index is below the length
+    made(record.py(), record.len(), position, value, |index| unsafe { field(record, index) }.as_ptr())
+}
+
+/// A tuple of the key and an integer.
+fn repeated<'py>(key: Item<'_, 'py>, fields: usize, position: usize, value: i64) -> PyResult<Bound<'py, PyAny>> {
+    made(key.py(), fields, position, value, |_| key.as_ptr())
+}
+
+fn made(
+    py: Python<'_>,
+    fields: usize,
+    position: usize,
+    value: i64,
+    at: impl Fn(usize) -> *mut ffi::PyObject,
+) -> PyResult<Bound<'_, PyAny>> {
+    // SAFETY: a new tuple takes over a reference to each field, and nobody has seen it before it has all of them
+    unsafe {
+        let number = Bound::from_owned_ptr_or_err(py, ffi::PyLong_FromLongLong(value))?;
+        let result = Bound::from_owned_ptr_or_err(py, ffi::PyTuple_New(fields as ffi::Py_ssize_t))?;
+        for index in 0..fields {
+            let item = if index == position { number.as_ptr() } else { at(index) };
+            ffi::Py_INCREF(item);
+            ffi::PyTuple_SetItem(result.as_ptr(), index as ffi::Py_ssize_t, item);
+        }
+        Ok(result)
+    }
+}
