@@ -10,8 +10,9 @@ fails, such as for cyclic objects or classes of the program's own ``__main__``, 
 *columns* (0x01, :mod:`.columns`): a typed column per field, for plain data, written and read by native code.
 
 ``auto`` takes columns where the native functions are there and the type does not rule it out; a buffer that does not
-fit is pickled, and then fewer are tried. docs/running.md has the figures, also of what was tried and is not here:
-marshal (slower to write, more bytes, and it turns a NumPy scalar into bytes without a word) and Arrow IPC.
+fit is pickled, and then fewer are tried. Per record ``(word, 1)``, written and read: pickle 35 + 54 ns and 12.6 bytes,
+columns 20 + 56 ns and 8.6 bytes. Tried and not here: marshal (48 + 57 ns, 22.6 bytes, and it turns a NumPy scalar into
+bytes without a word), Arrow IPC (90 + 63 ns, 19.8 bytes). docs/running.md has more of it.
 """
 
 from __future__ import annotations

@@ -20,13 +20,16 @@ pub fn murmur(hash: i32) -> u32 {
 pub struct Channels {
     of_group: Vec<u32>,
     count: u32,
+    /// Stands in for the remainder where the number of key groups is a power of two, as it mostly is.
+    mask: Option<u32>,
 }
 
 impl Channels {
     /// The channels to `count` subtasks that share `max_parallelism` key groups; neither is zero.
     pub fn new(max_parallelism: u32, count: u32) -> Self {
         let owner = |group: u32| (u64::from(group) * u64::from(count) / u64::from(max_parallelism)) as u32;
-        Self { of_group: (0..max_parallelism).map(owner).collect(), count }
+        let mask = max_parallelism.is_power_of_two().then(|| max_parallelism - 1);
+        Self { of_group: (0..max_parallelism).map(owner).collect(), count, mask }
     }
 
     /// How many there are.
@@ -36,7 +39,8 @@ impl Channels {
 
     /// The channel of a key with this Java hash code. O(1).
     pub fn of_hash(&self, hash: i32) -> u32 {
-        self.of_group[murmur(hash) as usize % self.of_group.len()]
+        let mixed = murmur(hash);
+        self.of_group[self.mask.map_or_else(|| mixed % self.of_group.len() as u32, |mask| mixed & mask) as usize]
     }
 }
 
@@ -56,5 +60,6 @@ mod tests {
         assert_eq!(channels.of_group, [0, 0, 0, 1, 1, 2, 2]);
         assert_eq!(channels.of_hash(97), 0);
         assert_eq!(channels.count(), 3);
+        assert!((-300..300).all(|hash| Channels::new(128, 128).of_hash(hash) == murmur(hash) % 128));
     }
 }

@@ -26,15 +26,25 @@ impl<'py> Objects<'py> {
     }
 
     fn list(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        // SAFETY: a new list has room for as many as it was made for, and takes over a reference to each
-        unsafe {
-            let list = Bound::from_owned_ptr_or_err(py, ffi::PyList_New(self.at.len() as ffi::Py_ssize_t))?;
-            for (index, &object) in self.at.iter().enumerate() {
-                ffi::Py_INCREF(object);
-                ffi::PyList_SetItem(list.as_ptr(), index as ffi::Py_ssize_t, object);
-            }
-            Ok(list.cast_into_unchecked())
+        // SAFETY: the owners keep them alive
+        listed(py, self.at.len(), self.at.iter().map(|&object| unsafe { Bound::from_borrowed_ptr(py, object) }))
+    }
+
+    /// The same, with the owners' references where there are as many.
+    fn into_list(self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let each = self.owners.len() == self.at.len() && self.owners.iter().zip(&self.at).all(|(owner, &at)| owner.as_ptr() == at);
+        if each { listed(py, self.at.len(), self.owners.into_iter()) } else { self.list(py) }
+    }
+}
+
+fn listed<'py>(py: Python<'py>, count: usize, objects: impl Iterator<Item = Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyList>> {
+    // SAFETY: a new list has room for as many as it was made for, and takes over a reference to each
+    unsafe {
+        let list = Bound::from_owned_ptr_or_err(py, ffi::PyList_New(count as ffi::Py_ssize_t))?;
+        for (index, object) in objects.enumerate() {
+            ffi::PyList_SetItem(list.as_ptr(), index as ffi::Py_ssize_t, object.into_ptr());
         }
+        Ok(list.cast_into_unchecked())
     }
 }
 
@@ -67,7 +77,8 @@ pub fn decode_columns<'py>(
         return Err(broken());
     }
     let keys = if key == RECORD { Some(&objects) } else { keys.as_ref() };
-    Ok((objects.list(py)?, keys.map(|keys| keys.list(py)).transpose()?, extras))
+    let keys = keys.map(|keys| keys.list(py)).transpose()?;
+    Ok((objects.into_list(py)?, keys, extras))
 }
 
 fn broken() -> PyErr {
