@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import gzip
 import json
+import subprocess
 import sys
 from decimal import Decimal
 from pathlib import Path
@@ -19,6 +20,7 @@ from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import ConfigurationError, TypeInfoError
 from penstock.runtime import native
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
+from penstock.runtime.codec import Buffer
 from penstock.runtime.javahash import KeyHash, native_code
 from penstock.runtime.keygroups import ChannelAssigner
 from penstock.runtime.options import ExchangeOptions
@@ -228,6 +230,21 @@ def test_without_the_wheel_there_are_no_native_functions(monkeypatch):
     assert ExchangeOptions(native=False).functions is None
     monkeypatch.setattr(builtins, "__import__", without)
     assert ExchangeOptions().functions is None
+
+
+def test_an_executor_without_the_wheel_reads_what_another_wrote():
+    values = [("größe", n % 3, None if n % 7 else 1.5) for n in range(1000)]
+    data = _native.encode_columns(values, 0, b"")
+    code = f"""
+import sys
+sys.modules["penstock._native"] = None
+from penstock.runtime.codec import decode
+from penstock.runtime.options import ExchangeOptions
+functions = ExchangeOptions().functions
+print(functions, ascii(decode({data!r}, functions)))
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == f"None {Buffer(values, [], [], [value[0] for value in values])!a}\n"
 
 
 @pytest.mark.parametrize("key", ["penstock.exchange.codec", "penstock.runtime.native"])
