@@ -120,10 +120,19 @@ class Fusion:
     def results_feed(self, position: int) -> Feed:
         """The same as :meth:`feed` for lists of which many hold nothing that can change: where that is so, nothing is
         copied or looked at one by one. Needs the native functions."""
-        targets = [target._replace(copy=None) for target in self._of(position, None)]
-        as_they_are, feed = _Text(self, targets, position, immutable=True).feed(), self.feed(position)
-        are_immutable = self._are_immutable
+        targets, feed, are_immutable = self._of(position, None), self.feed(position), self._are_immutable
+        if not any(self._looks(target) for target in targets):
+            return feed
+        targets = [target._replace(copy=None) for target in targets]
+        as_they_are = _Text(self, targets, position, immutable=True).feed()
         return lambda results, timestamp: (as_they_are if are_immutable(results) else feed)(results, timestamp)
+
+    def _looks(self, target: Target) -> bool:
+        """Whether records for a target are copied, or looked at, because they may change."""
+        if target.writer is not None:
+            return target.writer.freeze is not None
+        entry = self.entry(target.position, target.number)
+        return target.copy is not None or (isinstance(entry, Leaf) and not entry.immutable)
 
     def _of(self, position: int, tag: str | None) -> list[Target]:
         return [target for target in self.targets[position] if target.tag == tag]
@@ -177,6 +186,7 @@ class _Text:
         self._owners: list[Owner | None] = []
         self._bindings: dict[str, Any] = {}
         self._gathered: list[str] = []
+        self._bounded: list[str] = []
         self._counted: list[tuple[str, str]] = []
         self._number = 0
         self._gathering = False
@@ -213,6 +223,7 @@ class _Text:
         self._add(f"   {head}")
         self._body(4)
         begin = [f"  {name} = []" for name in self._gathered] + [f"  {n} = 0" for n, _ in self._counted]
+        begin += [f"  room_{name} = taker_{name}.room" for name in self._bounded]
         self._lines[start:start] = begin
         self._owners[start:start] = [None] * len(begin)
         self._end()
@@ -311,8 +322,9 @@ class _Text:
             space += " "
         self._add(f"{space}{name}.append({value})")
         if loops:  # one record may lead to any number of these, of any size
-            taker = self._bind(f"taker_{name}", leaf.taker)
-            self._add(f"{space}if len({name}) >= {taker}.room:")
+            self._bind(f"taker_{name}", leaf.taker)
+            self._bounded.append(name)
+            self._add(f"{space}if len({name}) >= room_{name}:")
             self._hand_over(name, len(space) + 1)
         if not immutable:
             self._add(f"{space[1:]}else:")
@@ -324,6 +336,8 @@ class _Text:
         self._add(f"{space}if {name}:")
         self._add(f"{space} ready, {name} = {name}, []")
         self._add(f"{space} batch_{name}(ready, t)")
+        if name in self._bounded:
+            self._add(f"{space} room_{name} = taker_{name}.room")
 
     def _add(self, line: str, owner: Owner | None = None) -> None:
         self._lines.append(line)
