@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 
@@ -155,6 +156,20 @@ def test_results_that_are_no_iterable(kind, result):
         run(program)
     assert caught.value.operator == "one"
     assert isinstance(caught.value.__cause__, InvalidProgramError)
+
+
+def test_calls_that_fail_behind_the_first_do_not_report_themselves(caplog):
+    async def fails(value):
+        raise OSError(value)
+
+    program = Program()
+    program.collect(program.add(AsyncWait(fails, True, 0), program.source(range(50))))
+    with pytest.raises(JobExecutionError) as caught:
+        run(program)
+    assert str(caught.value.__cause__.__cause__) == "0"
+    del caught
+    gc.collect()
+    assert caplog.records == []
 
 
 def test_a_type_error_of_the_function_itself_stays():

@@ -193,6 +193,7 @@ class _AsyncWait(LiveOperator):
     def dispose(self) -> None:
         """Give the event loop back."""
         super().dispose()
+        self._loop.set_exception_handler(lambda *_: None)  # calls that failed behind the one that failed the task
         for task in asyncio.all_tasks(self._loop):
             task.cancel()
         self._loop.run_until_complete(asyncio.sleep(0))
