@@ -29,7 +29,7 @@ class Outcome:
         outputs: (subtask or None, record) by sink, within a subtask in the order of arrival.
         counts: (operator, subtask or None, records in, records out), sorted.
         late: records dropped as late, by subtask or None.
-        trace: lines by task.
+        trace: lines by task; sorted without chaining.
         error: what the user's code has thrown: (class, message) of the exception and its causes.
         refused: why it did not run, or "".
     """
@@ -82,7 +82,10 @@ def _run_script(script: dict[str, Any], setting: Setting, executor: Any) -> Outc
         late[report.subtask] += sum(counter.late_dropped for counter in report.counters)
     outputs = {sink: [tuple(text) for text in found["texts"]] for sink, found in result["output"].items()}
     counts = [tuple(count) for count in result["counts"]]
-    return Outcome(outputs, counts, late, result.get("trace", {}))
+    trace = result.get("trace", {})
+    if not setting[CHAINING]:  # tasks of one name write to one file, on Spark at the same time
+        trace = {task: sorted(lines) for task, lines in trace.items()}
+    return Outcome(outputs, counts, late, trace)
 
 
 def _run_built(build: Callable[..., Program], setting: Setting, executor: Any) -> Outcome:
