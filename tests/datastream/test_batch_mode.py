@@ -43,10 +43,22 @@ def test_programs_give_what_plain_python_gives(name, p):
     assert Counter(map(repr, found)) == Counter(map(repr, expected))
 
 
-@pytest.mark.parametrize("name", ["process", "diamond", "sessions", "co-process"])
-@pytest.mark.parametrize("buffer", ["1", "3"])
-def test_small_buffers_change_nothing(name, buffer):
-    env = environment(**{"penstock.exchange.buffer-records": buffer})
+@pytest.mark.parametrize("name", ["process", "diamond", "sessions", "co-process", "words"])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("penstock.exchange.buffer-records", "1"),
+        ("penstock.exchange.buffer-records", "3"),
+        ("penstock.exchange.codec", "pickle"),
+        ("penstock.exchange.codec", "columns"),
+        ("penstock.runtime.native", "off"),
+        ("penstock.runtime.form", "listed"),
+        ("pipeline.operator-chaining", "false"),
+        ("pipeline.object-reuse", "true"),
+    ],
+)
+def test_settings_of_the_runtime_change_nothing(name, key, value):
+    env = environment(**{key: value})
     assert Counter(map(repr, collected(PROGRAMS[name].build(env, 3)))) == Counter(map(repr, PROGRAMS[name].expected()))
 
 

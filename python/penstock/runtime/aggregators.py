@@ -11,6 +11,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial, reduce
+from operator import add, itemgetter
 from typing import Any, Literal
 
 from penstock.common.row import Row
@@ -43,10 +45,12 @@ class SumAggregator:
         first = elements[0]
         if len(elements) == 1:
             return first
-        total = get_field(first, self.position)
-        for element in elements[1:]:
-            total = total + get_field(element, self.position)
-        return replace_field(first, self.position, total)
+        position = self.position
+        plain = (
+            type(position) is int and set(map(type, elements)) == {tuple} and 0 <= position < min(map(len, elements))
+        )
+        field = itemgetter(position) if plain else partial(get_field, position=position)
+        return replace_field(first, position, reduce(add, map(field, elements)))  # sum() adds floats in its own way
 
 
 @dataclass(frozen=True)

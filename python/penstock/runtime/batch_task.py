@@ -79,7 +79,7 @@ class BatchTask(Task):
         """Read the early inputs, once."""
         if self._merge is None:
             self._open()
-            self._merge = KeyMerge(self._slots())
+            self._merge = KeyMerge(self._slots(), self._functions)
             yield from self._process(arrival._replace(round=None) for arrival in self._early.drain())
 
     def _add(self, row: Row) -> Iterator[Run]:

@@ -12,6 +12,9 @@ and the first record of a key, are those that they would be without combining.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from operator import itemgetter
+from types import ModuleType
 from typing import Any
 
 from penstock.common.typeinfo import BasicType, BasicTypeInfo, TupleTypeInfo, TypeInformation
@@ -57,14 +60,15 @@ def combiner(reducer: Aggregator, record_type: TypeInformation | None) -> Combin
         record_type: for which it is :func:`combinable`. O(n) per call, O(n log n) with timestamps.
     """
     wanted, position = _value_type(reducer, record_type), reducer.position
+    field = itemgetter(position) if isinstance(record_type, TupleTypeInfo) else partial(get_field, position=position)
     choose = _sum if isinstance(reducer, SumAggregator) else _choice(reducer)
 
     def combine(values: list[Any], times: Times) -> None:
         if times is not None:
             sort_by_time(values, times)
         try:
-            column = [get_field(value, position) for value in values]
-        except TypeInfoError:
+            column = list(map(field, values))
+        except (TypeInfoError, IndexError, TypeError):
             return  # the reduction will say what is wrong with them
         if set(map(type, column)) != {wanted}:
             return
@@ -75,6 +79,36 @@ def combiner(reducer: Aggregator, record_type: TypeInformation | None) -> Combin
             times[:] = [times[index]]
 
     return combine
+
+
+def adder(
+    reducer: Aggregator, record_type: TypeInformation | None, functions: ModuleType | None
+) -> Callable[[dict[Any, Any], list[Any], list[Any]], bool] | None:
+    """What adds a batch of records without timestamps to sums by key, and says whether it has; None: nothing does.
+
+    Args:
+        reducer: the reduction, :func:`combinable` for the type.
+        record_type: of the records.
+        functions: the native functions, if they may be used.
+    """
+    position = reducer.position
+    if functions is None or not (isinstance(reducer, SumAggregator) and isinstance(record_type, TupleTypeInfo)):
+        return None
+    assert isinstance(position, int)
+    field, add = itemgetter(position), functions.reduce_by_key
+
+    def add_all(sums: dict[Any, Any], keys: list[Any], values: list[Any]) -> bool:
+        if set(map(type, values)) != {tuple}:
+            return False
+        try:
+            whole = set(map(type, map(field, values))) == {int}
+        except IndexError:
+            return False
+        if whole:
+            add(sums, keys, values, reducer.reduce, position, [])
+        return whole
+
+    return add_all
 
 
 def sort_by_time(values: list[Any], times: list[int]) -> None:

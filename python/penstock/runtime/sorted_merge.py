@@ -15,6 +15,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from penstock.runtime.exchange import Channel, ExchangeError, Row
@@ -101,10 +102,12 @@ class KeyMerge:
 
     Args:
         slots: by edge, what makes the canonical form of a record's key.
+        functions: the native functions, if they shall be used.
     """
 
-    def __init__(self, slots: Mapping[int, SlotOf]) -> None:
+    def __init__(self, slots: Mapping[int, SlotOf], functions: ModuleType | None = None) -> None:
         self._slots = slots
+        self._functions = functions
         self._heap: list[Entry] = []
         self._hash: int | None = None
         self._slot: Any = None
@@ -128,7 +131,7 @@ class KeyMerge:
         edge, sender, number = place[2:]
         rows, total, most = self._seen.get((edge, sender), (0, 0, 0))
         self._seen[edge, sender] = rows + 1, total + number, max(most, number)
-        heappush(self._heap, (place, _Open((edge, sender, number), unpack(row[5]), self._slots[edge])))
+        heappush(self._heap, (place, _Open((edge, sender, number), unpack(row[5], self._functions), self._slots[edge])))
 
     def finish(self) -> Iterator[Run]:
         """All rows have come; gives the records that are left.

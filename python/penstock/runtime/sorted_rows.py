@@ -12,11 +12,12 @@ A record without a timestamp comes before all others of its key, as in Flink, wh
 
 from __future__ import annotations
 
-import pickle
 import struct
+from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
-from penstock.runtime.codec import dumps
+from penstock.runtime.codec import Encoder, decode
 from penstock.runtime.exchange import Row
 from penstock.runtime.signals import MAX_WATERMARK, MIN_WATERMARK
 
@@ -28,11 +29,13 @@ NO_TIME = MIN_WATERMARK - 1
 _HASH_BITS = 0xFFFFFFFF
 _HEADER = struct.Struct(">QIIQ")
 _START = _HEADER.size
+_TIMES = 3
+"""Kind of the only signal in a row: the timestamps of its records."""
 
 Position = tuple[int, int, int, int, int]
 """(hash, timestamp, edge, sender, number): where records stand among all of their receiver."""
 
-Piece = tuple[list[int], list[int], list[Any], "list[int] | None"]
+Piece = tuple[Sequence[int], Sequence[int], list[Any], "list[int] | None"]
 """What a row holds: the hash of each key, how many records each has, the records, and their timestamps if any has
 one."""
 
@@ -52,13 +55,14 @@ def sequence_of(hash_order: int) -> int:
     return SORTED | hash_order
 
 
-def pack(piece: Piece) -> bytes:
-    """Bytes of what a row holds.
+def pack(piece: Piece, encoder: Encoder) -> bytes:
+    """Bytes of what a row holds, written as a buffer of these records is.
 
     Raises:
         Exception: whatever pickle raises when a record cannot be pickled at all.
     """
-    return dumps(piece)
+    hashes, counts, values, times = piece
+    return encoder.encode(values, list(zip(hashes, counts, strict=True)), [] if times is None else [(0, _TIMES, times)])
 
 
 def with_header(time: int, edge: int, sender: int, number: int, packed: bytes) -> bytes:
@@ -83,6 +87,13 @@ def sort_key(row: Row) -> tuple[int, bytes]:
     return row[4], row[5][:_START]
 
 
-def unpack(data: bytes) -> Piece:
-    """What a row holds."""
-    return pickle.loads(memoryview(data)[_START:])
+def unpack(data: bytes, functions: ModuleType | None = None) -> Piece:
+    """What a row holds.
+
+    Args:
+        data: of the row.
+        functions: the native functions, if they shall be used.
+    """
+    buffer = decode(data[_START:], functions)
+    hashes, counts = zip(*buffer.stamps, strict=True)
+    return hashes, counts, buffer.values, buffer.signals[0][2] if buffer.signals else None

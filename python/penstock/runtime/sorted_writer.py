@@ -9,13 +9,15 @@ Watermarks and idleness are not sent: in BATCH mode there is nothing but the end
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from penstock.runtime.codec import decode_value, freezer, text_size
-from penstock.runtime.combining import combiner, sort_by_time
+from penstock.runtime.codec import Encoder, decode_value, freezer, text_size
+from penstock.runtime.combining import adder, combiner, sort_by_time
 from penstock.runtime.config import NetworkOutput
 from penstock.runtime.exchange import Emit
+from penstock.runtime.fields import quick
 from penstock.runtime.javahash import KeyHash
 from penstock.runtime.keygroups import key_group_of_hash, null_key, subtask_of_key_group
 from penstock.runtime.options import ExchangeOptions
@@ -36,6 +38,8 @@ _LOOK = 32
 """Records between two looks at how large they are, while they are small."""
 _KNOWN_KEYS = 1 << 20
 """Keys whose place is remembered; beyond it the memory starts anew."""
+
+_TEXTS = frozenset({str})
 
 Group = list[Any]
 
@@ -74,17 +78,24 @@ class SortedWriter:
         self._most = options.buffer_records
         partition: KeyPartition = decode_value(output.partition or b"")
         self._key_of = partition.selector()
+        self._quick_key_of = quick(self._key_of)
         self._key_hash = KeyHash(partition.key_type)
         self._first_target = 0
         if output.partitioner == "FORWARD":
             (self._first_target,) = pointwise_consumers(parallelism, output.parallelism, subtask)
+        self._own_forms = self._key_hash.identity or partition.key_type is None
+        self._native = options.functions
+        self._encoder = Encoder(output.record_type, options)
         self._combine = None if output.combined is None else combiner(output.combined, output.record_type)
+        self._adds = None if output.combined is None else adder(output.combined, output.record_type, self._native)
         self._places: dict[Any, tuple[int, int]] = {}  # key → (target, rank of its hash)
-        self._groups: dict[Any, Group] = {}  # key → its records in order of arrival
+        self._groups: defaultdict[Any, Group] = defaultdict(list)  # key → its records in order of arrival
         self._times: dict[Any, list[int]] = {}  # key → their timestamps, once a record has one
+        self._sums: dict[Any, Any] = {}  # key → its records added up, if that is how they are combined
         self._timed = False
         self._numbers = [0] * output.parallelism
-        self._size = 0
+        self._held = 0  # records in groups
+        self._texts = 0  # and the bytes of their texts
         self._text = 0.0  # of a record, on the average of those looked at last
         self._due = self._step = 1  # records until the next look, and between two looks
         self.freeze = freezer(output.record_type)
@@ -92,22 +103,21 @@ class SortedWriter:
 
     def _writing(self) -> Callable[[Any, int | None], None]:
         key_of, canonical, freeze = self._key_of, self._key_hash.canonical, self.freeze
-        find, begin, stamp, look, fail = self._groups.get, self._begin, self._stamp, self._look, self._fail
+        groups, places, stamp, look, fail = self._groups, self._places, self._stamp, self._look, self._fail
 
         def write(value: Any, timestamp: int | None) -> None:
             try:
                 key = key_of(value)
                 slot = key if type(key) is str else canonical(key)
+                if slot not in places:
+                    places[slot] = self._place(key)
                 if freeze is not None:
                     value = freeze(value)
                 if timestamp is not None or self._timed:
-                    stamp(key, slot, timestamp)
-                group = find(slot)
-                if group is None:
-                    group = begin(key, slot)
+                    stamp(slot, timestamp)
             except Exception as error:
                 raise fail(error) from error
-            group.append(value)
+            groups[slot].append(value)
             self._due -= 1
             if self._due <= 0:
                 look([value])
@@ -121,34 +131,34 @@ class SortedWriter:
             values: the records.
             timestamp: of all of them.
         """
-        if timestamp is not None or self._timed:
+        keys = None if timestamp is not None or self._timed else self._plain_keys(values)
+        if keys is None:
             for value in values:
                 self.write(value, timestamp)
             return
-        find, begin, canonical = self._groups.get, self._begin, self._key_hash.canonical
-        try:
-            keys = list(map(self._key_of, values))
-            if self.freeze is not None:
+        if self._adds is not None and self._adds(self._sums, keys, values):
+            self._look_at_sums(values[:1])
+            return
+        if self.freeze is not None:
+            try:
                 values = list(map(self.freeze, values))
-            for key, value in zip(keys, values, strict=True):
-                slot = key if type(key) is str else canonical(key)
-                group = find(slot)
-                if group is None:
-                    group = begin(key, slot)
-                group.append(value)
-        except Exception as error:
-            raise self._fail(error) from error
+            except Exception as error:
+                raise self._fail(error) from error
+        deque(map(list.append, map(self._groups.__getitem__, keys), values), maxlen=0)
         self._due -= len(values)
         if values and self._due <= 0:
             self._look(values[:: _LOOK - 1])
 
-    def _begin(self, key: Any, slot: Any) -> Group:
-        """The place of a key's records."""
-        if slot not in self._places:
-            self._places[slot] = self._place(key)
-        self._size += _KEY
-        group = self._groups[slot] = []
-        return group
+    def _plain_keys(self, values: list[Any]) -> list[Any] | None:
+        """The keys of records, if each is its own canonical form."""
+        if not self._own_forms:
+            return None
+        try:
+            keys = list(map(self._quick_key_of, values))
+        except Exception:  # raised again, if it is, for the record
+            return None
+        plain = set(map(type, keys)) <= _TEXTS if self._native is None else self._native.are_own_forms(keys)
+        return keys if plain else None
 
     def _place(self, key: Any) -> tuple[int, int]:
         if key is None:
@@ -160,37 +170,52 @@ class SortedWriter:
             target = subtask_of_key_group(key_group_of_hash(hash_code, most), most, self._output.parallelism)
         return target, order(hash_code)
 
-    def _stamp(self, key: Any, slot: Any, timestamp: int | None) -> None:
+    def _placed(self, key: Any) -> tuple[int, int]:
+        try:
+            return self._place(key)
+        except Exception as error:
+            raise self._fail(error) from error
+
+    def _stamp(self, slot: Any, timestamp: int | None) -> None:
         """Note a record's timestamp. From the first one on all records have one; those before are sent."""
         if not self._timed:
             self._flush()
             self._timed = True
-        times = self._times.get(slot)
-        if times is None:
-            self._begin(key, slot)
-            times = self._times[slot] = []
-        times.append(NO_TIME if timestamp is None else timestamp)
+        self._times.setdefault(slot, []).append(NO_TIME if timestamp is None else timestamp)
 
     def _look(self, some: list[Any]) -> None:
         """Estimate how much the records since the last look take, by some of them; send them if it is too much."""
+        count = self._step - self._due
         self._text = sum(map(text_size, some)) / len(some)
-        self._size += (self._step - self._due) * int(_RECORD + self._text)
+        self._held += count
+        self._texts += int(count * self._text)
         self._step = self._due = max(1, min(_LOOK, 2 * self._step, int(TARGET_BYTES // (self._text + 1))))
-        if self._size >= GATHERED_BYTES:
+        if self._size() >= GATHERED_BYTES:
             self._combine_all()
-            if self._size >= GATHERED_BYTES // 2:
+            if self._size() >= GATHERED_BYTES // 2:
                 self._flush()
+
+    def _look_at_sums(self, some: list[Any]) -> None:
+        """The same for keys whose records are added up as they come."""
+        if len(self._sums) * (_RECORD + _KEY + sum(map(text_size, some))) >= GATHERED_BYTES:
+            self._flush()
+
+    def _size(self) -> int:
+        return self._texts + self._held * _RECORD + len(self._groups) * _KEY
 
     def _combine_all(self) -> None:
         """Make one record of those of each key, where that is allowed."""
+        for slot, value in self._sums.items():
+            self._groups[slot].insert(0, value)
+        self._sums.clear()
         if self._combine is None:
             return
-        left = 0
+        self._held = 0
         for slot, group in self._groups.items():
             if len(group) > 1:
                 self._combine(group, self._times.get(slot))
-            left += len(group)
-        self._size = left * int(_RECORD + self._text) + len(self._groups) * _KEY
+            self._held += len(group)
+        self._texts = int(self._held * self._text)
 
     def _flush(self) -> None:
         """Send everything."""
@@ -213,13 +238,16 @@ class SortedWriter:
             self._send(row)
         self._groups.clear()
         self._times.clear()
-        self._size = 0
+        self._held = self._texts = 0
         if len(self._places) > _KNOWN_KEYS:
             self._places.clear()
 
     def _sorted(self) -> Iterator[tuple[int, int, Group, list[int] | None]]:
         """(target, rank of the hash, records, timestamps) of each key, by target and rank, then in order of arrival."""
         places = self._places
+        for slot in self._groups:
+            if slot not in places:  # a key of a batch, which is its own form
+                places[slot] = self._placed(slot)
         for slot in sorted(self._groups, key=places.__getitem__):
             group, times = self._groups[slot], self._times.get(slot)
             if times is not None and times != sorted(times):
@@ -228,7 +256,7 @@ class SortedWriter:
 
     def _send(self, row: _Row) -> None:
         try:
-            packed = pack((row.hashes, row.counts, row.values, row.times))
+            packed = pack((row.hashes, row.counts, row.values, row.times), self._encoder)
         except Exception as error:
             raise self._fail(error) from error
         number = self._numbers[row.target]
