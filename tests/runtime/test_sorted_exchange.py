@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from penstock.common import Types
 from penstock.errors import TypeInfoError
-from penstock.runtime import sorted_writer
+from penstock.runtime import sorted_rows, sorted_writer
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.combining import combinable, combiner
 from penstock.runtime.config import Destination, NetworkOutput
@@ -20,12 +20,13 @@ from penstock.runtime.exchange import ExchangeError
 from penstock.runtime.javahash import KeyHash
 from penstock.runtime.options import ExchangeOptions
 from penstock.runtime.partition import KeyPartition, hashed
-from penstock.runtime.sorted_merge import END_OF_KEY, KeyMerge
+from penstock.runtime.sorted_merge import KeyMerge
 from penstock.runtime.sorted_rows import NO_TIME, SORTED, sort_key, unpack
 from penstock.runtime.sorted_writer import SortedWriter
 from penstock.runtime.usercode import pickle_operator
 
-COLLIDING = ["Aa", "BB", "AaAa", "AaBB", "BBAa", "BBBB", "C#", "c", "d"]
+COLLIDING = ["plumless", "buckeroo", "codding", "gnu", "a", "b", "c", "ü", "\ud800"]
+"""The first two and the next two have one rank each."""
 BY_FIRST = KeyPartition(lambda value: value[0])
 PACKED = pickle_operator(BY_FIRST, "key")
 PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
@@ -55,31 +56,36 @@ def send(records, *, buffer=2000, sender=0, batch=False, **kwargs):
     return rows
 
 
+def slots_of(values):
+    return [value[0] for value in values]
+
+
 def merged(rows, edges=(0,)):
     """(edge, value, timestamp) by key, as a merge gives them from rows in order."""
-    merge = KeyMerge(dict.fromkeys(edges, lambda value: value[0]))
+    merge = KeyMerge(dict.fromkeys(edges, slots_of))
     keys: list[list[Any]] = [[]]
     runs = [run for row in sorted(rows, key=lambda row: (row[4], row[5])) for run in merge.add(row)]
     for run in [*runs, *merge.finish()]:
-        if run is END_OF_KEY:
+        times = run.times or [NO_TIME] * len(run.values)
+        keys[-1] += [(run.edge, v, None if t == NO_TIME else t) for v, t in zip(run.values, times, strict=True)]
+        if run.last:
             keys.append([])
-        else:
-            times = run.times or [NO_TIME] * len(run.values)
-            keys[-1] += [(run.edge, v, None if t == NO_TIME else t) for v, t in zip(run.values, times, strict=True)]
     assert keys.pop() == []
     return keys
 
 
 def naive(sent):
     """The same from {(edge, sender): records}: by hash, and within a key by (timestamp, edge, sender, arrival)."""
-    hash_of = KeyHash().hash
     keys: dict[str, list[Any]] = {}
     for (edge, sender), records in sorted(sent.items()):
         for arrival, (value, time) in enumerate(records):
             place = (MIN if time is None else time, edge, sender, arrival)
             keys.setdefault(value[0], []).append((place, (edge, value, time)))
     return {
-        key: (hash_of(key) & 0xFFFFFFFF, [record for _, record in sorted(records, key=lambda each: each[0])])
+        key: (
+            sorted_rows.key_ranks([key], KeyHash())[0],
+            [record for _, record in sorted(records, key=lambda each: each[0])],
+        )
         for key, records in keys.items()
     }
 
@@ -109,12 +115,31 @@ def test_rows_of_many_senders_become_keys_in_order(sent, buffer, gathered, batch
     found = merged(rows, edges=(0, 1))
     expected = naive(sent)
     assert len(found) == len(expected)
-    hashes = []
+    ranks = []
     for key in found:
         name = key[0][1][0]
-        hashes.append(expected[name][0])
+        ranks.append(expected[name][0])
         assert key == expected[name][1]
-    assert hashes == sorted(hashes)
+    assert ranks == sorted(ranks)
+
+
+def test_some_texts_have_one_rank():
+    ranks = sorted_rows.key_ranks(COLLIDING, KeyHash())
+    assert ranks[0] == ranks[1]
+    assert ranks[2] == ranks[3]
+    assert len(set(ranks)) == len(COLLIDING) - 2
+
+
+@pytest.mark.parametrize("keys", [[1, -1, 2**40], [True, 1, 1.0], [("a", 1), ("a", 2)], ["a", 1, 2.5]])
+def test_keys_of_other_types_are_ranked_by_their_hash(keys):
+    values = [(key, i) for i, key in enumerate(keys * 2)]
+    rows = send([(value, None) for value in values])
+    canonical = KeyHash().canonical
+    merge = KeyMerge({0: lambda some: [canonical(value[0]) for value in some]})
+    runs = [run for row in sorted(rows, key=lambda row: (row[4], row[5])) for run in merge.add(row)]
+    found = [run.values for run in [*runs, *merge.finish()]]
+    expected = [[values[i], values[i + len(keys)]] for i in range(len(keys))]
+    assert sorted(map(repr, found)) == sorted(map(repr, expected))
 
 
 def test_rows_are_cut_and_lie_above_all_unsorted_ones():
@@ -143,7 +168,7 @@ def test_what_is_gathered_is_bounded_by_bytes():
     for i in range(30):
         writer.write((f"k{i}", big), None)
         held.append(i + 1 - sum(len(unpack(row[5])[2]) for row in rows))
-    assert max(held) <= 9
+    assert max(held) <= sorted_writer.GATHERED_BYTES // len(big) + 1
     writer.finish()
     assert len(merged(rows)) == 30
 
@@ -176,11 +201,11 @@ def test_a_key_of_many_rows_is_never_in_memory_as_a_whole():
     rows = []
     for sender in (0, 1):
         rows += send([(("k", i), i) for i in range(sender * 5000, sender * 5000 + 5000)], buffer=100, sender=sender)
-    merge = KeyMerge({0: lambda value: value[0]})
+    merge = KeyMerge({0: slots_of})
     most = count = 0
     for row in sorted(rows, key=lambda row: (row[4], row[5])):
         count += sum(len(run.values) for run in merge.add(row))
-        most = max(most, len(merge._heap))
+        most = max(most, merge.open_rows)
     count += sum(len(run.values) for run in merge.finish())
     assert count == 10_000
     assert most <= 2

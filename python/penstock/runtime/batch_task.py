@@ -12,12 +12,17 @@ from typing import Any
 
 from penstock.runtime.config import JobConfig, VertexConfig
 from penstock.runtime.exchange import Channel, InputGate, Row
+from penstock.runtime.fields import quick
 from penstock.runtime.operators.base import LiveOperator
 from penstock.runtime.operators.batch_reduce import BatchReduce
-from penstock.runtime.sorted_merge import END_OF_KEY, KeyMerge, Run, SlotOf
+from penstock.runtime.sorted_merge import KeyMerge, Run, SlotsOf
 from penstock.runtime.sorted_rows import NO_TIME, SORTED, sort_key
 from penstock.runtime.spill import Store
 from penstock.runtime.task import Task
+
+_FEW = 8
+"""Records that go into the chain without a look in between at what comes out."""
+_TEXTS = frozenset({str})
 
 
 def task_of(vertex: VertexConfig, subtask: int, attempt: int, job: JobConfig, *, presorted: bool = False) -> Task:
@@ -87,23 +92,26 @@ class BatchTask(Task):
         self._bytes_read += len(row[5])
         return self._merge.add(row)
 
-    def _slots(self) -> dict[int, SlotOf]:
-        """By edge, what makes the canonical form of a record's key."""
+    def _slots(self) -> dict[int, SlotsOf]:
+        """By edge, what makes the canonical keys of records."""
         head = self._open().head
-        return {edge.edge: _slot_of(head, edge.input) for edge in self._vertex.inputs if edge.sorted}
+        return {edge.edge: _slots_of(head, edge.input) for edge in self._vertex.inputs if edge.sorted}
 
     def _by_key(self, runs: Iterator[Run]) -> Iterator[Row]:
         """Sorted records into the chain, and its rows out."""
         head = self._open().head
-        for run in runs:
-            values = run.values
-            if run is END_OF_KEY:
-                head.end_key()
+        for edge, values, times, last in runs:
+            if not values:
+                pass
             elif isinstance(head, BatchReduce):
                 head.take(values)
+            elif times is None and len(values) <= _FEW:
+                self._feeds[self._numbers[edge]](values, None, None)
             else:
-                times = None if run.times is None else (None if t == NO_TIME else t for t in run.times)
-                yield from self._feed(self._numbers[run.edge], values, times)
+                stamps = None if times is None else (None if time == NO_TIME else time for time in times)
+                yield from self._feed(self._numbers[edge], values, stamps)
+            if last:
+                head.end_key()
             self._records_read += len(values)
             if self._backlog():
                 yield from self._drain()
@@ -115,19 +123,20 @@ class BatchTask(Task):
         super()._dispose()
 
 
-def _slot_of(head: LiveOperator, number: int) -> SlotOf:
+def _slots_of(head: LiveOperator, number: int) -> SlotsOf:
     keyed, state = head.key_of_input(number), head.context.state
     assert keyed is not None
     assert state is not None
-    key_of, canonical, fail = keyed.selector(), state.canonical, head.context.fail
+    key_of, canonical, fail = quick(keyed.selector()), state.canonical, head.context.fail
 
-    def slot_of(value: Any) -> Any:
+    def slots_of(values: list[Any]) -> list[Any]:
         try:
-            return canonical(key_of(value))
+            keys = list(map(key_of, values))
+            return keys if set(map(type, keys)) <= _TEXTS else list(map(canonical, keys))
         except Exception as error:
             raise fail(error) from error
 
-    return slot_of
+    return slots_of
 
 
 class _Sorter:

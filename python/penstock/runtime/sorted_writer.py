@@ -10,7 +10,8 @@ Watermarks and idleness are not sent: in BATCH mode there is nothing but the end
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from operator import eq, itemgetter
 from typing import Any
 
 from penstock.runtime.codec import Encoder, decode_value, freezer, text_size
@@ -19,29 +20,30 @@ from penstock.runtime.config import NetworkOutput
 from penstock.runtime.exchange import Emit
 from penstock.runtime.fields import quick
 from penstock.runtime.javahash import KeyHash
-from penstock.runtime.keygroups import key_group_of_hash, null_key, subtask_of_key_group
 from penstock.runtime.options import ExchangeOptions
-from penstock.runtime.partition import KeyPartition, pointwise_consumers
+from penstock.runtime.partition import KeyPartition, channel_selector, pointwise_consumers, splitter
 from penstock.runtime.signals import LatencyMarker
-from penstock.runtime.sorted_rows import NO_TIME, order, pack, sequence_of, with_header
+from penstock.runtime.sorted_rows import NO_TIME, key_ranks, pack, sequence_of, with_header
 from penstock.runtime.writer import TARGET_BYTES, Fail
 
-GATHERED_BYTES = 32 << 20
+GATHERED_BYTES = 64 << 20
 """What a writer gathers, by an estimate of what its records take in memory."""
 _RECORD = 100
 """Estimated bytes of a record without its texts."""
-_KEY = 250
+_KEY = 200
 """Estimated bytes of a key's place in the gathering."""
 _SMALL = 16
 """Estimated bytes of a record in a row without its texts."""
 _LOOK = 32
 """Records between two looks at how large they are, while they are small."""
-_KNOWN_KEYS = 1 << 20
-"""Keys whose place is remembered; beyond it the memory starts anew."""
-
 _TEXTS = frozenset({str})
 
 Group = list[Any]
+Times = list[int] | None
+
+
+def _itself(key: Any) -> Any:
+    return key
 
 
 class SortedWriter:
@@ -76,24 +78,27 @@ class SortedWriter:
         self._fail = fail
         self.bytes = 0
         self._most = options.buffer_records
+        self._native = options.functions
+        self._encoder = Encoder(output.record_type, options)
         partition: KeyPartition = decode_value(output.partition or b"")
         self._key_of = partition.selector()
         self._quick_key_of = quick(self._key_of)
         self._key_hash = KeyHash(partition.key_type)
-        self._first_target = 0
-        if output.partitioner == "FORWARD":
-            (self._first_target,) = pointwise_consumers(parallelism, output.parallelism, subtask)
         self._own_forms = self._key_hash.identity or partition.key_type is None
-        self._native = options.functions
-        self._encoder = Encoder(output.record_type, options)
+        self._targets = list(range(output.parallelism))
+        if output.partitioner == "FORWARD":
+            self._targets = pointwise_consumers(parallelism, output.parallelism, subtask)
+        by_key = KeyPartition(_itself, partition.key_type), output.max_parallelism, len(self._targets)
+        self._select = channel_selector(output.partitioner, *by_key, 0)
+        self._split = splitter(output.partitioner, *by_key, self._select, self._native)
         self._combine = None if output.combined is None else combiner(output.combined, output.record_type)
         self._adds = None if output.combined is None else adder(output.combined, output.record_type, self._native)
-        self._places: dict[Any, tuple[int, int]] = {}  # key → (target, rank of its hash)
-        self._groups: defaultdict[Any, Group] = defaultdict(list)  # key → its records in order of arrival
-        self._times: dict[Any, list[int]] = {}  # key → their timestamps, once a record has one
+        self._groups: defaultdict[Any, Group] = defaultdict(list)  # canonical key → its records in order of arrival
+        self._keys: dict[Any, Any] = {}  # canonical key → key, where they differ
+        self._times: dict[Any, list[int]] = {}  # canonical key → its timestamps, once a record has one
         self._sums: dict[Any, Any] = {}  # key → its records added up, if that is how they are combined
         self._timed = False
-        self._numbers = [0] * output.parallelism
+        self._numbers = [0] * len(self._targets)
         self._held = 0  # records in groups
         self._texts = 0  # and the bytes of their texts
         self._text = 0.0  # of a record, on the average of those looked at last
@@ -103,18 +108,18 @@ class SortedWriter:
 
     def _writing(self) -> Callable[[Any, int | None], None]:
         key_of, canonical, freeze = self._key_of, self._key_hash.canonical, self.freeze
-        groups, places, stamp, look, fail = self._groups, self._places, self._stamp, self._look, self._fail
+        groups, check, stamp, look, fail = self._groups, self._check, self._stamp, self._look, self._fail
 
         def write(value: Any, timestamp: int | None) -> None:
             try:
                 key = key_of(value)
                 slot = key if type(key) is str else canonical(key)
-                if slot not in places:
-                    places[slot] = self._place(key)
-                if freeze is not None:
-                    value = freeze(value)
                 if timestamp is not None or self._timed:
                     stamp(slot, timestamp)
+                if slot not in groups:
+                    check(key, slot)
+                if freeze is not None:
+                    value = freeze(value)
             except Exception as error:
                 raise fail(error) from error
             groups[slot].append(value)
@@ -160,21 +165,11 @@ class SortedWriter:
         plain = set(map(type, keys)) <= _TEXTS if self._native is None else self._native.are_own_forms(keys)
         return keys if plain else None
 
-    def _place(self, key: Any) -> tuple[int, int]:
-        if key is None:
-            raise null_key()
-        hash_code = self._key_hash.hash(key)
-        target = self._first_target
-        if self._output.partitioner == "HASH":
-            most = self._output.max_parallelism
-            target = subtask_of_key_group(key_group_of_hash(hash_code, most), most, self._output.parallelism)
-        return target, order(hash_code)
-
-    def _placed(self, key: Any) -> tuple[int, int]:
-        try:
-            return self._place(key)
-        except Exception as error:
-            raise self._fail(error) from error
+    def _check(self, key: Any, slot: Any) -> None:
+        """Refuse a key that belongs nowhere."""
+        self._select(key)
+        if key is not slot:
+            self._keys[slot] = key
 
     def _stamp(self, slot: Any, timestamp: int | None) -> None:
         """Note a record's timestamp. From the first one on all records have one; those before are sent."""
@@ -205,9 +200,6 @@ class SortedWriter:
 
     def _combine_all(self) -> None:
         """Make one record of those of each key, where that is allowed."""
-        for slot, value in self._sums.items():
-            self._groups[slot].insert(0, value)
-        self._sums.clear()
         if self._combine is None:
             return
         self._held = 0
@@ -219,54 +211,83 @@ class SortedWriter:
 
     def _flush(self) -> None:
         """Send everything."""
-        self._combine_all()
-        room = max(1, min(self._most, int(TARGET_BYTES // (self._text + _SMALL))))
-        row: _Row | None = None
-        for target, hash_order, group, times in self._sorted():
-            if row is not None and (row.target != target or row.hashes[-1] == hash_order):
-                self._send(row)  # one key of a hash per row, so that a row's place is that of all its records
-                row = None
-            start = 0
-            while start < len(group):
-                if row is None:
-                    row = _Row(target, room, times is not None)
-                start = row.add(hash_order, group, times, start)
-                if not row.room:
-                    self._send(row)
-                    row = None
-        if row is not None:
-            self._send(row)
-        self._groups.clear()
-        self._times.clear()
+        if self._sums and not self._groups:
+            self._send_single(self._sums)
+        else:
+            for slot, value in self._sums.items():
+                self._groups[slot].insert(0, value)
+            self._combine_all()
+            single = not self._timed and all(map((1).__eq__, map(len, self._groups.values())))
+            if single:
+                self._send_single({slot: group[0] for slot, group in self._groups.items()})
+            else:
+                self._send_groups()
+        for each in (self._sums, self._groups, self._keys, self._times):
+            each.clear()
         self._held = self._texts = 0
-        if len(self._places) > _KNOWN_KEYS:
-            self._places.clear()
 
-    def _sorted(self) -> Iterator[tuple[int, int, Group, list[int] | None]]:
-        """(target, rank of the hash, records, timestamps) of each key, by target and rank, then in order of arrival."""
-        places = self._places
-        for slot in self._groups:
-            if slot not in places:  # a key of a batch, which is its own form
-                places[slot] = self._placed(slot)
-        for slot in sorted(self._groups, key=places.__getitem__):
-            group, times = self._groups[slot], self._times.get(slot)
-            if times is not None and times != sorted(times):
-                sort_by_time(group, times)
-            yield *places[slot], group, times
+    def _send_single(self, values: dict[Any, Any]) -> None:
+        """Send one record per key, without timestamps."""
+        room = self._room()
+        for channel, ranks, slots in self._by_channel(values):
+            for start, end in _cuts(ranks, room):
+                some = [values[slot] for slot in slots[start:end]]
+                self._send(channel, ranks[start:end], None, some, None)
 
-    def _send(self, row: _Row) -> None:
+    def _send_groups(self) -> None:
+        """Send all records of each key."""
+        room = self._room()
+        for channel, ranks, slots in self._by_channel(self._groups):
+            row = _Row(room, self._timed)
+            for rank, slot in zip(ranks, slots, strict=True):
+                group, times = self._groups[slot], self._times.get(slot)
+                if times is not None and times != sorted(times):
+                    sort_by_time(group, times)
+                if row.ranks and row.ranks[-1] == rank:  # as in _cuts
+                    row = self._send_row(channel, row)
+                start = 0
+                while start < len(group):
+                    start = row.add(rank, group, times, start)
+                    if not row.room:
+                        row = self._send_row(channel, row)
+            if row.ranks:
+                self._send_row(channel, row)
+
+    def _room(self) -> int:
+        """Records of a row."""
+        return max(1, min(self._most, int(TARGET_BYTES // (self._text + _SMALL))))
+
+    def _by_channel(self, slots: Iterable[Any]) -> Iterator[tuple[int, list[int], list[Any]]]:
+        """(channel, ranks, canonical keys) of the keys, each sorted by rank, then in order of arrival."""
+        known, canonical = self._keys, self._key_hash.canonical
         try:
-            packed = pack((row.hashes, row.counts, row.values, row.times), self._encoder)
+            parts, _ = self._split([known.get(slot, slot) for slot in slots] if known else list(slots))
+            ranked = [(channel, keys, key_ranks(keys, self._key_hash)) for channel, keys in parts]
         except Exception as error:
             raise self._fail(error) from error
-        number = self._numbers[row.target]
-        self._numbers[row.target] = number + 1
-        time = NO_TIME if row.times is None else row.times[0]
+        for channel, keys, ranks in ranked:
+            own = [key if type(key) is str else canonical(key) for key in keys] if known else keys
+            pairs = sorted(zip(ranks, own, strict=True), key=itemgetter(0))
+            yield channel, [rank for rank, _ in pairs], [slot for _, slot in pairs]
+
+    def _send_row(self, channel: int, row: _Row) -> _Row:
+        """Send a row; the next one, empty."""
+        self._send(channel, row.ranks, row.counts, row.values, row.times)
+        return _Row(self._room(), self._timed)
+
+    def _send(self, channel: int, ranks: list[int], counts: list[int] | None, values: list[Any], times: Times) -> None:
+        try:
+            packed = pack((ranks, counts, values, times), self._encoder)
+        except Exception as error:
+            raise self._fail(error) from error
+        number = self._numbers[channel]
+        self._numbers[channel] = number + 1
+        time = NO_TIME if times is None else times[0]
         for to in self._output.destinations:
             data = with_header(time, to.edge, self._subtask, number, packed)
             self.bytes += len(data)
-            target = to.offset + row.target
-            self._emit((to.level, target, to.edge, self._subtask, sequence_of(row.hashes[0]), data))
+            target = to.offset + self._targets[channel]
+            self._emit((to.level, target, to.edge, self._subtask, sequence_of(ranks[0]), data))
 
     def watermark(self, watermark: int) -> None:
         """Nobody waits for it."""
@@ -288,29 +309,38 @@ class SortedWriter:
         self._flush()
 
 
+def _cuts(ranks: list[int], room: int) -> Iterator[tuple[int, int]]:
+    """Rows of so many keys at the most, with one key of a rank, so that a row's place is that of all of it."""
+    start = 0
+    equals = (index for index, same in enumerate(map(eq, ranks, ranks[1:]), 1) if same)
+    for stop in (*equals, len(ranks)):
+        while start < stop:
+            end = min(start + room, stop)
+            yield start, end
+            start = end
+
+
 class _Row:
     """A row that is being filled.
 
     Args:
-        target: its receiver.
         room: how many records it takes.
         timed: whether they have timestamps.
     """
 
-    __slots__ = ("counts", "hashes", "room", "target", "times", "values")
+    __slots__ = ("counts", "ranks", "room", "times", "values")
 
-    def __init__(self, target: int, room: int, timed: bool) -> None:
-        self.target = target
+    def __init__(self, room: int, timed: bool) -> None:
         self.room = room
-        self.hashes: list[int] = []
+        self.ranks: list[int] = []
         self.counts: list[int] = []
         self.values: list[Any] = []
-        self.times: list[int] | None = [] if timed else None
+        self.times: Times = [] if timed else None
 
-    def add(self, hash_order: int, group: Group, times: list[int] | None, start: int) -> int:
+    def add(self, rank: int, group: Group, times: Times, start: int) -> int:
         """Take records of a key from ``start`` on; where the next row goes on."""
         end = min(len(group), start + self.room)
-        self.hashes.append(hash_order)
+        self.ranks.append(rank)
         self.counts.append(end - start)
         self.values += group[start:end]
         if self.times is not None and times is not None:

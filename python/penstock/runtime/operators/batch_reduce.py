@@ -5,7 +5,7 @@ Source of the semantics: ``BatchGroupedReduceOperator`` (Flink 1.20): the result
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from penstock.runtime.aggregators import SumAggregator
@@ -17,6 +17,10 @@ from penstock.runtime.partition import KeyPartition
 from penstock.runtime.signals import MAX_WATERMARK
 
 _MISSING = object()
+_FEW = 8
+"""Values that are reduced one by one."""
+_TOGETHER = 512
+"""Results that are emitted together."""
 
 
 class BatchReduce(LiveOperator):
@@ -31,8 +35,9 @@ class BatchReduce(LiveOperator):
     def __init__(self, context: OperatorContext, output: CountingOutput, reducer: Any, keyed: KeyPartition) -> None:
         super().__init__(context, output, reducer, keyed)
         self._reduce = bind(reducer, "reduce")
-        self._fold = reducer.fold if isinstance(reducer, SumAggregator) else None
+        self._fold = reducer.fold if isinstance(reducer, SumAggregator) else partial(reduce, self._reduce)
         self._value: Any = _MISSING
+        self._results: list[Any] = []
         self.emitted: int = 0
 
     def input(self, number: int) -> Collector:
@@ -44,14 +49,27 @@ class BatchReduce(LiveOperator):
         Args:
             values: one or more, in order.
         """
+        if self._value is not _MISSING:
+            values = [self._value, *values]
+        if len(values) == 1:
+            self._value = values[0]
+            return
         try:
-            if self._value is not _MISSING:
-                values = [self._value, *values]
-            self._value = reduce(self._reduce, values) if self._fold is None else self._fold(values)
+            self._value = self._fold(values) if len(values) > _FEW else reduce(self._reduce, values)
         except Exception as error:
             raise self.context.fail(error) from error
 
     def end_key(self) -> None:
-        value, self._value = self._value, _MISSING
-        self.emitted += 1
-        self.output.collect(value, MAX_WATERMARK)
+        self._results.append(self._value)
+        self._value = _MISSING
+        if len(self._results) >= _TOGETHER:
+            self._emit()
+
+    def advance(self, watermark: int) -> None:
+        self._emit()
+        super().advance(watermark)
+
+    def _emit(self) -> None:
+        results, self._results = self._results, []
+        self.emitted += len(results)
+        self.output.feed(results, MAX_WATERMARK)
