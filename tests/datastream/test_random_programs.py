@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -47,6 +48,16 @@ def test_large_programs(seed, tmp_path) -> None:
     for number, setting in enumerate(settings[seed % 5 :: len(settings) // 4]):
         (tmp_path / str(number)).mkdir()
         check(random_job(seed), setting, LocalExecutor(), str(tmp_path / str(number)))
+
+
+@pytest.mark.parametrize("seed", LARGE[:15])
+def test_large_programs_in_batch_mode(seed, tmp_path) -> None:
+    """All but running counts, of which only the last ones are left there."""
+    job = random_job(seed)
+    steps = [step for step in job.steps if step.kind != "count"]
+    settings = list(everything())
+    setting = {**settings[seed * 19 % len(settings)], "execution.runtime-mode": "BATCH"}
+    check(replace(job, steps=steps), setting, LocalExecutor(), str(tmp_path))
 
 
 def test_large_programs_have_everything_with_records() -> None:

@@ -35,6 +35,17 @@ def test_nothing_is_lost_and_nothing_counts_twice(executor, tmp_path, expected, 
     assert found == expected
 
 
+@pytest.mark.parametrize("place", ["map", "keyed", "window"])
+def test_a_task_that_reads_sorted_input_is_tried_again(executor, tmp_path, place):
+    marker = tmp_path / "marker"
+    dying, living = mortal(tmp_path / "out", marker, place, kill), mortal(tmp_path / "expected", marker)
+    for program in (dying, living):
+        program.settings["execution.runtime-mode"] = "BATCH"
+    found = facts(executor, dying, tmp_path / "out")
+    assert max(report.attempt for report in executor.reports) == 1
+    assert found == facts(LocalExecutor(), living, tmp_path / "expected")
+
+
 class Diary:
     """Writes down what it is given, by subtask and attempt; the first attempt ends by a kill, after the last record."""
 
