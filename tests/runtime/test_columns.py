@@ -172,6 +172,15 @@ def test_looking_at_a_batch_is_looking_at_each(values):
     assert size is not None or not _native.are_immutable(values)
 
 
+def key_field(keys, values):
+    """The first field that is every record's key."""
+    if not values or keys[0] is values[0]:
+        whole = bool(values) and all(key is value for key, value in zip(keys, values, strict=True))
+        return columns.RECORD if whole else columns.UNKNOWN
+    fields = (i for i in range(3) if all(value[i] is key for key, value in zip(keys, values, strict=True)))
+    return next(fields, columns.UNKNOWN)
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("ab"), TEXTS, st.integers(0, 1)), max_size=8), st.data())
 def test_key_fields(values, data):
@@ -179,14 +188,16 @@ def test_key_fields(values, data):
     keys = [value if field is None else value[field] for value in values]
     if keys and data.draw(st.booleans()):
         keys[data.draw(st.integers(0, len(keys) - 1))] = "other"
-    found = columns.key_field(keys, values)
-    assert found == _native.key_field(keys, values)
+    found = _native.key_field(keys, values)
+    assert found == key_field(keys, values)
     if found == columns.RECORD:
         assert all(key is value for key, value in zip(keys, values, strict=True))
     elif found != columns.UNKNOWN:
         assert all(key is value[found] for key, value in zip(keys, values, strict=True))
     elif values:
         assert "other" in keys
+    assert _native.key_field(keys[1:], values) == columns.UNKNOWN
+    assert _native.key_field(keys, [[value] for value in values]) == columns.UNKNOWN
 
 
 def test_auto_goes_by_what_it_sees():

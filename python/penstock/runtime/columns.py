@@ -55,19 +55,6 @@ def encode(values: list[Any], key: int = UNKNOWN, extras: bytes = b"") -> bytes 
     return bytes(out)
 
 
-def key_field(keys: list[Any], values: list[Any]) -> int:
-    """Which field of its record each key is, the very object: see the native function."""
-    if not values or len(keys) != len(values):
-        return UNKNOWN
-    pairs = list(zip(keys, values, strict=True))
-    if keys[0] is values[0]:
-        return RECORD if all(key is value for key, value in pairs) else UNKNOWN
-    if any(type(value) is not tuple for value in values):
-        return UNKNOWN
-    arity = min(RECORD, *map(len, values))
-    return next((i for i in range(arity) if all(value[i] is key for key, value in pairs)), UNKNOWN)
-
-
 def _put_column(out: bytearray, values: list[Any], depth: int) -> None:
     """Recursive, to the depth of the tuples."""
     some = [value for value in values if value is not None]

@@ -6,6 +6,9 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString};
 
+/// The values of a column, and those of the field that is the key, if it has one.
+type Read<'py> = PyResult<(Objects<'py>, Option<Objects<'py>>)>;
+
 /// The values of a column.
 struct Objects<'py> {
     /// One by one; none of them is counted as a reference.
@@ -90,13 +93,7 @@ fn check<T>(read: Result<T, Broken>) -> PyResult<T> {
 }
 
 /// The values of a column, and those of its field ``key`` if it has one. Recursive, to [`DEPTH`].
-fn column<'py>(
-    py: Python<'py>,
-    reader: &mut Reader<'_>,
-    count: usize,
-    key: u8,
-    depth: usize,
-) -> PyResult<(Objects<'py>, Option<Objects<'py>>)> {
+fn column<'py>(py: Python<'py>, reader: &mut Reader<'_>, count: usize, key: u8, depth: usize) -> Read<'py> {
     let (kind, nullable) = check(reader.kind())?;
     if !nullable {
         return present(py, reader, kind, count, key, depth);
@@ -112,14 +109,7 @@ fn column<'py>(
     Ok((objects, None))
 }
 
-fn present<'py>(
-    py: Python<'py>,
-    reader: &mut Reader<'_>,
-    kind: Kind,
-    count: usize,
-    key: u8,
-    depth: usize,
-) -> PyResult<(Objects<'py>, Option<Objects<'py>>)> {
+fn present<'py>(py: Python<'py>, reader: &mut Reader<'_>, kind: Kind, count: usize, key: u8, depth: usize) -> Read<'py> {
     let objects = match kind {
         Kind::None => Objects::shared(py.None().into_bound(py), count),
         Kind::Ints => longs(py, reader, count)?,
@@ -170,13 +160,7 @@ fn longs<'py>(py: Python<'py>, reader: &mut Reader<'_>, count: usize) -> PyResul
     Ok(Objects::each(ints.to_vec().into_iter().map(object).collect()))
 }
 
-fn tuples<'py>(
-    py: Python<'py>,
-    reader: &mut Reader<'_>,
-    count: usize,
-    key: u8,
-    depth: usize,
-) -> PyResult<(Objects<'py>, Option<Objects<'py>>)> {
+fn tuples<'py>(py: Python<'py>, reader: &mut Reader<'_>, count: usize, key: u8, depth: usize) -> Read<'py> {
     let arity = check(reader.byte())?;
     if depth == 0 {
         return Err(broken());
