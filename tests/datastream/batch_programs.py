@@ -361,8 +361,11 @@ def interval_join(env: StreamExecutionEnvironment, p: int) -> Any:
 
 def words(env: StreamExecutionEnvironment, p: int) -> Any:
     """No timestamps, so that records leave in batches; some sums are of floats, though declared as INT."""
-    texts = env.from_collection([key for key, _, _ in RECORDS], type_info=Types.STRING()).rebalance()
-    pairs = texts.map(lambda w: (w, 0.5 if w == "c" else 2), Types.TUPLE([Types.STRING(), Types.INT()]))
+    lines = [f"{a[0]}|{b[0]}" for a, b in zip(RECORDS[::2], RECORDS[1::2], strict=True)]
+    texts = env.from_collection(lines, type_info=Types.STRING()).rebalance()
+    pairs = texts.flat_map(lambda line: line.split("|"), Types.STRING()).map(
+        lambda w: (w, 0.5 if w == "c" else 2), Types.TUPLE([Types.STRING(), Types.INT()])
+    )
     return pairs.set_parallelism(p).key_by(lambda v: v[0], key_type=Types.STRING()).sum(1).set_parallelism(p)
 
 

@@ -31,6 +31,9 @@ _INTEGERS: dict[BasicType, type] = dict.fromkeys(
 )
 _COMPARED: dict[BasicType, type] = {**_INTEGERS, BasicType.STRING: str, BasicType.CHAR: str, BasicType.BOOLEAN: bool}
 
+_UNLOOKED = 1 << 16
+"""Records between two looks at how many keys there are."""
+
 
 def combinable(reducer: Any, record_type: TypeInformation | None) -> bool:
     """Whether a sender may combine records of this declared type for that reduction."""
@@ -81,34 +84,68 @@ def combiner(reducer: Aggregator, record_type: TypeInformation | None) -> Combin
     return combine
 
 
-def adder(
+class NativeSums:
+    """Sums, minima or maxima by key, brought up to date by native code a batch of records at a time.
+
+    Args:
+        reducer: the reduction, :func:`combinable` for the type; not one that keeps whole records.
+        functions: the native functions.
+    """
+
+    def __init__(self, reducer: Aggregator, functions: ModuleType) -> None:
+        self._table: dict[Any, Any] = {}
+        kind = "sum" if isinstance(reducer, SumAggregator) else reducer.kind
+        self._fold = functions.KeyedFold(self._table, kind, reducer.position, reducer.reduce)
+        self._field: Callable[[Any], Any] = itemgetter(reducer.position)
+        self._since = 0
+
+    def add(self, keys: list[Any], values: list[Any]) -> bool:
+        """Take a batch of records without timestamps; False if it has not, as some are not of the declared type.
+
+        Args:
+            keys: of the records, each its own canonical form.
+            values: the records.
+        """
+        if set(map(type, values)) != {tuple}:
+            return False
+        try:
+            if set(map(type, map(self._field, values))) != {int}:
+                return False
+        except IndexError:
+            return False
+        self._fold.add(keys, values, [])
+        self._since += len(values)
+        return True
+
+    def count(self) -> int:
+        """How many keys there are; a few more may have come since the last look."""
+        if self._since >= _UNLOOKED:
+            self._fold.flush()
+            self._since = 0
+        return len(self._table)
+
+    def take(self) -> dict[Any, Any]:
+        """The results by key; it begins anew."""
+        self._fold.flush()
+        results = dict(self._table)
+        self._table.clear()
+        self._since = 0
+        return results
+
+
+def native_sums(
     reducer: Aggregator, record_type: TypeInformation | None, functions: ModuleType | None
-) -> Callable[[dict[Any, Any], list[Any], list[Any]], bool] | None:
-    """What adds a batch of records without timestamps to sums by key, and says whether it has; None: nothing does.
+) -> NativeSums | None:
+    """What combines batches of records natively, if something does.
 
     Args:
         reducer: the reduction, :func:`combinable` for the type.
         record_type: of the records.
         functions: the native functions, if they may be used.
     """
-    position = reducer.position
-    if functions is None or not (isinstance(reducer, SumAggregator) and isinstance(record_type, TupleTypeInfo)):
-        return None
-    assert isinstance(position, int)
-    field, add = itemgetter(position), functions.reduce_by_key
-
-    def add_all(sums: dict[Any, Any], keys: list[Any], values: list[Any]) -> bool:
-        if set(map(type, values)) != {tuple}:
-            return False
-        try:
-            whole = set(map(type, map(field, values))) == {int}
-        except IndexError:
-            return False
-        if whole:
-            add(sums, keys, values, reducer.reduce, position, [])
-        return whole
-
-    return add_all
+    keeps_record = isinstance(reducer, ComparableAggregator) and reducer.by
+    fits = isinstance(record_type, TupleTypeInfo) and _value_type(reducer, record_type) is int
+    return NativeSums(reducer, functions) if functions is not None and fits and not keeps_record else None
 
 
 def sort_by_time(values: list[Any], times: list[int]) -> None:

@@ -15,7 +15,7 @@ from operator import eq, itemgetter
 from typing import Any
 
 from penstock.runtime.codec import Encoder, decode_value, freezer, text_size
-from penstock.runtime.combining import adder, combiner, sort_by_time
+from penstock.runtime.combining import combiner, native_sums, sort_by_time
 from penstock.runtime.config import NetworkOutput
 from penstock.runtime.exchange import Emit
 from penstock.runtime.fields import quick
@@ -24,7 +24,7 @@ from penstock.runtime.options import ExchangeOptions
 from penstock.runtime.partition import KeyPartition, channel_selector, pointwise_consumers, splitter
 from penstock.runtime.signals import LatencyMarker
 from penstock.runtime.sorted_rows import NO_TIME, key_ranks, pack, sequence_of, with_header
-from penstock.runtime.writer import TARGET_BYTES, Fail
+from penstock.runtime.writer import TARGET_BYTES, Fail, room
 
 GATHERED_BYTES = 64 << 20
 """What a writer gathers, by an estimate of what its records take in memory."""
@@ -61,6 +61,7 @@ class SortedWriter:
         write: (value, timestamp) → None.
         freeze: what makes a record safe from later changes, None where all are.
         bytes: sent so far.
+        room: how many records may be gathered for the next batch.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class SortedWriter:
         self._emit = emit
         self._fail = fail
         self.bytes = 0
+        self.room = 1
         self._most = options.buffer_records
         self._native = options.functions
         self._encoder = Encoder(output.record_type, options)
@@ -92,11 +94,10 @@ class SortedWriter:
         self._select = channel_selector(output.partitioner, *by_key, 0)
         self._split = splitter(output.partitioner, *by_key, self._select, self._native)
         self._combine = None if output.combined is None else combiner(output.combined, output.record_type)
-        self._adds = None if output.combined is None else adder(output.combined, output.record_type, self._native)
+        self._sums = None if output.combined is None else native_sums(output.combined, output.record_type, self._native)
         self._groups: defaultdict[Any, Group] = defaultdict(list)  # canonical key → its records in order of arrival
         self._keys: dict[Any, Any] = {}  # canonical key → key, where they differ
         self._times: dict[Any, list[int]] = {}  # canonical key → its timestamps, once a record has one
-        self._sums: dict[Any, Any] = {}  # key → its records added up, if that is how they are combined
         self._timed = False
         self._numbers = [0] * len(self._targets)
         self._held = 0  # records in groups
@@ -133,7 +134,7 @@ class SortedWriter:
         """What ``write`` does with each of the records in their order, at less cost.
 
         Args:
-            values: the records.
+            values: the records, none of which can change.
             timestamp: of all of them.
         """
         keys = None if timestamp is not None or self._timed else self._plain_keys(values)
@@ -141,14 +142,9 @@ class SortedWriter:
             for value in values:
                 self.write(value, timestamp)
             return
-        if self._adds is not None and self._adds(self._sums, keys, values):
+        if self._sums is not None and self._sums.add(keys, values):
             self._look_at_sums(values[:1])
             return
-        if self.freeze is not None:
-            try:
-                values = list(map(self.freeze, values))
-            except Exception as error:
-                raise self._fail(error) from error
         deque(map(list.append, map(self._groups.__getitem__, keys), values), maxlen=0)
         self._due -= len(values)
         if values and self._due <= 0:
@@ -182,6 +178,7 @@ class SortedWriter:
         """Estimate how much the records since the last look take, by some of them; send them if it is too much."""
         count = self._step - self._due
         self._text = sum(map(text_size, some)) / len(some)
+        self.room = room(int(self._text), self.room)
         self._held += count
         self._texts += int(count * self._text)
         self._step = self._due = max(1, min(_LOOK, 2 * self._step, int(TARGET_BYTES // (self._text + 1))))
@@ -192,7 +189,10 @@ class SortedWriter:
 
     def _look_at_sums(self, some: list[Any]) -> None:
         """The same for keys whose records are added up as they come."""
-        if len(self._sums) * (_RECORD + _KEY + sum(map(text_size, some))) >= GATHERED_BYTES:
+        assert self._sums is not None
+        size = sum(map(text_size, some))
+        self.room = room(size, self.room)
+        if self._sums.count() * (_RECORD + _KEY + size) >= GATHERED_BYTES:
             self._flush()
 
     def _size(self) -> int:
@@ -211,10 +211,11 @@ class SortedWriter:
 
     def _flush(self) -> None:
         """Send everything."""
-        if self._sums and not self._groups:
-            self._send_single(self._sums)
+        sums = {} if self._sums is None else self._sums.take()
+        if sums and not self._groups:
+            self._send_single(sums)
         else:
-            for slot, value in self._sums.items():
+            for slot, value in sums.items():
                 self._groups[slot].insert(0, value)
             self._combine_all()
             single = not self._timed and all(map((1).__eq__, map(len, self._groups.values())))
@@ -222,23 +223,23 @@ class SortedWriter:
                 self._send_single({slot: group[0] for slot, group in self._groups.items()})
             else:
                 self._send_groups()
-        for each in (self._sums, self._groups, self._keys, self._times):
+        for each in (self._groups, self._keys, self._times):
             each.clear()
         self._held = self._texts = 0
 
     def _send_single(self, values: dict[Any, Any]) -> None:
         """Send one record per key, without timestamps."""
-        room = self._room()
+        most = self._room()
         for channel, ranks, slots in self._by_channel(values):
-            for start, end in _cuts(ranks, room):
+            for start, end in _cuts(ranks, most):
                 some = [values[slot] for slot in slots[start:end]]
                 self._send(channel, ranks[start:end], None, some, None)
 
     def _send_groups(self) -> None:
         """Send all records of each key."""
-        room = self._room()
+        most = self._room()
         for channel, ranks, slots in self._by_channel(self._groups):
-            row = _Row(room, self._timed)
+            row = _Row(most, self._timed)
             for rank, slot in zip(ranks, slots, strict=True):
                 group, times = self._groups[slot], self._times.get(slot)
                 if times is not None and times != sorted(times):
@@ -309,13 +310,13 @@ class SortedWriter:
         self._flush()
 
 
-def _cuts(ranks: list[int], room: int) -> Iterator[tuple[int, int]]:
+def _cuts(ranks: list[int], most: int) -> Iterator[tuple[int, int]]:
     """Rows of so many keys at the most, with one key of a rank, so that a row's place is that of all of it."""
     start = 0
     equals = (index for index, same in enumerate(map(eq, ranks, ranks[1:]), 1) if same)
     for stop in (*equals, len(ranks)):
         while start < stop:
-            end = min(start + room, stop)
+            end = min(start + most, stop)
             yield start, end
             start = end
 
