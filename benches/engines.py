@@ -71,19 +71,23 @@ class Run:
         return sum(self.cpu.values())
 
 
-def run(programs: Sequence[Program], engine: str | None = None, timeout: float = 600) -> list[Run]:
+def run(
+    programs: Sequence[Program], engine: str | None = None, timeout: float = 600, *, prepared: bool = False
+) -> list[Run]:
     """Run programs one after the other in one process.
 
     Args:
         programs: to run.
         engine: one of REQUIREMENTS; None: the environment of the benches.
         timeout: seconds for everything.
+        prepared: whether ``penstock prepare`` has been run.
 
     Raises:
         AssertionError: the process failed; the end of what it said.
     """
     path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(RUNNING)]))
-    environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": path if engine is None else str(RUNNING)}
+    cache = {"XDG_CACHE_HOME": str(_prepared() if prepared else FOLDER / "no cache")}
+    environment = {**os.environ, **cache, "PYTHONHASHSEED": "0", "PYTHONPATH": path if engine is None else str(RUNNING)}
     command = [str(python(engine)), str(RUNNING / "rounds.py"), json.dumps([asdict(each) for each in programs])]
     process = subprocess.Popen(
         [*command, str(time.time())],
@@ -95,6 +99,14 @@ def run(programs: Sequence[Program], engine: str | None = None, timeout: float =
         _end(process)
     assert process.returncode == 0, f"status {process.returncode}: {errors.strip()[-3000:]}"
     return [Run(**json.loads(line)) for line in out.splitlines() if line.startswith('{"job"')]
+
+
+def _prepared() -> Path:
+    """A cache folder in which ``penstock prepare`` has left its archive."""
+    folder = FOLDER / "cache"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder)}
+    subprocess.run([sys.executable, "-m", "penstock.cli", "prepare"], env=environment, check=True)
+    return folder
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -34,6 +34,7 @@ class Case:
         engine: whose environment it runs in, None for ours.
         rounds: how often it runs after its first, tiny run.
         processes: how often all that is repeated.
+        prepared: whether ``penstock prepare`` has been run.
         oracle: the job whose results are right.
     """
 
@@ -46,6 +47,7 @@ class Case:
     engine: str | None = None
     rounds: int = 3
     processes: int = 1
+    prepared: bool = False
     oracle: str = "in_a_loop:word_count"
 
     def __str__(self) -> str:
@@ -112,6 +114,8 @@ def starts() -> Iterator[Case]:
     """A small job: cold, in a new process with a new session, and again in the same session."""
     first, repeated = {"sink": "first"}, {"size": 2_000, "rounds": 5, "processes": 3}
     yield Case(START, FIRST, "Penstock", "on_penstock:word_count", arguments=first, **repeated)
+    prepared = "Penstock, prepared"
+    yield Case(START, FIRST, prepared, "on_penstock:word_count", arguments=first, prepared=True, **repeated)
     session = "mapInArrow in Penstock's session"
     yield Case(START, FIRST, session, "words_spark:map_in_arrow", arguments=first, **repeated)
     plain = {"sink": "first", "plain": True}
@@ -119,7 +123,7 @@ def starts() -> Iterator[Case]:
 
 
 def together(cases: Callable[[], Iterator[Case]]) -> dict[str, list[Run]]:
-    """The runs of cases without an engine of their own, tiny, in one process: for the smoke mode."""
-    chosen = [case for case in cases() if case.engine is None]
+    """The runs of cases without an engine or a start of their own, tiny, in one process: for the smoke mode."""
+    chosen = [case for case in cases() if case.engine is None and not case.prepared]
     runs = iter(engines.run([case.program(tiny=True) for case in chosen]))
     return {str(case): [next(runs), next(runs)] for case in chosen}

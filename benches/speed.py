@@ -80,7 +80,7 @@ FORMS, WAYS, CODECS = (
     ("record by record", "by the batch"),
     ("pickle", "columns", "columns in Python"),
 )
-STARTERS = ("mapInArrow in Penstock's session", "mapInArrow in a plain session")
+STARTERS = ("Penstock, prepared", "mapInArrow in Penstock's session", "mapInArrow in a plain session")
 PEERS = (*COUNTERS, *CHAINS[1:], *STARTERS, *FORMS, *WAYS, *CODECS)
 """Everybody but Penstock itself."""
 

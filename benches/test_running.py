@@ -32,7 +32,8 @@ def runs_of(case: Case, tiny: bool) -> list[list[Run]]:
     """The runs of each process; in smoke mode all cases share one, because Spark starts for seconds."""
     if tiny and case.engine is None:
         return [tiny_runs()[str(case)]]
-    return [engines.run([case.program(tiny)], case.engine) for _ in range(1 if tiny else case.processes)]
+    once = lambda: engines.run([case.program(tiny)], case.engine, prepared=case.prepared)  # noqa: E731
+    return [once() for _ in range(1 if tiny else case.processes)]
 
 
 @pytest.mark.parametrize("case", list(programs.word_counts()), ids=str)
@@ -47,6 +48,8 @@ def test_chain(record: Record, tiny: bool, case: Case) -> None:
 
 @pytest.mark.parametrize("case", list(programs.starts()), ids=str)
 def test_start(record: Record, tiny: bool, case: Case) -> None:
+    if tiny and case.prepared:
+        pytest.skip("tests/cli prepares a machine")
     check(record, tiny, case)
 
 

@@ -1,4 +1,4 @@
-"""The ``penstock`` command: run a program, explain its plan, plan bare graphs, look up an operator ID, clean up.
+"""The ``penstock`` command: run programs, explain plans, plan bare graphs, look up operator IDs, clean up, prepare.
 
 Here: the command group and its entry point. One module per command; :mod:`penstock.cli.program` runs a user's file,
 :mod:`penstock.cli.report` prints errors, :mod:`penstock.cli.render` draws graphs. No decision about plans or jobs is
@@ -10,7 +10,7 @@ from __future__ import annotations
 import click
 
 from penstock import __version__
-from penstock.cli import clean, explain, plan, run, uid
+from penstock.cli import clean, explain, plan, prepare, run, uid
 
 __all__ = ["group", "main"]
 
@@ -22,6 +22,7 @@ Examples:
   penstock uid word-counter
   penstock plan graphs.jsonl > plans.jsonl
   penstock clean counts
+  penstock prepare
 """
 
 
@@ -31,7 +32,7 @@ def group() -> None:
     """Plan Flink-style DataStream programs exactly as Apache Flink does, and run them on Apache Spark."""
 
 
-for _module in (run, explain, plan, uid, clean):
+for _module in (run, explain, plan, uid, clean, prepare):
     group.add_command(_module.command)
 
 

@@ -14,6 +14,7 @@ from importlib import resources
 from typing import Any
 
 from penstock.errors import ConfigurationError
+from penstock.spark.class_archive import java_options
 from penstock.spark.quiet import quiet_start
 
 DEFAULT_MASTER = "local[*,4]"
@@ -139,6 +140,7 @@ def _start(master: str, settings: Mapping[str, str]) -> Any:
     with resources.as_file(resources.files("penstock.spark") / "log4j2.properties") as log:
         jvm = LOCAL_JVM_OPTIONS if master.startswith("local") else JVM_OPTIONS
         local = LOCAL if master.partition("[")[0] == "local" else {}
+        jvm += java_options() if local else ""
         options = f"{jvm} -Dlog4j2.configurationFile={log.as_uri()}"
         results = {} if "spark.driver.memory" in settings else RESULTS
         merged = {**STATIC, **local, **results, "spark.driver.extraJavaOptions": options, **settings}

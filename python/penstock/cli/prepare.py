@@ -1,0 +1,92 @@
+"""``penstock prepare``: let Spark start faster on this machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from penstock.cli.report import guard
+from penstock.errors import ConfigurationError
+
+_TIMEOUT = 600
+"""Seconds."""
+_EXIT = 120
+"""Seconds that the JVM may take to write its archive."""
+
+
+@click.command(
+    name="prepare",
+    epilog="""\b
+Examples:
+  penstock prepare                       once per machine, and again for another Java or Spark
+""",
+)
+def command() -> None:
+    """Let Spark start faster on this machine.
+
+    Runs a small job, and keeps the classes that Spark has loaded for it in a file of about 160 MB in the cache folder,
+    ~/.cache/penstock. Jobs with a local master start in half the CPU time of the JVM from then on. Deleting the file
+    undoes it.
+    """
+    with guard():
+        click.echo(f"written: {prepare()}")
+
+
+def prepare() -> Path:
+    """Write the archive; it replaces an older one when it is whole.
+
+    Raises:
+        ConfigurationError: there is no Java, or it cannot do this.
+    """
+    from penstock.spark.class_archive import archive_path
+    from penstock.spark.session import check_java
+
+    check_java()
+    target = archive_path()
+    if target is None:
+        raise ConfigurationError(
+            "This Java does not say which it is: there is no file `release` in its folder. Set JAVA_HOME to a whole "
+            "installation of Java 17 or newer."
+        )
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        made = Path(folder, "classes.jsa")
+        child = [sys.executable, "-m", "penstock.cli.prepare", str(made)]
+        without = {**os.environ, "XDG_CACHE_HOME": folder}  # no archive is made with the help of another
+        run = subprocess.run(child, env=without, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
+        if run.returncode or not made.is_file():
+            raise ConfigurationError(f"Java did not write its archive of classes. It said: {_last(run)}")
+        os.replace(made, target)
+    return target
+
+
+def _last(run: subprocess.CompletedProcess[str]) -> str:
+    return (run.stdout + run.stderr).strip()[-1_000:] or f"nothing, with status {run.returncode}"
+
+
+def _record(path: str) -> None:
+    """In a process of its own: run a job, and wait until the JVM has ended, which is when it writes the archive."""
+    from pyspark import SparkContext
+
+    from penstock.common import Configuration, Types
+    from penstock.datastream import StreamExecutionEnvironment
+
+    settings = Configuration().set_string("spark.driver.extraJavaOptions", f"-XX:ArchiveClassesAtExit={path}")
+    env = StreamExecutionEnvironment.get_execution_environment(settings, master="local[2]").set_parallelism(2)
+    keyed = env.generate_sequence(1, 100).key_by(lambda number: number % 7, key_type=Types.LONG())
+    with keyed.sum(0).execute_and_collect("prepare") as found:
+        assert len(list(found)) == 100
+    gateway: Any = SparkContext._gateway
+    gateway.shutdown()
+    gateway.proc.stdin.close()  # what the JVM takes for its end
+    gateway.proc.wait(_EXIT)
+
+
+if __name__ == "__main__":
+    _record(sys.argv[1])
