@@ -1081,6 +1081,22 @@ class KeyedFold:
             results: takes the reduction after each record; when an error stops it, those before.
         """
 
+    def add_columns(self, data: bytes) -> list[Any] | None:
+        """Reduce a buffer of pairs, a text that is the key and an integer, without making records of it.
+
+        A key that occurs in it several times is looked up once.
+
+        Args:
+            data: a buffer of typed columns.
+
+        Returns:
+            The reduction after each record, in order. None if the buffer holds something else, or what has been reached does
+            not fit; then nothing has been done.
+
+        Raises:
+            ValueError: these bytes are no buffer.
+        """
+
     def flush(self) -> None:
         """Write everything back into the table."""
 

@@ -320,3 +320,49 @@ def test_other_fields_are_those_of_the_first_record():
     assert table == {"k": ("k", "first", 6)}
     with pytest.raises(ValueError, match="sum, min or max"):
         _native.KeyedFold(table, "mean", 0, None)
+
+
+PAIRS = st.tuples(st.sampled_from(["a", "b", "a key that does not lie in the table itself", ""]), st.integers(-5, 5))
+ODD = st.one_of(
+    FOLDED, st.tuples(st.integers(0, 3), st.text(max_size=1)), st.tuples(st.text(max_size=1), st.just(2**63 - 1))
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(st.lists(PAIRS, min_size=1, max_size=12) | st.lists(ODD, min_size=1, max_size=4), max_size=6),
+    st.sampled_from(["sum", "min", "max"]),
+    st.integers(0, 1),
+)
+def test_buffers_of_pairs_are_folded_as_their_records_are(batches, kind, position):
+    """A buffer either gives what its records give one by one, or changes nothing."""
+    reduce = (SumAggregator(position) if kind == "sum" else ComparableAggregator(position, kind)).reduce
+    one, other = {}, {}
+    fold, twin = (_native.KeyedFold(table, kind, position, reduce) for table in (one, other))
+    for values in batches:
+        values = [value[::-1] for value in values] if position == 0 else values
+        keys = [value[1 - position] if len(value) > 1 else value[0] for value in values]
+        data = _native.encode_columns(values, 1 - position, b"")
+        results = None if data is None else fold.add_columns(data)
+        expected, got = [], []
+        error = outcome(lambda: twin.add(keys, values, expected))  # noqa: B023
+        if results is None:
+            assert repr(outcome(lambda: fold.add(keys, values, got))) == repr(error)  # noqa: B023
+            assert repr(got) == repr(expected)
+        else:
+            assert error is None
+            assert repr(results) == repr(expected)
+    fold.flush()
+    twin.flush()
+    assert sorted(map(repr, one.items())) == sorted(map(repr, other.items()))
+
+
+def test_a_buffer_of_pairs_is_folded_at_once():
+    fold = _native.KeyedFold({}, "sum", 1, SumAggregator(1).reduce)
+    values = [("a", 1), ("b", 2), ("a", 3)]
+    assert fold.add_columns(_native.encode_columns(values, 0, b"")) == [("a", 1), ("b", 2), ("a", 4)]
+    assert fold.add_columns(_native.encode_columns(values, 0, b"extra")) is None
+    assert fold.add_columns(_native.encode_columns([("a", 2**63 - 1)], 0, b"")) is None
+    assert fold.add_columns(_native.encode_columns([("a", 1)], 0, b"")) == [("a", 5)]
+    with pytest.raises(ValueError, match="no buffer"):
+        fold.add_columns(_native.encode_columns(values, 0, b"")[:-1])

@@ -28,6 +28,7 @@ from penstock.runtime.outputs import (
     Copy,
     CopyingChainingOutput,
     CountingOutput,
+    Feed,
     HeadFeed,
     Output,
     RecordWriterOutput,
@@ -132,7 +133,7 @@ class OperatorChain:
             feed, batch = self._fusion.input_feed(0, number), self._head_batch
             if batch is None:
                 return lambda values, timestamp, keys: feed(values, timestamp)
-            return self._batched(batch, feed, self._fusion.results_feed(0))
+            return self._batched(batch, feed, self._results_feed)
         collect = self.head.input(number)
 
         def one_by_one(values: list[Any], timestamp: int | None, keys: list[Any] | None) -> None:
@@ -146,6 +147,19 @@ class OperatorChain:
         """One for all inputs and both kinds of feeds, because it may hold state back from the tables."""
         functions = self._options.functions
         return None if functions is None else self.head.batch(functions)
+
+    def columns_feed(self) -> tuple[Callable[[bytes], list[Any] | None], Feed] | None:
+        """The head's work on a buffer of typed columns, if it can do that, and what takes the results of one
+        timestamp."""
+        batch = None if self._fusion is None else self._head_batch
+        if self._fusion is None or batch is None:
+            return None
+        return batch.columns, self._results_feed
+
+    @cached_property
+    def _results_feed(self) -> Feed:
+        assert self._fusion is not None
+        return self._fusion.results_feed(0)
 
     def _batched(self, batch: Batch, slow: _Take, rest: _Take) -> Any:
         """The head's work on many records at once, then the rest of the chain on the results.
@@ -161,7 +175,7 @@ class OperatorChain:
             results: list[Any] = []
             failure = None
             try:
-                if not batch(values, keys, results):
+                if not batch.run(values, keys, results):
                     slow(values, times)
                     return
             except Exception as error:

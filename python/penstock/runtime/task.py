@@ -7,11 +7,13 @@ exactly the attempt whose output was consumed.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
+from itertools import islice
 from typing import Any, TypeVar
 
 from penstock.runtime.chain import OperatorChain
 from penstock.runtime.codec import decode
+from penstock.runtime.columns import TAG as COLUMNS
 from penstock.runtime.config import JobConfig, OperatorConfig, PendingFile, TaskReport, VertexConfig
 from penstock.runtime.context import OperatorContext
 from penstock.runtime.exchange import DRIVER, REPORT, Arrival, Channel, InputGate, Row, payload
@@ -19,7 +21,7 @@ from penstock.runtime.failure import OperatorFailure, exit_error, job_error
 from penstock.runtime.fusion import TimedFeed
 from penstock.runtime.operators.source import SourceOperator
 from penstock.runtime.outbox import Outbox
-from penstock.runtime.outputs import HeadFeed
+from penstock.runtime.outputs import Feed, HeadFeed
 from penstock.runtime.signals import STATUS, WATERMARK, Signals
 from penstock.runtime.stamps import timestamps
 from penstock.runtime.steps import deep, next_stride
@@ -57,6 +59,7 @@ class Task:
         self._feeds: dict[int, HeadFeed] = {}
         self._timed_feeds: dict[int, TimedFeed] = {}
         self._valves: dict[int, Valve] = {}
+        self._columns: tuple[Callable[[bytes], list[Any] | None], Feed] | None = None
         self._stride = 1
         self._round = 0
         self._active = True
@@ -131,6 +134,7 @@ class Task:
         edges, channels, head = self._vertex.inputs, self._gate.channels, chain.head
         valves = {n: Valve(channels[n], head.watermark(n), self._toggle) for n in sorted(channels)}
         self._feeds = {n: chain.feed(n) for n in sorted(channels)}
+        self._columns = chain.columns_feed()
         self._numbers = {each.edge: each.input for each in edges}
         self._valves = {each.edge: valves[each.input] for each in edges}
 
@@ -183,9 +187,13 @@ class Task:
                 yield from self._drain()
 
     def _read(self, channel: Channel, data: bytes) -> Iterator[Row]:
+        self._bytes_read += len(data)
+        results = None if self._columns is None or data[0] != COLUMNS else self._columns[0](data)
+        if self._columns is not None and results is not None:
+            self._records_read += len(results)
+            return self._feed_to(self._columns[1], results)
         values, stamps, signals, keys = decode(data, self._functions)
         self._records_read += len(values)
-        self._bytes_read += len(data)
         times = timestamps(stamps, len(values)) if stamps else None
         if signals:
             return self._feed_mixed(channel, values, times, signals)
@@ -194,15 +202,21 @@ class Task:
     def _feed(self, number: int, values: list[Any], times: Times, keys: list[Any] | None = None) -> Iterator[Row]:
         """The records of a buffer into the chain, and its rows out: one record may be a split of a file or explode
         into millions, so rows that pile up leave after each."""
+        if times is not None:
+            timed = self._timed_feed(number)
+            return self._feed_to(lambda some, _: timed(some, times), values)
+        feed = self._feeds[number]
+        if keys is None:
+            return self._feed_to(lambda some, time: feed(some, time, None), values)
+        rest = iter(keys)
+        return self._feed_to(lambda some, time: feed(some, time, list(islice(rest, len(some)))), values)
+
+    def _feed_to(self, feed: Feed, values: list[Any]) -> Iterator[Row]:
         position = 0
         while position < len(values):
-            stop = position + self._stride
-            some = values[position:stop]
-            if times is None:
-                self._feeds[number](some, None, None if keys is None else keys[position:stop])
-            else:
-                self._timed_feed(number)(some, times)
-            position = stop
+            some = values[position : position + self._stride]
+            feed(some, None)
+            position += len(some)
             self._stride = next_stride(self._stride, self._backlog())
             yield from self._drain()
 

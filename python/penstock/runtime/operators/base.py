@@ -37,9 +37,21 @@ from penstock.runtime.partition import KeyPartition
 from penstock.runtime.signals import Advance, LatencyMarker
 
 S = TypeVar("S", bound="StreamOperator")
-Batch = Callable[[list[Any], "list[Any] | None", list[Any]], bool]
-"""Takes records, their keys if these are known, and a list for the results, one per record. Returns False where it
-cannot, and has done nothing then; when it raises, the list has the results before."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """An operator's work on many records at once, up to emitting the results.
+
+    Attributes:
+        run: takes records, their keys if these are known, and a list for the results, one per record. Returns False
+            where it cannot, and has done nothing then; when it raises, the list has the results before.
+        columns: takes a buffer of typed columns and returns the results; None where it cannot, and has done nothing
+            then.
+    """
+
+    run: Callable[[list[Any], list[Any] | None, list[Any]], bool]
+    columns: Callable[[bytes], list[Any] | None] = lambda data: None
 
 
 @dataclass(frozen=True, eq=False)

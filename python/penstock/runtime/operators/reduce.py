@@ -89,7 +89,7 @@ class _GroupedReduce(LiveOperator):
         state, select = self.context.keyed_state(keyed), quick(keyed.selector())
         if not state.has_own_forms:
             return None
-        reduce, settle = _native_reduction(functions, state, reducer)
+        reduce, columns, settle = _native_reduction(functions, state, reducer)
 
         def run(values: list[Any], keys: list[Any] | None, results: list[Any]) -> bool:
             if keys is None:
@@ -104,7 +104,7 @@ class _GroupedReduce(LiveOperator):
             reduce(keys, values, results)
             return True
 
-        return run
+        return Batch(run, columns)
 
     def fragment(self) -> Fragment:
         assert self.keyed is not None
@@ -123,17 +123,22 @@ class _GroupedReduce(LiveOperator):
 
 def _native_reduction(
     functions: ModuleType, state: KeyedState, reducer: SumAggregator | ComparableAggregator
-) -> tuple[Callable[[list[Any], list[Any], list[Any]], None], Callable[[], None]]:
-    """What takes keys, records, and a list for the results; and what brings the table up to date."""
+) -> tuple[Callable[..., None], Callable[[bytes], list[Any] | None], Callable[[], None]]:
+    """What takes keys, records, and a list for the results; what takes typed columns; what brings the table up to
+    date."""
     table, position = state.table(STATE), reducer.position
     kind = "sum" if isinstance(reducer, SumAggregator) else reducer.kind
     keeps_record = isinstance(reducer, ComparableAggregator) and reducer.by
     if keeps_record or type(position) is not int or position < 0:
         reduce = functions.reduce_by_key
-        return lambda keys, values, results: reduce(table, keys, values, reducer.reduce, -1, results), lambda: None
+        return (
+            lambda keys, values, results: reduce(table, keys, values, reducer.reduce, -1, results),
+            lambda data: None,
+            lambda: None,
+        )
     fold = functions.KeyedFold(table, kind, position, reducer.reduce)
     state.caches.append(fold.flush)
-    return fold.add, fold.flush
+    return fold.add, fold.add_columns, fold.flush
 
 
 _LINES = (

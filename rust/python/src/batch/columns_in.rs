@@ -40,7 +40,8 @@ impl<'py> Objects<'py> {
     }
 }
 
-fn listed<'py>(py: Python<'py>, count: usize, objects: impl Iterator<Item = Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyList>> {
+/// A list of objects.
+pub fn listed<'py>(py: Python<'py>, count: usize, objects: impl Iterator<Item = Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyList>> {
     // SAFETY: a new list has room for as many as it was made for, and takes over a reference to each
     unsafe {
         let list = Bound::from_owned_ptr_or_err(py, ffi::PyList_New(count as ffi::Py_ssize_t))?;
@@ -84,7 +85,8 @@ pub fn decode_columns<'py>(
     Ok((objects.into_list(py)?, keys, extras))
 }
 
-fn broken() -> PyErr {
+/// The error of bytes that are no buffer.
+pub fn broken() -> PyErr {
     PyValueError::new_err("these bytes are no buffer of columns")
 }
 

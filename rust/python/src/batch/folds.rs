@@ -1,11 +1,15 @@
 //! Running sums, minima and maxima per key, of records that are plain tuples.
 
+use std::collections::HashMap;
+
+use penstock_runtime::columns::{Broken, Kind, Reader, TAG};
 use penstock_runtime::folds::{Fold, Key, Slot, Slots};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
+use super::columns_in::{broken, listed};
 use super::objects::{Item, field, items, long, text, tuple};
 
 /// Records whose slots are looked up before anything is done with them.
@@ -68,6 +72,54 @@ impl KeyedFold {
         Ok(())
     }
 
+    /// Reduce a buffer of pairs, a text that is the key and an integer, without making records of it.
+    ///
+    /// A key that occurs in it several times is looked up once.
+    ///
+    /// Args:
+    ///     data: a buffer of typed columns.
+    ///
+    /// Returns:
+    ///     The reduction after each record, in order. None if the buffer holds something else, or what has been reached does
+    ///     not fit; then nothing has been done.
+    ///
+    /// Raises:
+    ///     ValueError: these bytes are no buffer.
+    fn add_columns<'py>(&mut self, py: Python<'py>, data: &[u8]) -> PyResult<Option<Bound<'py, PyList>>> {
+        let Some(pairs) = Pairs::read(data, self.position).map_err(|Broken| broken())? else { return Ok(None) };
+        let mut keys = Vec::with_capacity(pairs.texts.len());
+        let mut reached = Vec::with_capacity(pairs.texts.len());
+        for text in &pairs.texts {
+            let object = PyString::new(py, text).into_any();
+            let Some(before) = self.reached(text, &object)? else { return Ok(None) };
+            keys.push(object);
+            reached.push(before);
+        }
+        let mut values = Vec::with_capacity(pairs.codes.len());
+        for (&code, &number) in pairs.codes.iter().zip(&pairs.numbers) {
+            let next = match reached[code] {
+                None => Some(number),
+                Some(before) => self.fold.apply(before, number),
+            };
+            if next.is_none() {
+                return Ok(None);
+            }
+            reached[code] = next;
+            values.extend(next);
+        }
+        for (text, value) in pairs.texts.iter().zip(reached) {
+            let (Some(value), key) = (value, Key::Text(text)) else { continue };
+            match self.slots.get(key) {
+                Some(slot) => slot.value = value,
+                None => self.slots.insert(key, value, Rest::Key(2)),
+            }
+        }
+        let position = self.position;
+        let result = |(&code, value): (&usize, i64)| repeated(keys[code].as_borrowed(), 2, position, value);
+        let results: Vec<_> = pairs.codes.iter().zip(values).map(result).collect::<PyResult<_>>()?;
+        listed(py, results.len(), results.into_iter()).map(Some)
+    }
+
     /// Write everything back into the table.
     fn flush(&mut self, py: Python<'_>) -> PyResult<()> {
         let (table, position) = (self.table.bind(py), self.position);
@@ -110,6 +162,18 @@ impl KeyedFold {
         replaced(before, self.position, next).map(Some)
     }
 
+    /// What a key has reached, `Some(None)` for nothing yet; `None` if that is not an integer beside the key.
+    fn reached(&mut self, wanted: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<Option<i64>>> {
+        if let Some(slot) = self.slots.get(Key::Text(wanted)) {
+            return Ok(matches!(slot.rest, Rest::Key(2)).then_some(Some(slot.value)));
+        }
+        let Some(current) = self.table.bind(object.py()).get_item(object)? else { return Ok(Some(None)) };
+        let Some((before, value)) = self.fitting(current.as_borrowed()) else { return Ok(None) };
+        // SAFETY: there are two fields
+        let same = before.len() == 2 && text(unsafe { field(before, 1 - self.position) }) == Some(wanted);
+        Ok(same.then_some(Some(value)))
+    }
+
     /// The reduction after a record by the table and the Python function.
     fn reduced<'py>(&mut self, key: Item<'_, 'py>, value: Item<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
         let py = key.py();
@@ -131,6 +195,64 @@ impl KeyedFold {
         // SAFETY: the position is below the length
         long(unsafe { field(record, self.position) }).map(|number| (record, number))
     }
+}
+
+/// The columns of a buffer of pairs.
+struct Pairs<'a> {
+    /// Different keys.
+    texts: Vec<&'a str>,
+    /// Of each record, the index of its key.
+    codes: Vec<usize>,
+    /// Of each record, the integer.
+    numbers: Vec<i64>,
+}
+
+impl<'a> Pairs<'a> {
+    /// The columns, if they are a text that is the key and an integer at the position, and nothing travels with them.
+    fn read(data: &'a [u8], position: usize) -> Result<Option<Self>, Broken> {
+        let mut reader = Reader::new(data);
+        let (tag, key, count, extras) = (reader.byte()?, reader.byte()?, reader.count()?, reader.length()?);
+        if tag != TAG || position > 1 || usize::from(key) != 1 - position || extras > 0 {
+            return Ok(None);
+        }
+        if reader.kind()? != (Kind::Tuples, false) || reader.byte()? != 2 {
+            return Ok(None);
+        }
+        let (mut keys, mut numbers) = (None, None);
+        for column in 0..2 {
+            match (reader.kind()?, column == position) {
+                ((Kind::Ints, false), true) => numbers = Some(reader.ints(count)?.to_vec()),
+                ((Kind::Texts, false), false) => keys = Some(distinct(reader.strings(count)?)),
+                ((Kind::Coded, false), false) => {
+                    let different = reader.count()?;
+                    let texts = reader.strings(different)?;
+                    keys = Some((texts, indices(reader.ints(count)?.to_vec(), different)?));
+                }
+                _ => return Ok(None),
+            }
+        }
+        let (Some((texts, codes)), Some(numbers), true) = (keys, numbers, reader.is_empty()) else { return Err(Broken) };
+        let texts = texts.into_iter().map(std::str::from_utf8).collect::<Result<_, _>>().map_err(|_| Broken)?;
+        Ok(Some(Self { texts, codes, numbers }))
+    }
+}
+
+/// The different texts among some, and of each the index of its equal among these.
+fn distinct(texts: Vec<&[u8]>) -> (Vec<&[u8]>, Vec<usize>) {
+    let (mut first, mut codes) = (Vec::with_capacity(texts.len()), Vec::with_capacity(texts.len()));
+    let mut known = HashMap::with_capacity(texts.len());
+    for text in texts {
+        codes.push(*known.entry(text).or_insert_with(|| {
+            first.push(text);
+            first.len() - 1
+        }));
+    }
+    (first, codes)
+}
+
+fn indices(codes: Vec<i64>, different: usize) -> Result<Vec<usize>, Broken> {
+    let index = |code| usize::try_from(code).ok().filter(|&code| code < different).ok_or(Broken);
+    codes.into_iter().map(index).collect()
 }
 
 fn plain_key<'a>(key: Item<'a, '_>) -> Option<Key<'a>> {
