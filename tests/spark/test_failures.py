@@ -60,5 +60,5 @@ def test_more_results_than_the_driver_takes_are_explained():
         "Job aborted: Total size of serialized results of 3 tasks is bigger than spark.driver.maxResultSize 192.0 MiB"
     )
     failure = local_failure(RuntimeError(f"{text}\n\tat java.lang.Thread.run"))
-    assert "Write to files instead; or set spark.driver.memory" in str(failure)
+    assert "Write to files instead, or set spark.driver.memory" in str(failure)
     assert "java" not in str(failure)

@@ -7,10 +7,11 @@ import threading
 
 import pytest
 
-from penstock.errors import ConfigurationError
+from penstock.datastream import StreamExecutionEnvironment
+from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.spark import SparkExecutor
 from penstock.spark.lowering import _without_pandas
-from penstock.spark.session import check_java, job_session
+from penstock.spark.session import _limit_results, check_java, job_session
 
 
 def test_a_missing_java_is_explained(monkeypatch, tmp_path):
@@ -65,3 +66,23 @@ def test_settings_of_a_job_in_a_given_session_work_or_are_refused(spark):
         SparkExecutor(spark)._session({"spark.executor.memory": "7g"})
     with pytest.raises(ConfigurationError, match="Drop one"):
         SparkExecutor(spark, master="local[3]")
+
+
+def test_results_are_limited_to_a_share_of_the_driver(spark):
+    conf = spark.sparkContext._jsc.sc().conf()
+    before = conf.get("spark.driver.maxResultSize", "")
+    try:
+        conf.remove("spark.driver.maxResultSize")
+        _limit_results(spark)
+        limit = conf.get("spark.driver.maxResultSize")
+        assert int(limit.removesuffix("b")) == spark._jvm.java.lang.Runtime.getRuntime().maxMemory() // 5
+        conf.set("spark.driver.maxResultSize", "7m")
+        _limit_results(spark)
+        assert conf.get("spark.driver.maxResultSize") == "7m"
+        text = StreamExecutionEnvironment.get_execution_environment(spark=spark).from_collection(["x" * 1000] * 9000)
+        with pytest.raises(JobExecutionError, match=r"spark\.driver\.memory"):
+            text.map(lambda line: line + line).execute_and_collect()
+    finally:
+        conf.remove("spark.driver.maxResultSize")
+        if before:
+            conf.set("spark.driver.maxResultSize", before)

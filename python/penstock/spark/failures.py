@@ -56,9 +56,9 @@ def local_failure(error: BaseException) -> JobExecutionError:
     found = _PATTERN.search(text)
     if found is None and "spark.driver.maxResultSize" in text:
         return JobExecutionError(
-            "The job prints or collects more than the driver takes (spark.driver.maxResultSize). Write to files "
-            "instead; or set spark.driver.memory to six times as much as the job sends, and spark.driver.maxResultSize "
-            "to as much."
+            "The job prints or collects more than Spark's driver has memory for. Write to files instead, or set "
+            "spark.driver.memory to six times as much as the job prints and collects (spark.driver.maxResultSize is a "
+            "fifth of it, unless you set that too)."
         )
     if found is None:
         return JobExecutionError(f"Spark could not run the job: {_advice(text)}{type(error).__name__}: {text.strip()}")

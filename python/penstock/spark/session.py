@@ -33,9 +33,10 @@ STATIC = {
 }
 """Settings of a session of our own, unless the user sets them."""
 
-RESULTS = {"spark.driver.maxResultSize": "192m"}
-"""How much a job may send to the driver where the driver's memory is Spark's default, 1 GiB, of which a result takes
-about four times its size. Spark's own limit lies beyond that, and a job whose result does not fit hangs for ever."""
+RESULT_SHARE = 5
+"""A job may send this fraction of the driver's memory to the driver, unless ``spark.driver.maxResultSize`` is set. A
+result takes about four times its size there, and one that does not fit makes the job hang for ever; Spark's own limit
+is 1 GiB, which is all the memory that its driver has by default."""
 
 LOCAL = {"spark.python.daemon.module": "penstock.spark.daemon"}
 """Settings of a session of our own where its workers have this Python and this package. With the daemon a worker
@@ -142,8 +143,7 @@ def _start(master: str, settings: Mapping[str, str]) -> Any:
         local = LOCAL if master.partition("[")[0] == "local" else {}
         jvm += java_options() if local else ""
         options = f"{jvm} -Dlog4j2.configurationFile={log.as_uri()}"
-        results = {} if "spark.driver.memory" in settings else RESULTS
-        merged = {**STATIC, **local, **results, "spark.driver.extraJavaOptions": options, **settings}
+        merged = {**STATIC, **local, "spark.driver.extraJavaOptions": options, **settings}
         if "spark.driver.extraJavaOptions" in settings:
             merged["spark.driver.extraJavaOptions"] = f"{options} {settings['spark.driver.extraJavaOptions']}"
         builder = SparkSession.builder.master(master)
@@ -151,12 +151,23 @@ def _start(master: str, settings: Mapping[str, str]) -> Any:
             builder = builder.config(key, value)
         try:
             with quiet_start():
-                return builder.getOrCreate()
+                session = builder.getOrCreate()
         except PySparkRuntimeError as error:
             raise ConfigurationError(
                 f"Spark did not start with the master {master!r}: {error}. Its own message stands above; usual "
                 "causes are a Java older than 17, too little memory, or a wrong setting."
             ) from error
+    _limit_results(session)
+    return session
+
+
+def _limit_results(session: Any) -> None:
+    """See :data:`RESULT_SHARE`. The settings files of a Spark installation, too, can set limit and memory, so both are
+    asked for once Spark has started."""
+    conf = session.sparkContext._jsc.sc().conf()
+    if not conf.contains("spark.driver.maxResultSize"):
+        memory = session._jvm.java.lang.Runtime.getRuntime().maxMemory()
+        conf.set("spark.driver.maxResultSize", f"{memory // RESULT_SHARE}b")
 
 
 def check_java() -> None:
