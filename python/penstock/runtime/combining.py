@@ -31,7 +31,7 @@ _INTEGERS: dict[BasicType, type] = dict.fromkeys(
 )
 _COMPARED: dict[BasicType, type] = {**_INTEGERS, BasicType.STRING: str, BasicType.CHAR: str, BasicType.BOOLEAN: bool}
 
-_UNLOOKED = 1 << 16
+_OFTEN, _SELDOM = 1 << 16, 1 << 19
 """Records between two looks at how many keys there are."""
 
 
@@ -97,7 +97,7 @@ class NativeSums:
         kind = "sum" if isinstance(reducer, SumAggregator) else reducer.kind
         self._fold = functions.KeyedFold(self._table, kind, reducer.position, reducer.reduce)
         self._field: Callable[[Any], Any] = itemgetter(reducer.position)
-        self._since = 0
+        self._since, self._due = 0, _OFTEN
 
     def add(self, keys: list[Any], values: list[Any]) -> bool:
         """Take a batch of records without timestamps; False if it has not, as some are not of the declared type.
@@ -117,19 +117,24 @@ class NativeSums:
         self._since += len(values)
         return True
 
-    def count(self) -> int:
-        """How many keys there are; a few more may have come since the last look."""
-        if self._since >= _UNLOOKED:
-            self._fold.flush()
-            self._since = 0
-        return len(self._table)
+    def exceeds(self, keys: int) -> bool:
+        """Whether there are more keys than that, as far as anybody knows: a look costs O(keys), so the next one is due
+        when there would be as many if new ones came as fast as before the last."""
+        if self._since < self._due:
+            return False
+        before = len(self._table)
+        self._fold.flush()
+        new = max(len(self._table) - before, 1)
+        self._due = max(_OFTEN, min(_SELDOM, (keys - len(self._table)) * self._since // new))
+        self._since = 0
+        return len(self._table) > keys
 
     def take(self) -> dict[Any, Any]:
         """The results by key; it begins anew."""
         self._fold.flush()
         results = dict(self._table)
         self._table.clear()
-        self._since = 0
+        self._since, self._due = 0, _OFTEN
         return results
 
 

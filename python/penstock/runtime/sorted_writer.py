@@ -192,7 +192,7 @@ class SortedWriter:
         assert self._sums is not None
         size = sum(map(text_size, some))
         self.room = room(size, self.room)
-        if self._sums.count() * (_RECORD + _KEY + size) >= GATHERED_BYTES:
+        if self._sums.exceeds(GATHERED_BYTES // (_RECORD + _KEY + size)):
             self._flush()
 
     def _size(self) -> int:
