@@ -1130,6 +1130,20 @@ class KeyRouter:
             ValueError: there are not as many keys as records.
         """
 
+    def split_by_field(
+        self, field: int, values: list[Any], assign: Callable[[Any], int]
+    ) -> list[tuple[int, list[Any]]] | None:
+        """The same where a field of the records is the key.
+
+        Args:
+            field: its position.
+            values: the records.
+            assign: as for ``split``.
+
+        Returns:
+            Channel and records; None, where some records are not plain tuples with such a field.
+        """
+
 def are_immutable(values: list[Any]) -> bool:
     """Whether no record can change: each is a text, a number, a truth value, bytes, None, or a tuple of them.
 

@@ -366,3 +366,18 @@ def test_a_buffer_of_pairs_is_folded_at_once():
     assert fold.add_columns(_native.encode_columns([("a", 1)], 0, b"")) == [("a", 5)]
     with pytest.raises(ValueError, match="no buffer"):
         fold.add_columns(_native.encode_columns(values, 0, b"")[:-1])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(FOLDED, max_size=12), st.integers(0, 2), st.integers(1, 3))
+def test_records_are_distributed_by_a_field_as_by_their_keys(values, field, channels):
+    router = _native.KeyRouter(native_code(None), 128, channels)
+    assign = ChannelAssigner(KeyHash(None), 128, channels).assign
+    fits = all(len(value) > field for value in values)
+    got = outcome(lambda: router.split_by_field(field, values, assign))
+    if fits:
+        keys = [value[field] for value in values]
+        expected = outcome(lambda: router.split(keys, values, assign)[0])
+        assert repr(got) == repr(expected)
+    else:
+        assert got is None

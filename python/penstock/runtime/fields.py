@@ -17,16 +17,18 @@ _FIELDS = 16
 """Positions that are recognised."""
 
 
+def field_of(selector: Callable[[Any], Any]) -> int | None:
+    """The position of the field that a function takes; None where it is not known to take one."""
+    return _shapes().get(_shape(selector)) if type(selector) is FunctionType else None
+
+
 def quick(selector: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A selector with the same results that costs less, or the selector itself.
 
     What it raises comes without the user's line: whoever wants to show that calls the selector itself.
     """
-    if type(selector) is FunctionType:
-        position = _shapes().get(_shape(selector))
-        if position is not None:
-            return itemgetter(position)
-    return selector
+    position = field_of(selector)
+    return selector if position is None else itemgetter(position)
 
 
 def _shape(function: FunctionType) -> tuple[Any, ...]:

@@ -23,7 +23,7 @@ from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
 from penstock.runtime.binding import bind
 from penstock.runtime.columns import UNKNOWN
-from penstock.runtime.fields import quick
+from penstock.runtime.fields import field_of, quick
 from penstock.runtime.javahash import KeyHash, native_code
 from penstock.runtime.keygroups import ChannelAssigner
 
@@ -192,10 +192,13 @@ def splitter(
 
 def _by_key(partition: KeyPartition, max_parallelism: int, channels: int, router: Any) -> Splitter:
     key_of, split_by = partition.selector(), router.split
-    quick_key_of = quick(key_of)
+    field, quick_key_of = field_of(key_of), quick(key_of)
     assign = ChannelAssigner(KeyHash(partition.key_type), max_parallelism, channels).assign
 
     def split(values: list[Any]) -> Split:
+        parts = None if field is None else router.split_by_field(field, values, assign)
+        if field is not None and parts is not None:
+            return parts, field
         try:
             keys = list(map(quick_key_of, values))
         except Exception:  # raised again, if it is, in the user's own line

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyList};
 
-use super::objects::{Item, fields, items, key_field, long, text, tuple};
+use super::objects::{Item, field as field_of, fields, items, key_field, long, text, tuple};
 
 /// Flink's longest tuple.
 const MAX_ARITY: usize = 25;
@@ -62,8 +62,44 @@ impl KeyRouter {
             return Err(PyValueError::new_err("there are not as many keys as records"));
         }
         let field = key_field(keys, values);
+        Ok((self.parts(keys.py(), items(keys).into_iter(), values, assign)?, field))
+    }
+
+    /// The same where a field of the records is the key.
+    ///
+    /// Args:
+    ///     field: its position.
+    ///     values: the records.
+    ///     assign: as for ``split``.
+    ///
+    /// Returns:
+    ///     Channel and records; None, where some records are not plain tuples with such a field.
+    fn split_by_field<'py>(
+        &self,
+        field: usize,
+        values: &Bound<'py, PyList>,
+        assign: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Vec<(u32, Bound<'py, PyList>)>>> {
+        let key = |value| {
+            let record = tuple(value).filter(|record| field < record.len())?;
+            // SAFETY: the position is below the length
+            Some(unsafe { field_of(record, field) })
+        };
+        let keys: Option<Vec<_>> = items(values).into_iter().map(key).collect();
+        keys.map(|keys| self.parts(values.py(), keys.into_iter(), values, assign)).transpose()
+    }
+}
+
+impl KeyRouter {
+    fn parts<'a, 'py>(
+        &self,
+        py: Python<'py>,
+        keys: impl Iterator<Item = Item<'a, 'py>>,
+        values: &'a Bound<'py, PyList>,
+        assign: &Bound<'py, PyAny>,
+    ) -> PyResult<Vec<(u32, Bound<'py, PyList>)>> {
         let mut parts: Vec<Vec<Item<'_, 'py>>> = vec![Vec::new(); self.channels.count() as usize];
-        for (key, value) in items(keys).into_iter().zip(items(values)) {
+        for (key, value) in keys.zip(items(values)) {
             let channel = match hash_of(key, &self.key_type, DEPTH) {
                 Some(hash) => self.channels.of_hash(hash),
                 None => assign.call1((key,))?.extract()?,
@@ -71,8 +107,7 @@ impl KeyRouter {
             parts.get_mut(channel as usize).ok_or_else(|| PyValueError::new_err("no such channel"))?.push(value);
         }
         let filled = parts.into_iter().enumerate().filter(|(_, part)| !part.is_empty());
-        let lists = filled.map(|(channel, part)| Ok((channel as u32, PyList::new(keys.py(), part)?)));
-        Ok((lists.collect::<PyResult<_>>()?, field))
+        filled.map(|(channel, part)| Ok((channel as u32, PyList::new(py, part)?))).collect()
     }
 }
 
