@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from penstock.common import Configuration, Types
+from penstock.common import Configuration, Time, Types, WatermarkStrategy
 from penstock.datastream import (
+    AsyncDataStream,
+    AsyncFunction,
     DataStreamUtils,
     KeyedProcessFunction,
     RuntimeExecutionMode,
@@ -217,3 +219,41 @@ def test_settings_are_looked_at_before_anything_starts(key):
 def test_a_mode_that_is_none_is_refused():
     with pytest.raises(Exception, match="RuntimeExecutionMode"):
         environment().set_runtime_mode("BATCH")  # type: ignore[arg-type]
+
+
+class Awaited(AsyncFunction):
+    async def async_invoke(self, value: Any) -> Any:
+        return [value]
+
+
+MONOTONOUS = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda value, _: value[1])
+
+AFTER_KEYS: dict[str, Any] = {
+    "map": lambda s: s.map(lambda v: v),
+    "filter": lambda s: s.filter(lambda v: True),
+    "flat_map": lambda s: s.flat_map(lambda v: [v]),
+    "async": lambda s: AsyncDataStream.ordered_wait(s, Awaited(), Time.seconds(60)),
+    "timestamps": lambda s: s.assign_timestamps_and_watermarks(MONOTONOUS),
+    "itself": lambda s: s,
+}
+
+
+@pytest.mark.parametrize("name", AFTER_KEYS)
+def test_operators_without_state_see_keyed_input_sorted(name):
+    env = environment()
+    stream = env.from_collection([("a", 1), ("b", 2), ("a", 3), ("b", 4)]).key_by(lambda v: v[0])
+    assert collected(AFTER_KEYS[name](stream)) in (
+        [("a", 1), ("a", 3), ("b", 2), ("b", 4)],
+        [("b", 2), ("b", 4), ("a", 1), ("a", 3)],
+    )
+
+
+def test_sinks_take_keyed_input(capsys, tmp_path):
+    env = environment()
+    pair = Types.TUPLE([Types.STRING(), Types.INT()])
+    stream = env.from_collection([("a", 1), ("b", 2), ("a", 3)], type_info=pair).key_by(lambda v: v[0])
+    stream.print()
+    stream.write_as_text(str(tmp_path / "out"))
+    env.execute()
+    assert sorted(capsys.readouterr().out.split()) == ["(a,1)", "(a,3)", "(b,2)"]
+    assert sorted((tmp_path / "out").read_text().split()) == ["(a,1)", "(a,3)", "(b,2)"]

@@ -43,7 +43,7 @@ class BatchEdges:
         Raises:
             UnsupportedError: the edge sends records of one key to several subtasks.
         """
-        key = key_of_input(self._operators[edge.target], edge.type_number)
+        key = self._operators[edge.target].key_of_input(edge.type_number)
         if key is not None and edge.partitioner not in _KEPT:
             raise UnsupportedError(
                 f"An operator with a key reads from a {edge.partitioner} edge, which BATCH mode cannot sort by key. "
@@ -91,13 +91,3 @@ class BatchEdges:
                     f"Operator {link.name!r} has a key and is chained to the operator before it, so BATCH mode cannot "
                     "sort its input. Call start_new_chain() on it, or run the program in STREAMING mode."
                 )
-
-
-def key_of_input(operator: StreamOperator, number: int) -> KeyPartition | None:
-    """How an input of an operator is keyed.
-
-    Args:
-        operator: whose.
-        number: of the input: 0, or 1 and 2.
-    """
-    return getattr(operator, "second_keyed", None) if number == 2 else operator.keyed

@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
+from penstock.runtime.codec import decode_value
 from penstock.runtime.config import JobConfig, VertexConfig
 from penstock.runtime.exchange import Channel, InputGate, Row
 from penstock.runtime.fields import quick
-from penstock.runtime.operators.base import LiveOperator
+from penstock.runtime.javahash import KeyHash
+from penstock.runtime.operators.base import StreamOperator
 from penstock.runtime.operators.batch_reduce import BatchReduce
 from penstock.runtime.sorted_merge import KeyMerge, Run, SlotsOf
 from penstock.runtime.sorted_rows import NO_TIME, SORTED, sort_key
 from penstock.runtime.spill import Store
 from penstock.runtime.task import Task
+from penstock.runtime.writer import Fail
 
 _FEW = 8
 """Records that go into the chain without a look in between at what comes out."""
@@ -94,8 +97,8 @@ class BatchTask(Task):
 
     def _slots(self) -> dict[int, SlotsOf]:
         """By edge, what makes the canonical keys of records."""
-        head = self._open().head
-        return {edge.edge: _slots_of(head, edge.input) for edge in self._vertex.inputs if edge.sorted}
+        fail, spec = self._open().head.context.fail, decode_value(self._vertex.operators[0].operator)
+        return {edge.edge: _slots_of(spec, edge.input, fail) for edge in self._vertex.inputs if edge.sorted}
 
     def _by_key(self, runs: Iterator[Run]) -> Iterator[Row]:
         """Sorted records into the chain, and its rows out."""
@@ -123,11 +126,11 @@ class BatchTask(Task):
         super()._dispose()
 
 
-def _slots_of(head: LiveOperator, number: int) -> SlotsOf:
-    keyed, state = head.key_of_input(number), head.context.state
+def _slots_of(spec: StreamOperator, number: int, fail: Fail) -> SlotsOf:
+    """As the operator's state forms keys: by the type of its first one."""
+    keyed = spec.key_of_input(number)
     assert keyed is not None
-    assert state is not None
-    key_of, canonical, fail = quick(keyed.selector()), state.canonical, head.context.fail
+    key_of, canonical = quick(keyed.selector()), KeyHash((spec.keyed or keyed).key_type).canonical
 
     def slots_of(values: list[Any]) -> list[Any]:
         try:

@@ -122,10 +122,6 @@ class KeyedState:
             del namespaces[namespace]
         return value
 
-    def canonical(self, key: Any) -> Any:
-        """The canonical form of a key, by which tables are addressed."""
-        return self._key_hash.canonical(key)
-
     def forget(self) -> None:
         """Forget all keys and their values (BATCH mode: the only key has ended). Tables are emptied, as others hold
         them; those of namespaces go."""

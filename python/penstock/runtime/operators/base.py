@@ -73,6 +73,14 @@ class StreamOperator:
         """A copy of the operator that runs on a keyed stream."""
         return replace(self, keyed=partition)
 
+    def key_of_input(self, number: int) -> KeyPartition | None:
+        """How an input is keyed.
+
+        Args:
+            number: of the input: 0, or 1 and 2.
+        """
+        return self.keyed
+
     @property
     def key_selector(self) -> Any:
         """The key selector, None without a key."""
@@ -159,17 +167,13 @@ class LiveOperator:
         MetricGroup(self.context.metrics).distribution(f"latency.source_id.{marker.operator_id}").update(taken)
         self.output.latency(marker)
 
-    def key_of_input(self, number: int) -> KeyPartition | None:
-        """How an input is keyed."""
-        return self.keyed
-
     def end_key(self) -> None:
         """All records of the current key have come (BATCH mode): fire its timers, and forget it."""
         time, state = self.context.time, self.context.state
         assert isinstance(time, BatchTime)
-        assert state is not None
         time.end_key()
-        state.forget()
+        if state is not None:
+            state.forget()
 
     def measured(self, records_in: int, records_out: int) -> SubtaskMetrics:
         """What the operator reports after its last record, given what it has read and written."""

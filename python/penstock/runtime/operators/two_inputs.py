@@ -38,6 +38,9 @@ class TwoInputOperator(StreamOperator):
         """A copy of the operator that runs on streams with these keys."""
         return replace(self, keyed=first, second_keyed=second)
 
+    def key_of_input(self, number: int) -> KeyPartition | None:
+        return self.second_keyed if number == 2 else self.keyed
+
 
 class LiveTwoInputs(Yielding):
     """An operator of two inputs in one subtask.
@@ -63,9 +66,6 @@ class LiveTwoInputs(Yielding):
                 self.advance(min(watermarks))
 
         return advance
-
-    def key_of_input(self, number: int) -> KeyPartition | None:
-        return self._keys[number - 1]
 
     def with_key_of(self, number: int, process: Collector) -> Collector:
         """``process`` with the key of a record of that input made current before."""
