@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +87,13 @@ def run(
         AssertionError: the process failed; the end of what it said.
     """
     path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(RUNNING)]))
-    cache = {"XDG_CACHE_HOME": str(_prepared() if prepared else FOLDER / "no cache")}
-    environment = {**os.environ, **cache, "PYTHONHASHSEED": "0", "PYTHONPATH": path if engine is None else str(RUNNING)}
+    archive = {"XDG_CACHE_HOME": str(_prepared() if prepared else FOLDER / "no cache")}
+    environment = {
+        **os.environ,
+        **archive,
+        "PYTHONHASHSEED": "0",
+        "PYTHONPATH": path if engine is None else str(RUNNING),
+    }
     command = [str(python(engine)), str(RUNNING / "rounds.py"), json.dumps([asdict(each) for each in programs])]
     process = subprocess.Popen(
         [*command, str(time.time())],
@@ -101,6 +107,7 @@ def run(
     return [Run(**json.loads(line)) for line in out.splitlines() if line.startswith('{"job"')]
 
 
+@cache
 def _prepared() -> Path:
     """A cache folder in which ``penstock prepare`` has left its archive."""
     folder = FOLDER / "cache"
