@@ -9,6 +9,9 @@ use pyo3::types::{PyBool, PyFloat, PyList};
 
 use super::objects::{Item, field as field_of, fields, items, key_field, long, text, tuple};
 
+/// Channels and their records.
+type Parts<'py> = Vec<(u32, Bound<'py, PyList>)>;
+
 /// Flink's longest tuple.
 const MAX_ARITY: usize = 25;
 
@@ -51,13 +54,7 @@ impl KeyRouter {
     ///
     /// Raises:
     ///     ValueError: there are not as many keys as records.
-    #[allow(clippy::type_complexity, reason = "it is a tuple in Python")]
-    fn split<'py>(
-        &self,
-        keys: &Bound<'py, PyList>,
-        values: &Bound<'py, PyList>,
-        assign: &Bound<'py, PyAny>,
-    ) -> PyResult<(Vec<(u32, Bound<'py, PyList>)>, u8)> {
+    fn split<'py>(&self, keys: &Bound<'py, PyList>, values: &Bound<'py, PyList>, assign: &Bound<'py, PyAny>) -> PyResult<(Parts<'py>, u8)> {
         if keys.len() != values.len() {
             return Err(PyValueError::new_err("there are not as many keys as records"));
         }
@@ -74,12 +71,7 @@ impl KeyRouter {
     ///
     /// Returns:
     ///     Channel and records; None, where some records are not plain tuples with such a field.
-    fn split_by_field<'py>(
-        &self,
-        field: usize,
-        values: &Bound<'py, PyList>,
-        assign: &Bound<'py, PyAny>,
-    ) -> PyResult<Option<Vec<(u32, Bound<'py, PyList>)>>> {
+    fn split_by_field<'py>(&self, field: usize, values: &Bound<'py, PyList>, assign: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
         let key = |value| {
             let record = tuple(value).filter(|record| field < record.len())?;
             // SAFETY: the position is below the length
@@ -97,7 +89,7 @@ impl KeyRouter {
         keys: impl Iterator<Item = Item<'a, 'py>>,
         values: &'a Bound<'py, PyList>,
         assign: &Bound<'py, PyAny>,
-    ) -> PyResult<Vec<(u32, Bound<'py, PyList>)>> {
+    ) -> PyResult<Parts<'py>> {
         let mut parts: Vec<Vec<Item<'_, 'py>>> = vec![Vec::new(); self.channels.count() as usize];
         for (key, value) in keys.zip(items(values)) {
             let channel = match hash_of(key, &self.key_type, DEPTH) {
