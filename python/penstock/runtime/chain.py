@@ -34,6 +34,7 @@ from penstock.runtime.outputs import (
     RecordWriterOutput,
     StreamStatus,
     Target,
+    Writer,
     joined,
 )
 from penstock.runtime.partition import seed_of
@@ -72,7 +73,7 @@ class OperatorChain:
         self.form = chain_form(settings)
         self._options = contexts[0].job.exchange
         self.outputs: list[RecordWriterOutput] = []
-        self._writers: list[list[RecordWriter | SortedWriter]] = [[] for _ in contexts]
+        self._writers: list[list[Writer]] = [[] for _ in contexts]
         specs = [_operator(context) for context in contexts]
         gathers, functions = not any(spec.toggles for spec in specs), self._options.functions
         self._fusion = Fusion(gathers=gathers, functions=functions) if self.form == FUSED else None
@@ -102,7 +103,7 @@ class OperatorChain:
         config, result = context.config, []
         writers = self._writers[position]
         for network in config.network:
-            writer = (SortedWriter if network.sorted else RecordWriter)(
+            writer: Writer = (SortedWriter if network.sorted else RecordWriter)(
                 network, self._vertex.parallelism, self._subtask, self._emit, context.fail, self._options
             )
             writers.append(writer)

@@ -81,18 +81,13 @@ def _records(text: str) -> int:
 
 
 def chain_form(settings: Mapping[str, str]) -> str:
-    """The form of operator chains in a program's configuration: ``fused`` unless set.
+    """The form of operator chains in a program's configuration: ``fused`` unless set, one generated function per chain;
+    or ``listed``, an object per output, as in Flink.
 
     Raises:
-        ConfigurationError: another value than ``fused`` or ``listed``.
+        ConfigurationError: another value.
     """
-    form = settings.get(FORM, FUSED)
-    if form in (FUSED, LISTED):
-        return form
-    raise ConfigurationError(
-        f"The setting {FORM} is {form!r}, but {FUSED!r} (one generated function per chain) or {LISTED!r} (an "
-        "object per output, as in Flink) is needed there."
-    )
+    return _choice(settings, FORM, FUSED, LISTED)
 
 
 def latency_interval(settings: Mapping[str, str]) -> int:
