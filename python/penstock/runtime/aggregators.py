@@ -31,6 +31,11 @@ class SumAggregator:
 
     position: Position
 
+    @property
+    def field_fold(self) -> Literal["sum", "min", "max"] | None:
+        """What it does to its field, if it changes nothing but that."""
+        return "sum"
+
     def reduce(self, first: Any, second: Any) -> Any:
         """``first`` with the field replaced by the sum of both."""
         position = self.position
@@ -68,6 +73,11 @@ class ComparableAggregator:
     kind: Literal["min", "max"]
     by: bool = False
     first: bool = True
+
+    @property
+    def field_fold(self) -> Literal["sum", "min", "max"] | None:
+        """What it does to its field, if it changes nothing but that; None where it keeps whole records."""
+        return None if self.by else self.kind
 
     @property
     def changes_first(self) -> bool:

@@ -152,10 +152,9 @@ class OperatorChain:
     def columns_feed(self) -> tuple[Callable[[bytes], list[Any] | None], Feed] | None:
         """The head's work on a buffer of typed columns, if it can do that, and what takes the results of one
         timestamp."""
-        batch = None if self._fusion is None else self._head_batch
-        if self._fusion is None or batch is None:
+        if self._fusion is None or self._head_batch is None:
             return None
-        return batch.columns, self._results_feed
+        return self._head_batch.columns, self._results_feed
 
     @cached_property
     def _results_feed(self) -> Feed:

@@ -94,8 +94,7 @@ class NativeSums:
 
     def __init__(self, reducer: Aggregator, functions: ModuleType) -> None:
         self._table: dict[Any, Any] = {}
-        kind = "sum" if isinstance(reducer, SumAggregator) else reducer.kind
-        self._fold = functions.KeyedFold(self._table, kind, reducer.position, reducer.reduce)
+        self._fold = functions.KeyedFold(self._table, reducer.field_fold, reducer.position, reducer.reduce)
         self._field: Callable[[Any], Any] = itemgetter(reducer.position)
         self._since, self._due = 0, _OFTEN
 
@@ -148,9 +147,8 @@ def native_sums(
         record_type: of the records.
         functions: the native functions, if they may be used.
     """
-    keeps_record = isinstance(reducer, ComparableAggregator) and reducer.by
     fits = isinstance(record_type, TupleTypeInfo) and _value_type(reducer, record_type) is int
-    return NativeSums(reducer, functions) if functions is not None and fits and not keeps_record else None
+    return NativeSums(reducer, functions) if functions is not None and fits and reducer.field_fold is not None else None
 
 
 def sort_by_time(values: list[Any], times: list[int]) -> None:

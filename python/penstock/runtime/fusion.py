@@ -261,10 +261,8 @@ class _Text:
             target, value, deep, loops, owner = stack.pop()
             if target.copy is not None:
                 copied = f"c{self._next()}"
-                immutable, copy = (
-                    self._bind("immutable", self._fusion.immutable),
-                    self._bind(f"copy{copied}", target.copy),
-                )
+                immutable = self._bind("immutable", self._fusion.immutable)
+                copy = self._bind(f"copy{copied}", target.copy)
                 line = f"{copied} = {value} if {immutable}({value}) else {copy}({value})"
                 self._add(" " * deep + line, owner)
                 value = copied

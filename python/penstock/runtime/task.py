@@ -188,10 +188,12 @@ class Task:
 
     def _read(self, channel: Channel, data: bytes) -> Iterator[Row]:
         self._bytes_read += len(data)
-        results = None if self._columns is None or data[0] != COLUMNS else self._columns[0](data)
-        if self._columns is not None and results is not None:
-            self._records_read += len(results)
-            return self._feed_to(self._columns[1], results)
+        if self._columns is not None and data[0] == COLUMNS:
+            reduce, rest = self._columns
+            results = reduce(data)
+            if results is not None:
+                self._records_read += len(results)
+                return self._feed_to(rest, results)
         values, stamps, signals, keys = decode(data, self._functions)
         self._records_read += len(values)
         times = timestamps(stamps, len(values)) if stamps else None

@@ -126,10 +126,8 @@ def _native_reduction(
 ) -> tuple[Callable[..., None], Callable[[bytes], list[Any] | None], Callable[[], None]]:
     """What takes keys, records, and a list for the results; what takes typed columns; what brings the table up to
     date."""
-    table, position = state.table(STATE), reducer.position
-    kind = "sum" if isinstance(reducer, SumAggregator) else reducer.kind
-    keeps_record = isinstance(reducer, ComparableAggregator) and reducer.by
-    if keeps_record or type(position) is not int or position < 0:
+    table, position, kind = state.table(STATE), reducer.position, reducer.field_fold
+    if kind is None or type(position) is not int or position < 0:
         reduce = functions.reduce_by_key
         return (
             lambda keys, values, results: reduce(table, keys, values, reducer.reduce, -1, results),
