@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from penstock.common import Types
-from penstock.runtime.partition import CustomPartition, KeyPartition, channel_selector, splitter
+from penstock.runtime.exchange.selectors import channel_selector, splitter
+from penstock.runtime.keys.partition import CustomPartition, KeyPartition
 
 CHANNELS, MAX_PARALLELISM = 4, 128
 BATCH = 512
@@ -102,8 +103,8 @@ def coding(
     name: str, codec: str, values: list[Any], buffer: int
 ) -> tuple[Callable[[], list[bytes]], Callable[[list[bytes]], list[Any]]]:
     """Work that writes records into buffers, and work that reads them."""
-    from penstock.runtime.codec import Encoder, decode
-    from penstock.runtime.options import ExchangeOptions
+    from penstock.runtime.buffers.codec import Encoder, decode
+    from penstock.runtime.config.options import ExchangeOptions
 
     options = ExchangeOptions(codec=codec.partition(" ")[0], native=codec == "columns")
     encoder, functions = Encoder(TYPES[name][0], options), options.functions

@@ -13,15 +13,15 @@ from typing import Any
 
 from penstock.common.job import JobExecutionResult
 from penstock.common.restart_strategy import RestartStrategy
-from penstock.deployment import deploy, sinks
 from penstock.errors import JobExecutionError
-from penstock.runtime.batch_task import task_of
-from penstock.runtime.config import Deployment, TaskReport
-from penstock.runtime.exchange import DRIVER, Channel
-from penstock.runtime.results import JobOutput
-from penstock.runtime.spill import MEMORY, Memory, Row, Rows, Store
-from penstock.runtime.steps import fewer_collections
-from penstock.runtime.task import Task
+from penstock.job.deployment import deploy, sinks
+from penstock.job.results import JobOutput
+from penstock.runtime.buffers.spill import MEMORY, Memory, Row, Rows, Store
+from penstock.runtime.config.tasks import Deployment, TaskReport
+from penstock.runtime.exchange.gate import DRIVER, Channel
+from penstock.runtime.task.batch_task import task_of
+from penstock.runtime.task.task import Task
+from penstock.runtime.usercode.steps import fewer_collections
 
 MAX_ROUNDS = 100_000
 """How often a loop may go round."""

@@ -19,7 +19,7 @@ from penstock.datastream import (
     StreamExecutionEnvironment,
     TimeCharacteristic,
 )
-from penstock.runtime.sinks import CollectSink
+from penstock.runtime.io.sinks import CollectSink
 from tests.datastream.random_streams import INT, KINDS, Bag, Step, stamp, stamped, when
 from tests.matrix.knobs import CHAINING, Setting, settings_of
 

@@ -22,7 +22,7 @@ from penstock.datastream import (
     ProcessJoinFunction,
     ValueStateDescriptor,
 )
-from penstock.runtime.context import RuntimeContext
+from penstock.runtime.chain.context import RuntimeContext
 from penstock.runtime.operators import LiveOperator, StreamOperator
 from tests.datastream.run_notes import IOException, Notes, Traced, rec, text
 from tests.datastream.run_time_functions import MAX, moment, sorted_list, stamped

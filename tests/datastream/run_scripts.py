@@ -41,7 +41,7 @@ from penstock.datastream import (
     evictor,
     window,
 )
-from penstock.datastream.plan_only import PlanOnly
+from penstock.datastream.program.plan_only import PlanOnly
 from penstock.errors import JobExecutionError, PenstockError, UnsupportedError
 from penstock.local import LocalExecutor
 from tests.datastream import api_scripts, run_functions, run_time_functions, stand_ins

@@ -18,9 +18,9 @@ from penstock.datastream import (
     StreamExecutionEnvironment,
     ValueStateDescriptor,
 )
-from penstock.deployment import deploy
 from penstock.errors import ConfigurationError, UnsupportedError
-from penstock.runtime.state import KeyedState
+from penstock.job.deployment import deploy
+from penstock.runtime.state.keyed import KeyedState
 from tests.datastream import batch_programs as programs
 from tests.datastream.batch_programs import PROGRAMS, RECORD, RECORDS, keyed
 

@@ -9,8 +9,8 @@ import pytest
 from penstock.common import Types
 from penstock.datastream import AggregateFunction, StreamExecutionEnvironment
 from penstock.datastream.evictor import CountEvictor
+from penstock.datastream.streams.windowed_stream import WindowedStream
 from penstock.datastream.window import CountTrigger, GlobalWindows
-from penstock.datastream.windowed_stream import WindowedStream
 
 PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
 

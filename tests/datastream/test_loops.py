@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from penstock.common import RestartStrategies, Types
-from penstock.datastream import StreamExecutionEnvironment, executors
+from penstock.datastream import StreamExecutionEnvironment
+from penstock.datastream.environment import executors
 from penstock.errors import InvalidProgramError, JobExecutionError, UnsupportedError
 from penstock.spark import SparkExecutor
 

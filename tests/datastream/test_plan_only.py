@@ -15,8 +15,8 @@ from penstock.datastream import (
     Source,
     StreamExecutionEnvironment,
 )
-from penstock.datastream.data_stream import DataStream
-from penstock.datastream.plan_only import PLAN_ONLY
+from penstock.datastream.program.plan_only import PLAN_ONLY
+from penstock.datastream.streams.data_stream import DataStream
 from penstock.errors import UnsupportedError
 
 PAIR = Types.TUPLE([Types.STRING(), Types.INT()])

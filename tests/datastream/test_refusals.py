@@ -17,7 +17,7 @@ from penstock.datastream import (
     ResourceSpec,
     StreamExecutionEnvironment,
 )
-from penstock.datastream.data_stream import DataStream
+from penstock.datastream.streams.data_stream import DataStream
 from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError, TypeInfoError, UnsupportedError
 
 PAIR = Types.TUPLE([Types.STRING(), Types.INT()])

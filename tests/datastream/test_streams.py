@@ -8,7 +8,7 @@ import pytest
 
 from penstock.common import Configuration, JobExecutionResult, OutputTag, Types
 from penstock.datastream import CheckpointingMode, StreamExecutionEnvironment
-from penstock.datastream import executors as executor_module
+from penstock.datastream.environment import executors as executor_module
 from penstock.errors import ConfigurationError, InvalidProgramError, PlanError
 
 

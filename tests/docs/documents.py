@@ -62,7 +62,7 @@ def commands(block: Block) -> list[tuple[str, str]]:
 
 def run_programs(page: Path, programs: Sequence[Block]) -> int:
     """Run programs of a page in one namespace and hold what they print to what the page shows; how many there were."""
-    from penstock.datastream import executors
+    from penstock.datastream.environment import executors
 
     names: dict[str, object] = {"__name__": "__main__"}
     for block in programs:

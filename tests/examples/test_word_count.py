@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.datastream import StreamExecutionEnvironment, executors
+from penstock.datastream import StreamExecutionEnvironment
+from penstock.datastream.environment import executors
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "word_count.py"
 

@@ -19,11 +19,11 @@ MAY_IMPORT = {
     "metrics": {"errors"},
     "common": {"errors", "metrics"},
     "runtime": {"errors", "common", "metrics", "_native"},
+    "job": {"errors", "common", "metrics", "runtime"},
     "plan": {"errors", "_native"},
     "datastream": {"errors", "common", "metrics", "runtime", "plan"},
-    "deployment": {"errors", "common", "runtime"},
-    "local": {"errors", "common", "runtime", "plan", "deployment"},
-    "spark": {"errors", "common", "runtime", "plan", "deployment"},
+    "local": {"errors", "common", "runtime", "plan", "job"},
+    "spark": {"errors", "common", "runtime", "plan", "job"},
 }
 """Parts of the package that each part may import, at the top of a module or inside a function; the command line may
 import everything."""
@@ -67,8 +67,8 @@ def test_every_part_has_a_law() -> None:
     [
         ("penstock", {"pyspark", "pyarrow", "penstock._native", "penstock.datastream"}),
         ("penstock.datastream", {"pyspark", "pyarrow", "penstock._native"}),
-        ("penstock.runtime.task", ABOVE_THE_RUNTIME),
-        ("penstock.runtime.results", ABOVE_THE_RUNTIME),
+        ("penstock.runtime.task.task", ABOVE_THE_RUNTIME),
+        ("penstock.job.results", ABOVE_THE_RUNTIME),
         ("penstock.runtime.operators", {"pyspark", "pyarrow", "pandas", "penstock._native"}),
         ("penstock.local", {"pyspark", "pyarrow", "pandas", "penstock._native"}),
         ("penstock.spark", {"pyspark", "pyarrow", "pandas", "penstock._native"}),

@@ -13,10 +13,10 @@ from typing import Any
 from penstock.errors import PenstockError
 from tests.datastream.run_scripts import result_of
 from tests.datastream.test_run_scripts import records
+from tests.job.programs import Program
+from tests.job.random_programs import random_program
+from tests.job.shapes import SHAPES
 from tests.matrix.knobs import CHAINING, PARALLELISM, Setting, settings_of
-from tests.runtime.programs import Program
-from tests.runtime.random_programs import random_program
-from tests.runtime.shapes import SHAPES
 
 RANDOM_PROGRAMS = 40
 

@@ -22,7 +22,7 @@ import pyspark
 from penstock.local import LocalExecutor
 from penstock.spark import SparkExecutor
 from penstock.spark.session import open_session
-from tests.runtime.dying import dawdle, facts, kill_executor, mortal
+from tests.job.dying import dawdle, facts, kill_executor, mortal
 
 HOME = os.path.dirname(pyspark.__file__)
 FAST_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

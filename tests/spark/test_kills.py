@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from penstock.local import LocalExecutor
+from penstock.runtime.io.sources import SequenceSource
+from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators import StreamMap, StreamSource
-from penstock.runtime.partition import KeyPartition
-from penstock.runtime.sources import SequenceSource
+from tests.job.dying import PLACES, facts, fail, kill, leave, mortal
+from tests.job.programs import Program
 from tests.matrix.knobs import BUFFER, CODEC, FORM
-from tests.runtime.dying import PLACES, facts, fail, kill, leave, mortal
-from tests.runtime.programs import Program
 
 
 @pytest.fixture(scope="module")

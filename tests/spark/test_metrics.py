@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.runtime.test_metrics import check, measured
+from tests.runtime.chain.test_metrics import check, measured
 
 
 @pytest.mark.parametrize("failing", [False, True], ids=["first attempt", "second attempt"])

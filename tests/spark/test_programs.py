@@ -12,6 +12,8 @@ import pytest
 from penstock.common import Types
 from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.local import LocalExecutor
+from penstock.runtime.io.sinks import TextSink
+from penstock.runtime.io.sources import FileMonitor, SequenceSource
 from penstock.runtime.operators import (
     FileReader,
     StreamFilter,
@@ -19,12 +21,10 @@ from penstock.runtime.operators import (
     StreamSink,
     StreamSource,
 )
-from penstock.runtime.sinks import TextSink
-from penstock.runtime.sources import FileMonitor, SequenceSource
 from penstock.spark.session import job_session, open_session
-from tests.runtime.programs import Program
-from tests.runtime.shapes import every_shape, word_count
-from tests.runtime.test_levels import check_shapes
+from tests.job.programs import Program
+from tests.job.shapes import every_shape, word_count
+from tests.job.test_levels import check_shapes
 
 
 def names_of(reports):

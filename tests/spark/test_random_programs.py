@@ -6,8 +6,8 @@ import pytest
 
 from penstock.local import LocalExecutor
 from tests.datastream.random_jobs import check, random_job
+from tests.job.random_programs import random_program
 from tests.matrix.knobs import covering
-from tests.runtime.random_programs import random_program
 
 
 @pytest.mark.parametrize("seed", range(6))

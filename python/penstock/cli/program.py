@@ -60,7 +60,7 @@ def run_program(
         flink: the Flink version to plan as; None leaves that to the program too.
         watcher: takes the result of every job.
     """
-    from penstock.datastream import executors
+    from penstock.datastream.environment import executors
     from penstock.plan.pipeline import FLINK_KEY
 
     argv, path = sys.argv, sys.path[:]

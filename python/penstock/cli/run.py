@@ -78,7 +78,7 @@ def _setting(text: str) -> tuple[str, str]:
 
 def _executor(master: str | None, local: bool, config: dict[str, str]) -> Any:
     """The executor the options ask for; None when they ask for none."""
-    from penstock.datastream import executors
+    from penstock.datastream.environment import executors
 
     if local:
         return executors.get("local")

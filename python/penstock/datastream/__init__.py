@@ -6,12 +6,7 @@ A program is built here and handed, translated, to an executor; nothing in this 
 from __future__ import annotations
 
 from penstock.common import OutputTag, RuntimeExecutionMode, TimeDomain
-from penstock.datastream.all_windowed_stream import AllWindowedStream
-from penstock.datastream.async_data_stream import AsyncDataStream
-from penstock.datastream.collecting import CloseableIterator
-from penstock.datastream.connected_streams import BroadcastConnectedStream, BroadcastStream, ConnectedStreams
-from penstock.datastream.data_stream import DataStream, DataStreamSource, SingleOutputStreamOperator
-from penstock.datastream.environment import StreamExecutionEnvironment
+from penstock.datastream.environment.environment import StreamExecutionEnvironment
 from penstock.datastream.formats import (
     FileInputFormat,
     FileProcessingMode,
@@ -51,11 +46,8 @@ from penstock.datastream.functions import (
     SourceFunction,
     WindowFunction,
 )
-from penstock.datastream.iterative_stream import IterativeStream
-from penstock.datastream.keyed_stream import DataStreamUtils, KeyedStream
-from penstock.datastream.resources import ResourceSpec
-from penstock.datastream.settings import CheckpointingMode, TimeCharacteristic
-from penstock.datastream.sink import DataStreamSink
+from penstock.datastream.program.resources import ResourceSpec
+from penstock.datastream.program.settings import CheckpointingMode, TimeCharacteristic
 from penstock.datastream.state import (
     AggregatingStateDescriptor,
     ListStateDescriptor,
@@ -63,7 +55,15 @@ from penstock.datastream.state import (
     ReducingStateDescriptor,
     ValueStateDescriptor,
 )
-from penstock.datastream.windowed_stream import WindowedStream
+from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
+from penstock.datastream.streams.async_data_stream import AsyncDataStream
+from penstock.datastream.streams.collecting import CloseableIterator
+from penstock.datastream.streams.connected_streams import BroadcastConnectedStream, BroadcastStream, ConnectedStreams
+from penstock.datastream.streams.data_stream import DataStream, DataStreamSource, SingleOutputStreamOperator
+from penstock.datastream.streams.iterative_stream import IterativeStream
+from penstock.datastream.streams.keyed_stream import DataStreamUtils, KeyedStream
+from penstock.datastream.streams.sink import DataStreamSink
+from penstock.datastream.streams.windowed_stream import WindowedStream
 
 __all__ = [
     "AggregateFunction",

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.common.time import milliseconds_of
-from penstock.datastream import checks
 from penstock.datastream.functions import simple_name
+from penstock.datastream.program import checks
 from penstock.datastream.window import Span, java_object
 from penstock.runtime import windows
 

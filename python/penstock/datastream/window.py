@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from penstock.common.time import Duration, Time, milliseconds_of
-from penstock.datastream import checks
 from penstock.datastream.functions import simple_name
+from penstock.datastream.program import checks
 from penstock.runtime import windows
 from penstock.runtime.windows import GlobalWindow as GlobalWindow  # PyFlink has these here
 from penstock.runtime.windows import TimeWindow as TimeWindow

@@ -14,7 +14,7 @@ import importlib.util
 import os
 import sys
 
-MODULES = ("pyarrow", "pyspark.worker", "penstock.runtime.task", "penstock.spark.lowering", "penstock.datastream")
+MODULES = ("pyarrow", "pyspark.worker", "penstock.runtime.task.task", "penstock.spark.lowering", "penstock.datastream")
 _ARCHIVES = ("pyspark.zip", "py4j-", "spark-core_")
 """How the names of the archives begin that Spark puts on the path of its workers; the last has no Python in it."""
 

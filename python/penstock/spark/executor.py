@@ -8,11 +8,11 @@ from typing import Any
 
 from penstock.common.job import JobExecutionResult
 from penstock.common.restart_strategy import RestartStrategy
-from penstock.deployment import deploy, sinks
 from penstock.errors import ConfigurationError, UnsupportedError
-from penstock.runtime.config import TaskReport
-from penstock.runtime.results import JobOutput
-from penstock.runtime.spill import Rows, Store
+from penstock.job.deployment import deploy, sinks
+from penstock.job.results import JobOutput
+from penstock.runtime.buffers.spill import Rows, Store
+from penstock.runtime.config.tasks import TaskReport
 
 
 class SparkExecutor:

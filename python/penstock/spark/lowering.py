@@ -18,11 +18,11 @@ from itertools import accumulate
 from typing import Any
 
 from penstock.errors import JobExecutionError
-from penstock.runtime.batch_task import task_of
-from penstock.runtime.config import Deployment, JobConfig, VertexConfig
-from penstock.runtime.exchange import DRIVER, Row
-from penstock.runtime.steps import fewer_collections
-from penstock.runtime.task import Task
+from penstock.runtime.config.tasks import Deployment, JobConfig, VertexConfig
+from penstock.runtime.exchange.gate import DRIVER, Row
+from penstock.runtime.task.batch_task import task_of
+from penstock.runtime.task.task import Task
+from penstock.runtime.usercode.steps import fewer_collections
 from penstock.spark.failures import remote_failure
 
 ROW = "hop int, lv int, tg int, e int, snd int, seq long, p binary"

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from penstock.runtime.config import Deployment
+from penstock.runtime.config.tasks import Deployment
 
 _INTERVAL = 0.25
 _WIDTH = 78

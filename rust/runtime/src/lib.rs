@@ -1,5 +1,5 @@
 //! What an executor does with a batch of records at a time, as far as it needs no Python: the twin of
-//! `penstock.runtime.javahash`, `keygroups` and `columns`, which are the reference.
+//! `penstock.runtime.keys.javahash`, `keygroups` and `columns`, which are the reference.
 //!
 //! Everything is linear in the batch, and depends on nothing but its arguments.
 

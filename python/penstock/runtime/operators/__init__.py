@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
+    from penstock.runtime.chain.operator import LiveOperator, StreamOperator
     from penstock.runtime.operators.async_wait import AsyncWait
-    from penstock.runtime.operators.base import LiveOperator, StreamOperator
     from penstock.runtime.operators.broadcast import BroadcastProcess
     from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
     from penstock.runtime.operators.interval_join import IntervalJoin
@@ -56,8 +56,8 @@ _MODULES = {
     "ComparableAggregator": "penstock.runtime.aggregators",
     "SumAggregator": "penstock.runtime.aggregators",
     "AsyncWait": "penstock.runtime.operators.async_wait",
-    "LiveOperator": "penstock.runtime.operators.base",
-    "StreamOperator": "penstock.runtime.operators.base",
+    "LiveOperator": "penstock.runtime.chain.operator",
+    "StreamOperator": "penstock.runtime.chain.operator",
     "BroadcastProcess": "penstock.runtime.operators.broadcast",
     "StreamFilter": "penstock.runtime.operators.elementwise",
     "StreamFlatMap": "penstock.runtime.operators.elementwise",

@@ -17,11 +17,11 @@ from typing import Any, ClassVar
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import PenstockError
-from penstock.runtime.binding import bind, unless_iterable
-from penstock.runtime.context import OperatorContext
-from penstock.runtime.operators.base import LiveOperator, StreamOperator
-from penstock.runtime.outputs import Collector, CountingOutput
-from penstock.runtime.text import file_text
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.operator import LiveOperator, StreamOperator
+from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.io.text import file_text
+from penstock.runtime.usercode.binding import bind, unless_iterable
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,12 @@ from functools import partial, reduce
 from typing import Any
 
 from penstock.runtime.aggregators import SumAggregator
-from penstock.runtime.binding import bind
-from penstock.runtime.context import OperatorContext
-from penstock.runtime.operators.base import LiveOperator
-from penstock.runtime.outputs import Collector, CountingOutput
-from penstock.runtime.partition import KeyPartition
-from penstock.runtime.signals import MAX_WATERMARK
+from penstock.runtime.buffers.signals import MAX_WATERMARK
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.operator import LiveOperator
+from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.usercode.binding import bind
 
 _MISSING = object()
 _FEW = 8

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from penstock.errors import InvalidProgramError
-from penstock.runtime.binding import bind
-from penstock.runtime.context import OperatorContext
-from penstock.runtime.handles import handle_of
-from penstock.runtime.operators.base import LiveOperator
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.operator import LiveOperator
+from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.process import ProcessContext
 from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
-from penstock.runtime.outputs import Collector, CountingOutput
-from penstock.runtime.state import KeyedState
+from penstock.runtime.state.handles import handle_of
+from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.usercode.binding import bind
 
 
 @dataclass(frozen=True, eq=False)

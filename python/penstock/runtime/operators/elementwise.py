@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.common.typeinfo import TypeInformation
-from penstock.runtime.binding import bind, unless_iterable
-from penstock.runtime.context import OperatorContext
-from penstock.runtime.fragments import Fragment
-from penstock.runtime.operators.base import LiveOperator, StreamOperator
-from penstock.runtime.outputs import Collector, CountingOutput
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.fragments import Fragment
+from penstock.runtime.chain.operator import LiveOperator, StreamOperator
+from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.usercode.binding import bind, unless_iterable
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from penstock.errors import InvalidProgramError
-from penstock.runtime.binding import bind
-from penstock.runtime.context import OperatorContext
-from penstock.runtime.operators.base import LiveOperator
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.operator import LiveOperator
+from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
-from penstock.runtime.outputs import Collector, CountingOutput
-from penstock.runtime.state import KeyedState
-from penstock.runtime.timers import Timer
+from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.timers import Timer
+from penstock.runtime.usercode.binding import bind
 
 LEFT, RIGHT = "left-buffer", "right-buffer"
 """Flink's names of the states; namespaces of their cleanup timers here."""

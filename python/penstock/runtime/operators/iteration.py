@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.runtime.context import OperatorContext
-from penstock.runtime.operators.base import LiveOperator, StreamOperator
-from penstock.runtime.outputs import Collector, CountingOutput
-from penstock.runtime.signals import MAX_WATERMARK
+from penstock.runtime.buffers.signals import MAX_WATERMARK
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.operator import LiveOperator, StreamOperator
+from penstock.runtime.chain.outputs import Collector, CountingOutput
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,13 +14,13 @@ from penstock.common.output_tag import OutputTag
 from penstock.common.time_domain import TimeDomain
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
-from penstock.runtime.binding import bind, lifecycle, unless_iterable
-from penstock.runtime.context import OperatorContext
-from penstock.runtime.fragments import Fragment
-from penstock.runtime.operators.base import LiveOperator, StreamOperator
-from penstock.runtime.outputs import Collector, CountingOutput
-from penstock.runtime.state import KeyedState
-from penstock.runtime.timers import Timer
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.fragments import Fragment
+from penstock.runtime.chain.operator import LiveOperator, StreamOperator
+from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.timers import Timer
+from penstock.runtime.usercode.binding import bind, lifecycle, unless_iterable
 
 
 class TimerService:

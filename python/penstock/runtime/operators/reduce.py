@@ -15,15 +15,15 @@ from typing import Any, ClassVar
 
 from penstock.errors import InvalidProgramError
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
-from penstock.runtime.binding import bind
-from penstock.runtime.context import OperatorContext
-from penstock.runtime.fields import quick
-from penstock.runtime.fragments import Fragment
-from penstock.runtime.operators.base import Batch, LiveOperator, StreamOperator
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.fragments import Fragment
+from penstock.runtime.chain.operator import Batch, LiveOperator, StreamOperator
+from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.keys.fields import quick
+from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.batch_reduce import BatchReduce
-from penstock.runtime.outputs import Collector, CountingOutput
-from penstock.runtime.partition import KeyPartition
-from penstock.runtime.state import KeyedState
+from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.usercode.binding import bind
 
 _MISSING = object()
 STATE = "_op_state"

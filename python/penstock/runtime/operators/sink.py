@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from penstock.runtime.binding import bind
-from penstock.runtime.codec import freezer
-from penstock.runtime.context import OperatorContext
-from penstock.runtime.fragments import Fragment, Leaf
-from penstock.runtime.operators.base import LiveOperator, StreamOperator
-from penstock.runtime.outputs import Collector, CountingOutput
-from penstock.runtime.sinks import BuiltinSink, SinkWriter
+from penstock.runtime.buffers.codec import freezer
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.fragments import Fragment, Leaf
+from penstock.runtime.chain.operator import LiveOperator, StreamOperator
+from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.io.sinks import BuiltinSink, SinkWriter
+from penstock.runtime.usercode.binding import bind
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class StreamSink(StreamOperator):
     """The tail of a chain.
 
     Attributes:
-        function: a sink of :mod:`penstock.runtime.sinks`, a user object with ``invoke(value)`` or ``invoke(value,
+        function: a sink of :mod:`penstock.runtime.io.sinks`, a user object with ``invoke(value)`` or ``invoke(value,
             context)``, or a callable of that form.
     """
 

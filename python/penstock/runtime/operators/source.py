@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from penstock.runtime.binding import bind, lifecycle
-from penstock.runtime.context import OperatorContext
-from penstock.runtime.files import FileSplit, read_lines
-from penstock.runtime.operators.base import LiveOperator, StreamOperator
-from penstock.runtime.options import latency_interval
-from penstock.runtime.outputs import Collector, CountingOutput
-from penstock.runtime.signals import MAX_WATERMARK, LatencyMarker
-from penstock.runtime.sources import BatchSource
-from penstock.runtime.steps import STRIDE, Pause, in_steps, next_stride
+from penstock.runtime.buffers.signals import MAX_WATERMARK, LatencyMarker
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.operator import LiveOperator, StreamOperator
+from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.config.options import latency_interval
+from penstock.runtime.io.files import FileSplit, read_lines
+from penstock.runtime.io.sources import BatchSource
+from penstock.runtime.usercode.binding import bind, lifecycle
+from penstock.runtime.usercode.steps import STRIDE, Pause, in_steps, next_stride
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,8 @@ class StreamSource(StreamOperator):
     """The head of a source task.
 
     Attributes:
-        function: a source of :mod:`penstock.runtime.sources`, or a user object with ``run(ctx)`` and optional ``open``,
+        function: a source of :mod:`penstock.runtime.io.sources`, or a user object with ``run(ctx)`` and optional
+        ``open``,
             ``close``, ``cancel``.
     """
 

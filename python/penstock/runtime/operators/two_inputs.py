@@ -13,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
 
-from penstock.runtime.binding import bind
-from penstock.runtime.context import OperatorContext
-from penstock.runtime.operators.base import LiveOperator, StreamOperator
+from penstock.runtime.buffers.signals import MIN_WATERMARK, Advance
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.operator import LiveOperator, StreamOperator
+from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.process import ProcessContext, Yielding
-from penstock.runtime.outputs import Collector, CountingOutput
-from penstock.runtime.partition import KeyPartition
-from penstock.runtime.signals import MIN_WATERMARK, Advance
+from penstock.runtime.usercode.binding import bind
 
 S = TypeVar("S", bound="TwoInputOperator")
 

@@ -18,11 +18,11 @@ from typing import Any, ClassVar
 
 from penstock.common.watermark_generator import NoWatermarks, Watermark
 from penstock.common.watermark_strategy import WatermarkStrategy
-from penstock.runtime.binding import bind
-from penstock.runtime.context import OperatorContext
-from penstock.runtime.operators.base import LiveOperator, StreamOperator
-from penstock.runtime.outputs import Collector, CountingOutput
-from penstock.runtime.signals import MAX_WATERMARK, MIN_WATERMARK
+from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.operator import LiveOperator, StreamOperator
+from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.usercode.binding import bind
 
 PERIOD = 20_000
 """Records between two questions to a periodic generator: about what a subtask of Flink reads in 200 ms."""

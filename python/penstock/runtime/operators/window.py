@@ -17,16 +17,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from penstock.errors import InvalidProgramError
-from penstock.runtime.context import OperatorContext
-from penstock.runtime.handles import KeyedStateStore, merge_tables
-from penstock.runtime.operators.base import LiveOperator, StreamOperator
+from penstock.runtime.buffers.signals import MAX_WATERMARK
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.operator import LiveOperator, StreamOperator
+from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.process import Yielding
 from penstock.runtime.operators.reduce import key_of
 from penstock.runtime.operators.window_contents import STATE, contents_of
-from penstock.runtime.outputs import Collector, CountingOutput
-from penstock.runtime.signals import MAX_WATERMARK
-from penstock.runtime.state import Table
-from penstock.runtime.timers import Timer
+from penstock.runtime.state.handles import KeyedStateStore, merge_tables
+from penstock.runtime.state.keyed import Table
+from penstock.runtime.state.timers import Timer
 from penstock.runtime.windows import Evictor, Trigger, TriggerContext, TriggerResult, WindowAssigner, WindowFunction
 from penstock.runtime.windows.merging import MergingWindows
 

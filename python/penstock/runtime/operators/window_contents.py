@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from penstock.runtime.failure import state_error
-from penstock.runtime.state import Table
+from penstock.runtime.state.keyed import Table
+from penstock.runtime.usercode.failure import state_error
 from penstock.runtime.windows import Evictor, WindowFunction
 from penstock.runtime.windows.functions import Accumulation
 

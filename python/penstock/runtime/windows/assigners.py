@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from penstock.errors import InvalidProgramError
-from penstock.runtime.binding import bind
-from penstock.runtime.timers import Clock
+from penstock.runtime.state.timers import Clock
+from penstock.runtime.usercode.binding import bind
 from penstock.runtime.windows.time_window import GLOBAL, TimeWindow
 
 Assign = Callable[[Any, "int | None"], Collection[Any]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from penstock.runtime.binding import bind
+from penstock.runtime.usercode.binding import bind
 
 
 class Evictor:

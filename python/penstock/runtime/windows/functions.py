@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from penstock.runtime.binding import bind
+from penstock.runtime.usercode.binding import bind
 
 Apply = Callable[[Any, Any, list[Any], Any], Any]
 """(key, window, elements, context) → an iterable of records, or None."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from penstock.runtime.state import KeyedState
+from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.windows.time_window import TimeWindow
 
 STATE = "merging-window-set"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from penstock.runtime.signals import MAX_WATERMARK
+from penstock.runtime.buffers.signals import MAX_WATERMARK
 
 
 class TimeWindow(NamedTuple):

@@ -14,11 +14,11 @@ from enum import Enum
 from typing import Any
 
 from penstock.metrics.group import MetricGroup, Metrics
-from penstock.runtime.binding import bind
-from penstock.runtime.handles import MergingState, handle_of, merge_tables
-from penstock.runtime.signals import MAX_WATERMARK
-from penstock.runtime.state import KeyedState, Table
-from penstock.runtime.timers import OperatorTime
+from penstock.runtime.buffers.signals import MAX_WATERMARK
+from penstock.runtime.state.handles import MergingState, handle_of, merge_tables
+from penstock.runtime.state.keyed import KeyedState, Table
+from penstock.runtime.state.timers import OperatorTime
+from penstock.runtime.usercode.binding import bind
 from penstock.runtime.windows.time_window import GLOBAL
 
 

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! Everything is little-endian. Texts are CODED when at most three quarters of the first 256 are different. Each column is
-//! written and read in one pass. The reference, in Python, is `penstock.runtime.columns`.
+//! written and read in one pass. The reference, in Python, is `penstock.runtime.buffers.columns`.
 
 mod read;
 mod texts;

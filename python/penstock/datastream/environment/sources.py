@@ -1,0 +1,179 @@
+"""The environment's methods that create sources.
+
+Source: Flink 1.11 ``StreamExecutionEnvironment``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+from penstock.common.row import Row
+from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
+from penstock.datastream.functions import ParallelSourceFunction
+from penstock.datastream.program import checks
+from penstock.datastream.program.transformations import SourceTransformation, YieldingTransformation
+from penstock.datastream.streams.data_stream import DataStreamSource
+from penstock.errors import TypeInfoError
+from penstock.runtime import operators
+from penstock.runtime.io import sources
+
+if TYPE_CHECKING:
+    from penstock.datastream.environment.environment import StreamExecutionEnvironment
+    from penstock.datastream.functions import RuntimeContext, SourceFunction
+
+
+class SourceMethods:
+    """Mixed into StreamExecutionEnvironment. Sources enter the plan when an operator or sink needs them."""
+
+    @property
+    def _itself(self) -> StreamExecutionEnvironment:
+        return cast("StreamExecutionEnvironment", self)
+
+    def _source(self, name: str, function: Any, type_info: TypeInformation | None, parallel: bool) -> DataStreamSource:
+        environment = self._itself
+        parallelism = environment.get_parallelism() if parallel else 1
+        operator = operators.StreamSource(function)
+        transformation = SourceTransformation(environment.next_id(), name, operator, type_info, parallelism)
+        return DataStreamSource(environment, transformation, parallel)
+
+    def from_collection(self, collection: Iterable[Any], type_info: TypeInformation | None = None) -> DataStreamSource:
+        """A bounded source of the given records, with parallelism 1.
+
+        Args:
+            collection: a list or another finite iterable; it is read at once, so a later change of it does not matter.
+            type_info: type of the records; None leaves them undeclared. Records of a row type become rows with its
+                field names (PyFlink), tuples and lists as well.
+
+        Raises:
+            InvalidProgramError: not an iterable, or a text, dict or stream; a record without the fields of its row
+                type.
+        """
+        checks.type_info(type_info, "from_collection", "type_info")
+        elements = sources.CollectionSource(_elements(collection, type_info), type_info)
+        return self._source("Collection Source", elements, type_info, parallel=False)
+
+    def generate_sequence(self, from_: int, to: int) -> DataStreamSource:
+        """The integers from ``from_`` to ``to``, both included, dealt out to the source's subtasks in turn."""
+        checks.integer(from_, "generate_sequence", "start")
+        checks.integer(to, "generate_sequence", "end")
+        if from_ > to:
+            checks.refuse(
+                f"generate_sequence({from_}, {to}): the start lies behind the end. Swap them; the end is included.",
+                checks.ILLEGAL_ARGUMENT,
+            )
+        return self._source("Sequence Source", sources.SequenceSource(from_, to), Types.LONG(), parallel=True)
+
+    def add_source(
+        self,
+        source_func: SourceFunction,
+        source_name: str = "Custom Source",
+        type_info: TypeInformation | None = None,
+    ) -> DataStreamSource:
+        """A source written in Python.
+
+        Args:
+            source_func: a SourceFunction (one instance), a ParallelSourceFunction (one per subtask), or any object with
+                ``run(ctx)``.
+            source_name: operator name.
+            type_info: type of the records; None leaves them undeclared.
+        """
+        if not hasattr(source_func, "run") or isinstance(source_func, type):
+            checks.refuse(
+                f"add_source() was given {source_func!r}; an object with a method run(ctx) is needed, such as an "
+                "instance of a SourceFunction subclass. For a list use from_collection()."
+            )
+        checks.name(source_name, "add_source", "source name")
+        checks.type_info(type_info, "add_source", "type_info")
+        parallel = isinstance(source_func, ParallelSourceFunction)
+        return self._source(source_name, source_func, type_info, parallel)
+
+    def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStreamSource:
+        """The lines of a text file, or of all files in a folder.
+
+        Two operators, as in Flink: a monitor of parallelism 1 finds the files and cuts them into splits, a reader turns
+        splits into lines. What is returned, and all its setters, is the reader.
+
+        Args:
+            file_path: path of a file or folder, not blank.
+            charset_name: encoding by its Python or IANA name.
+        """
+        if not isinstance(file_path, str) or not file_path.strip():
+            checks.refuse(
+                f"read_text_file({file_path!r}): the path is blank or no text. Give the path of a file or folder.",
+                checks.ILLEGAL_ARGUMENT,
+            )
+        checks.text(charset_name, "read_text_file", "charset")
+        monitor = operators.StreamSource(sources.FileMonitor(file_path, charset_name))
+        return self._file_source("Custom File Source", monitor, operators.FileReader(charset_name), Types.STRING())
+
+    def _file_source(self, name: str, monitor: Any, reader: Any, type_info: TypeInformation | None) -> DataStreamSource:
+        """Monitor and reader; ids in this order."""
+        environment = self._itself
+        source = SourceTransformation(environment.next_id(), name, monitor, None, 1)
+        node = YieldingTransformation(
+            environment.next_id(),
+            source,
+            f"Split Reader: {name}",
+            reader,
+            type_info,
+            environment.get_parallelism(),
+            "HEAD",
+        )
+        environment.register(node)
+        return DataStreamSource(environment, node, parallel=True)
+
+    def from_parallel_collection(
+        self, collection: Iterable[Any], type_info: TypeInformation | None = None
+    ) -> DataStreamSource:
+        """Like :meth:`from_collection`, with the environment's parallelism: records are dealt out to the subtasks."""
+        checks.type_info(type_info, "from_parallel_collection", "type_info")
+        dealt = DealtOut(_elements(collection, type_info))
+        return self._source("Parallel Collection Source", dealt, type_info, parallel=True)
+
+
+def _elements(collection: Any, type_info: TypeInformation | None) -> list[Any]:
+    if isinstance(collection, str | bytes | dict) or not isinstance(collection, Iterable):
+        given = checks.shown(collection)
+        hint = f" Put it into a list: [{given}]." if isinstance(collection, str | bytes) else ""
+        checks.refuse(f"from_collection() was given {given}, which is no collection of records.{hint}")
+    elements = list(collection)
+    if not elements and isinstance(collection, Iterator):
+        checks.refuse(
+            f"from_collection() was given {collection!r}, an iterator that has nothing left: it was probably read "
+            "before. Pass a list, which can be read again (and may be empty)."
+        )
+    return [_row(element, type_info) for element in elements] if isinstance(type_info, RowTypeInfo) else elements
+
+
+def _row(record: Any, row_type: RowTypeInfo) -> Row | None:
+    """A record as a row with the names of its type: by name where it has the same names, else by position."""
+    names = row_type.field_names
+    if record is None:
+        return None
+    if not isinstance(record, Row | tuple | list) or len(record) != len(names):
+        raise TypeInfoError(
+            f"from_collection() was given the record {checks.shown(record)}, but the type {row_type} has {len(names)} "
+            "fields. Give each record as a Row or tuple of them."
+        )
+    if not isinstance(record, Row):
+        return Row.of_values(record, names)
+    by_name = record.field_names is not None and set(record.field_names) == set(names)
+    values = record.get_fields_by_names(names) if by_name else record.values
+    return Row.of_values(values, names, record.get_row_kind())
+
+
+class DealtOut(ParallelSourceFunction):
+    """Emits in each subtask its share of a list: every n-th element."""
+
+    def __init__(self, elements: list[Any]) -> None:
+        self.elements = elements
+        self._share = slice(0, None)
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        first = runtime_context.get_index_of_this_subtask()
+        self._share = slice(first, None, runtime_context.get_number_of_parallel_subtasks())
+
+    def run(self, ctx: Any) -> None:
+        for element in self.elements[self._share]:
+            ctx.collect(element)

@@ -1,0 +1,352 @@
+"""Transformations: the nodes a program creates, one class per kind of Flink's ``Transformation``.
+
+They are plain records, made in the order of the API calls and read once, by
+:mod:`penstock.datastream.program.translation`. Each takes the next id of its environment when it is made, virtual ones
+(partition, union, side output) too, because Flink does and because ids show in plans. Programs reach them through
+``stream.transformation`` for the few settings that have no method on a stream.
+
+Cost: one small object per API call; a program of 100,000 operators is built in well under a second.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from penstock.common.output_tag import OutputTag
+from penstock.common.typeinfo import TypeInformation
+from penstock.datastream.program import checks
+from penstock.datastream.program.resources import ResourceSpec
+
+_UID_HASH = re.compile(r"[0-9A-Fa-f]{32}")
+
+
+class Extras:
+    """Settings that hardly any operator has; kept apart so that the others need not carry them.
+
+    Attributes:
+        co_location_group: key of the co-location group, or None.
+        managed_memory_weight: share of managed memory, or None for Flink's default of 1.
+        min_resources, preferred_resources: both or none.
+    """
+
+    __slots__ = ("co_location_group", "managed_memory_weight", "min_resources", "preferred_resources")
+
+    def __init__(self) -> None:
+        self.co_location_group: str | None = None
+        self.managed_memory_weight: int | None = None
+        self.min_resources: ResourceSpec | None = None
+        self.preferred_resources: ResourceSpec | None = None
+
+
+class Transformation:
+    """What all transformations have.
+
+    Attributes:
+        id: number in order of construction, from 1, per environment.
+        name: operator name without the "Source: " or "Sink: " of the plan.
+        output_type: declared type of the records, or None.
+        parallelism: subtasks, or −1 for the environment's at translation.
+        max_parallelism: key groups, or −1 when unset.
+        uid, user_hash, slot_sharing_group, buffer_timeout: None or −1 when unset.
+    """
+
+    __slots__ = (
+        "buffer_timeout",
+        "extras",
+        "id",
+        "max_parallelism",
+        "name",
+        "output_type",
+        "parallelism",
+        "slot_sharing_group",
+        "uid",
+        "user_hash",
+    )
+
+    def __init__(self, id: int, name: str, output_type: TypeInformation | None, parallelism: int) -> None:
+        self.id = id
+        self.name = name
+        self.output_type = output_type
+        self.parallelism = parallelism
+        self.max_parallelism = -1
+        self.uid: str | None = None
+        self.user_hash: str | None = None
+        self.slot_sharing_group: str | None = None
+        self.buffer_timeout = -1
+        self.extras: Extras | None = None
+
+    def set_uid_hash(self, uid_hash: str) -> None:
+        """Take 32 hex digits as the operator's ID itself (Flink: ``setUidHash``)."""
+        if not isinstance(uid_hash, str) or _UID_HASH.fullmatch(uid_hash) is None:
+            checks.refuse(
+                f"set_uid_hash({uid_hash!r}) on {self.name!r}: a uid hash is an operator ID of exactly 32 hex digits, "
+                "as it stands in logs and savepoints. For an identity of your own choice use uid().",
+                checks.NULL_POINTER if uid_hash is None else checks.ILLEGAL_ARGUMENT,
+            )
+        self.user_hash = uid_hash
+
+    def set_buffer_timeout(self, timeout_millis: int) -> None:
+        """Milliseconds until an unfilled buffer is sent; −1 leaves it to the environment."""
+        checks.integer(timeout_millis, "set_buffer_timeout", "timeout in milliseconds")
+        if timeout_millis < -1:
+            checks.refuse(
+                f"set_buffer_timeout({timeout_millis}) on {self.name!r}: a timeout is 0 or more milliseconds, or -1 "
+                "for the environment's.",
+                checks.ILLEGAL_ARGUMENT,
+            )
+        self.buffer_timeout = timeout_millis
+
+    def _own_extras(self) -> Extras:
+        if self.extras is None:
+            self.extras = Extras()
+        return self.extras
+
+    def set_co_location_group_key(self, key: str | None) -> None:
+        """Subtasks of equal index of all operators with this key share a slot. None unsets it."""
+        self._own_extras().co_location_group = checks.name(key, "set_co_location_group_key", "key", optional=True)
+
+    def set_managed_memory_weight(self, weight: int) -> None:
+        """Share of the slot's managed memory, relative to the operators it shares the slot with."""
+        checks.integer(weight, "set_managed_memory_weight", "weight")
+        if weight < 0:
+            checks.refuse(
+                f"set_managed_memory_weight({weight}) on {self.name!r}: a weight is 0 or more; 0 means no managed "
+                "memory.",
+                checks.ILLEGAL_ARGUMENT,
+            )
+        self._own_extras().managed_memory_weight = weight
+
+    def set_resources(self, min_resources: ResourceSpec, preferred_resources: ResourceSpec) -> None:
+        """What a subtask needs and what it would like; the second at least the first in every respect."""
+        if not min_resources.fits(preferred_resources):
+            checks.refuse(
+                f"set_resources on {self.name!r}: the preferred resources {preferred_resources} are below the minimum "
+                f"{min_resources}. Swap the two arguments, or raise the second.",
+                checks.ILLEGAL_ARGUMENT,
+            )
+        extras = self._own_extras()
+        extras.min_resources, extras.preferred_resources = min_resources, preferred_resources
+
+    def __repr__(self) -> str:
+        declared = self.output_type if self.output_type is not None else "undeclared"
+        return (
+            f"{type(self).__name__}(id={self.id}, name={self.name!r}, type={declared}, parallelism={self.parallelism})"
+        )
+
+
+class PhysicalTransformation(Transformation):
+    """An operator that becomes a node of the graph.
+
+    Attributes:
+        operator: the runtime operator, or :class:`~penstock.datastream.program.plan_only.PlanOnly`.
+        chaining_strategy: ALWAYS, NEVER or HEAD.
+    """
+
+    __slots__ = ("chaining_strategy", "operator")
+    kind: ClassVar[str]
+    prefix: ClassVar[str] = ""
+    yielding: ClassVar[bool] = False
+    task: ClassVar[str | None] = None
+
+    def __init__(
+        self,
+        id: int,
+        name: str,
+        operator: Any,
+        output_type: TypeInformation | None,
+        parallelism: int,
+        chaining_strategy: str = "ALWAYS",
+    ) -> None:
+        Transformation.__init__(self, id, name, output_type, parallelism)
+        self.operator = operator
+        self.chaining_strategy = chaining_strategy
+
+
+class SourceTransformation(PhysicalTransformation):
+    """A source function (Flink: LegacySourceTransformation)."""
+
+    __slots__ = ()
+    kind = "source"
+    prefix = "Source: "
+
+    def __init__(
+        self, id: int, name: str, operator: Any, output_type: TypeInformation | None, parallelism: int
+    ) -> None:
+        super().__init__(id, name, operator, output_type, parallelism, "HEAD")
+
+
+class NewSourceTransformation(SourceTransformation):
+    """A source of the new kind (Flink: SourceTransformation); unlike a legacy source it lets operators chain to it."""
+
+    __slots__ = ()
+    task = "SourceOperatorStreamTask"
+
+    def __init__(
+        self, id: int, name: str, operator: Any, output_type: TypeInformation | None, parallelism: int
+    ) -> None:
+        super().__init__(id, name, operator, output_type, parallelism)
+        self.chaining_strategy = "ALWAYS"
+
+
+class OneInputTransformation(PhysicalTransformation):
+    """An operator with one input."""
+
+    __slots__ = ("input",)
+    kind = "operator"
+
+    def __init__(
+        self,
+        id: int,
+        input: Transformation,
+        name: str,
+        operator: Any,
+        output_type: TypeInformation | None,
+        parallelism: int,
+        chaining_strategy: str = "ALWAYS",
+    ) -> None:
+        PhysicalTransformation.__init__(self, id, name, operator, output_type, parallelism, chaining_strategy)
+        self.input = input
+
+
+class YieldingTransformation(OneInputTransformation):
+    """An operator that gives way to its mailbox: file reader and async wait. It never chains to a legacy source."""
+
+    __slots__ = ()
+    yielding = True
+
+
+class TwoInputTransformation(PhysicalTransformation):
+    """An operator with two inputs; it always starts a chain."""
+
+    __slots__ = ("input1", "input2")
+    kind = "two_input"
+
+    def __init__(
+        self,
+        id: int,
+        input1: Transformation,
+        input2: Transformation,
+        name: str,
+        operator: Any,
+        output_type: TypeInformation | None,
+        parallelism: int,
+    ) -> None:
+        super().__init__(id, name, operator, output_type, parallelism, "HEAD")
+        self.input1 = input1
+        self.input2 = input2
+
+
+class SinkTransformation(PhysicalTransformation):
+    """A sink. Its ``output_type`` is the type of what it takes in, for the runtime to print and write by."""
+
+    __slots__ = ("input",)
+    kind = "sink"
+    prefix = "Sink: "
+
+    def __init__(self, id: int, input: Transformation, name: str, operator: Any, parallelism: int) -> None:
+        super().__init__(id, name, operator, input.output_type, parallelism)
+        self.input = input
+
+
+class PartitionTransformation(Transformation):
+    """A virtual node: how records travel to whatever consumes it.
+
+    Attributes:
+        partitioner: FORWARD, REBALANCE, RESCALE, SHUFFLE, BROADCAST, GLOBAL, HASH or CUSTOM.
+        spec: what the runtime needs for HASH and CUSTOM (key selector, user partitioner), else None.
+    """
+
+    __slots__ = ("input", "partitioner", "spec")
+
+    def __init__(self, id: int, input: Transformation, partitioner: str, spec: Any = None) -> None:
+        super().__init__(id, "Partition", input.output_type, input.parallelism)
+        self.input = input
+        self.partitioner = partitioner
+        self.spec = spec
+
+
+class UnionTransformation(Transformation):
+    """A virtual node: several streams as one; parallelism and type are the first one's."""
+
+    __slots__ = ("inputs",)
+
+    def __init__(self, id: int, inputs: list[Transformation]) -> None:
+        super().__init__(id, "Union", inputs[0].output_type, inputs[0].parallelism)
+        self.inputs = inputs
+
+
+class SideOutputTransformation(Transformation):
+    """A virtual node: the records an operator emitted under a tag."""
+
+    __slots__ = ("input", "tag")
+
+    def __init__(self, id: int, input: Transformation, tag: OutputTag) -> None:
+        super().__init__(id, "SideOutput", tag.type_info, input.parallelism)
+        self.input = input
+        self.tag = tag
+
+
+class FeedbackTransformation(Transformation):
+    """An iteration: its input and, joined to it, what comes back.
+
+    Attributes:
+        input: what enters the loop; None for the feedback half of a connected iteration, which carries feedback only.
+        max_wait_time: milliseconds the head waits for feedback before it ends; 0 waits for ever.
+        feedback: streams that lead back, in the order of ``close_with``.
+        needs_feedback: whether a used loop without feedback is an error.
+    """
+
+    __slots__ = ("feedback", "input", "max_wait_time", "needs_feedback")
+
+    def __init__(
+        self,
+        id: int,
+        input: Transformation | None,
+        output_type: TypeInformation | None,
+        parallelism: int,
+        max_wait_time: int,
+    ) -> None:
+        super().__init__(id, "Feedback" if input is not None else "CoFeedback", output_type, parallelism)
+        self.input = input
+        self.max_wait_time = max_wait_time
+        self.feedback: list[Transformation] = []
+        self.needs_feedback = input is not None
+
+    def add_feedback(self, stream: Transformation) -> None:
+        """Lead a stream back; it needs the loop's parallelism."""
+        if stream.parallelism != self.parallelism:
+            checks.refuse(
+                f"close_with() of {self!r}: the feedback {stream.name!r} has parallelism {stream.parallelism}, the "
+                f"loop {self.parallelism}. Head and tail of a loop run in pairs; set one of the two with "
+                "set_parallelism().",
+                checks.UNSUPPORTED_OPERATION,
+            )
+        self.feedback.append(stream)
+
+
+def leads_back_to(stream: Transformation, loop: FeedbackTransformation) -> bool:
+    """Whether ``loop`` is among the transitive inputs of ``stream``. O(transformations above it), iterative."""
+    seen: set[int] = set()
+    pending = [stream]
+    while pending:
+        current = pending.pop()
+        if current is loop:
+            return True
+        if current.id not in seen:
+            seen.add(current.id)
+            pending.extend(inputs_of(current))
+    return False
+
+
+def inputs_of(transformation: Transformation) -> Sequence[Transformation]:
+    """What a transformation reads, in order. Feedback does not count as an input of its loop."""
+    if isinstance(transformation, UnionTransformation):
+        return transformation.inputs
+    if isinstance(transformation, TwoInputTransformation):
+        return (transformation.input1, transformation.input2)
+    if isinstance(transformation, SourceTransformation):
+        return ()
+    only = transformation.input  # type: ignore[attr-defined]
+    return () if only is None else (only,)

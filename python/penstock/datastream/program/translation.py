@@ -1,0 +1,318 @@
+"""From transformations to a StreamGraph: Flink's ``StreamGraphGenerator``.
+
+Registered transformations are translated in order of creation, each after its inputs, the first input completely before
+the second. That order is visible: it decides edge orders, the order of sources, and with them vertex orders of the job
+graph. Virtual transformations (partition, union, side output) become virtual nodes, which the planner resolves when an
+edge is added.
+
+An explicit stack stands for Flink's recursion, so neither long chains nor long runs of partitioners can overflow
+anything. Cost: O(transformations + edges) time and space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.datastream.program import checks
+from penstock.datastream.program.transformations import (
+    FeedbackTransformation,
+    OneInputTransformation,
+    PartitionTransformation,
+    PhysicalTransformation,
+    SideOutputTransformation,
+    SinkTransformation,
+    SourceTransformation,
+    Transformation,
+    TwoInputTransformation,
+    UnionTransformation,
+    inputs_of,
+)
+
+if TYPE_CHECKING:
+    from penstock.datastream.environment.environment import StreamExecutionEnvironment
+
+DEFAULT_GROUP = "default"
+_MIXED = object()
+"""Slot sharing group of inputs that do not agree; whoever inherits it is in the default group."""
+
+
+class _Head:
+    """An iteration's head: it has no group while the loop's body is translated."""
+
+    __slots__ = ("group",)
+
+    def __init__(self) -> None:
+        self.group: str | None = None
+
+
+class _Feedback:
+    """A step of the stack: the tail's edge from one feedback stream, or (without stream) the end of a loop."""
+
+    __slots__ = ("loop", "stream")
+
+    def __init__(self, loop: FeedbackTransformation, stream: Transformation | None) -> None:
+        self.loop = loop
+        self.stream = stream
+
+
+@dataclass
+class Translation:
+    """The result: the graph, and what runs in its nodes.
+
+    Attributes:
+        stream_graph: a ``penstock.plan.StreamGraph``.
+        operators: runtime operator by node id.
+        partitioners: key or custom partitioning by id of the virtual node that asked for it.
+        types: declared type by node id (of a sink: of what it takes in), and of side outputs by (node id, tag id).
+        names: operator names by node id.
+        loops: ids of iterations.
+    """
+
+    stream_graph: Any = None
+    operators: dict[int, Any] = field(default_factory=dict)
+    partitioners: dict[int, Any] = field(default_factory=dict)
+    types: dict[Any, TypeInformation | None] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
+    loops: list[int] = field(default_factory=list)
+
+
+def translate(environment: StreamExecutionEnvironment, job_name: str, builder_class: Any = None) -> Translation:
+    """Translate the registered transformations of an environment.
+
+    Args:
+        environment: is only read.
+        job_name: name of the job.
+        builder_class: ``penstock.plan.StreamGraphBuilder`` unless a test brings its own.
+
+    Raises:
+        InvalidProgramError: nothing is registered (Flink: IllegalStateException).
+        PlanError: what the planner refuses.
+    """
+    transformations = environment.transformations
+    if not transformations:
+        checks.refuse(
+            "The program has no operators, so there is nothing to execute. Add an operator or a sink, such as "
+            "stream.print(), before execute(); after an execute() the next one needs operators of its own. "
+            "Sources alone do not count.",
+            checks.ILLEGAL_STATE,
+        )
+    if builder_class is None:
+        from penstock.plan import StreamGraphBuilder as builder_class
+    generator = _Generator(environment, builder_class(job_name=job_name, **environment.plan_settings()))
+    for transformation in transformations:
+        generator.run(transformation)
+    generator.result.stream_graph = generator.builder.build()
+    return generator.result
+
+
+class _Generator:
+    """State of one translation.
+
+    ``groups`` is both the set of what is done and the slot sharing group that a consumer would inherit: a name, or a
+    tuple with an iteration's head in it, whose group is known when its loop is done. ``loops`` holds for each loop its
+    head's node, the head's group, and the groups of its feedback streams.
+    """
+
+    def __init__(self, environment: StreamExecutionEnvironment, builder: Any) -> None:
+        self.builder = builder
+        self.result = Translation()
+        self.groups: dict[int, Any] = {}
+        self.loops: dict[int, tuple[int, _Head, list[Any]]] = {}
+        self.iteration_nodes = 0
+        self.parallelism = environment.get_parallelism()
+        self.max_parallelism = environment.get_max_parallelism()
+        self.buffer_timeout = environment.get_buffer_timeout()
+        self.is_batch = environment.is_batch
+
+    def run(self, root: Transformation) -> None:
+        """Translate ``root`` after everything it needs."""
+        done = self.groups
+        stack: list[Transformation | _Feedback] = [root]
+        while stack:
+            current = stack[-1]
+            if isinstance(current, _Feedback):
+                stack.pop()
+                self.feedback(current.loop, current.stream)
+                continue
+            if current.id in done:
+                stack.pop()
+                continue
+            missing = [needed for needed in inputs_of(current) if needed.id not in done]
+            if missing:
+                stack.extend(reversed(missing))
+                continue
+            stack.pop()
+            if isinstance(current, FeedbackTransformation):
+                stack.extend(self.open_loop(current))
+            else:
+                self.emit(current)
+
+    def emit(self, current: Transformation) -> None:
+        """Add one transformation whose inputs are there."""
+        if isinstance(current, OneInputTransformation | SinkTransformation):
+            self.node(current, (current.input,))
+            self.builder.add_edge(current.input.id, current.id, 0)
+        elif isinstance(current, PartitionTransformation):
+            self.partition(current)
+        elif isinstance(current, SourceTransformation):
+            self.node(current, ())
+        elif isinstance(current, TwoInputTransformation):
+            self.node(current, (current.input1, current.input2))
+            self.builder.add_edge(current.input1.id, current.id, 1)
+            self.builder.add_edge(current.input2.id, current.id, 2)
+        elif isinstance(current, UnionTransformation):
+            self.builder.add_union(current.id, [each.id for each in current.inputs])
+            self.groups[current.id] = self.common_group(current.inputs)
+        elif isinstance(current, SideOutputTransformation):
+            self.builder.add_virtual_side_output(current.id, current.input.id, current.tag.tag_id)
+            self.result.types[current.input.id, current.tag.tag_id] = current.output_type
+            self.groups[current.id] = self.groups[current.input.id]
+        else:
+            raise AssertionError(f"no translation for {type(current).__name__}")
+
+    def open_loop(self, loop: FeedbackTransformation) -> list[Transformation | _Feedback]:
+        """Add head and tail of a loop; what is left to do for it, as a piece of the stack.
+
+        The loop counts as done from here on, so that its body, on the way to a feedback stream, finds it.
+        """
+        if not loop.feedback and loop.needs_feedback:
+            checks.refuse(
+                f"The iteration {loop!r} is used but has no feedback: its records would go round nowhere. Close it "
+                "with close_with(stream), or use map() instead of iterate().",
+                checks.ILLEGAL_STATE,
+            )
+        head = self.iteration_nodes - 1
+        self.iteration_nodes -= 2
+        resources = {} if loop.extras is None else _resources(loop.extras)
+        self.builder.add_iteration(
+            loop.id,
+            head,
+            head - 1,
+            parallelism=loop.parallelism,
+            max_parallelism=loop.max_parallelism if loop.max_parallelism > 0 else self.max_parallelism,
+            timeout=loop.max_wait_time,
+            **resources,
+        )
+        self.loops[loop.id] = (head, _Head(), [])
+        self.result.loops.append(loop.id)
+        entry = [head]
+        if loop.input is not None:
+            entry.insert(0, loop.input.id)
+        self.builder.add_union(loop.id, entry)
+        before = () if loop.input is None else _parts(self.groups[loop.input.id])
+        self.groups[loop.id] = (*before, self.loops[loop.id][1])
+        steps: list[Transformation | _Feedback] = [_Feedback(loop, None)]
+        for stream in reversed(loop.feedback):
+            steps += [_Feedback(loop, stream), stream]
+        return steps
+
+    def feedback(self, loop: FeedbackTransformation, stream: Transformation | None) -> None:
+        """Lead one feedback stream into the tail; or give head and tail the group of them all."""
+        node, head, groups = self.loops[loop.id]
+        if stream is not None:
+            self.builder.add_edge(stream.id, node - 1, 0)
+            groups.append(self.groups[stream.id])
+            return
+        head.group = _agreed(_common(groups))
+        self.builder.set_slot_sharing_group(node, head.group)
+        self.builder.set_slot_sharing_group(node - 1, head.group)
+
+    def partition(self, current: PartitionTransformation) -> None:
+        self.builder.add_virtual_partition(current.id, current.input.id, current.partitioner)
+        if current.spec is not None:
+            self.result.partitioners[current.id] = current.spec
+        self.groups[current.id] = self.groups[current.input.id]
+
+    def node(self, current: PhysicalTransformation, inputs: Iterable[Transformation]) -> None:
+        """Add a real node with its settings resolved against the environment's."""
+        group = current.slot_sharing_group
+        if group is None:
+            group = self.inherited_group(inputs)
+        extras = current.extras
+        name = current.prefix + current.name
+        self.builder.add_node(
+            current.id,
+            name,
+            current.kind,
+            uid=current.uid,
+            user_hash=current.user_hash,
+            slot_sharing_group=group,
+            parallelism=self.parallelism if current.parallelism == -1 else current.parallelism,
+            max_parallelism=current.max_parallelism if current.max_parallelism > 0 else self.max_parallelism,
+            chaining_strategy=self.chaining_strategy(current),
+            yielding=current.yielding,
+            buffer_timeout=current.buffer_timeout if current.buffer_timeout >= 0 else self.buffer_timeout,
+            task=current.task,
+            **({} if extras is None else _extra_settings(extras)),
+        )
+        self.groups[current.id] = group
+        result = self.result
+        result.operators[current.id] = current.operator
+        result.types[current.id] = current.output_type
+        result.names[current.id] = name
+
+    def chaining_strategy(self, current: PhysicalTransformation) -> str:
+        """Whether a node may be chained. In BATCH mode one with a key begins a chain, as its input has to be sorted
+        (Flink: BatchExecutionUtils)."""
+        strategy = current.chaining_strategy
+        keyed = self.is_batch and getattr(current.operator, "keyed", None) is not None
+        return "HEAD" if keyed and strategy == "ALWAYS" else strategy
+
+    def inherited_group(self, inputs: Iterable[Transformation]) -> str:
+        """The group of all inputs when it is one, else the default group."""
+        group = self.common_group(inputs)
+        return group if isinstance(group, str) else _agreed(group)
+
+    def common_group(self, inputs: Iterable[Transformation]) -> Any:
+        groups = [self.groups[each.id] for each in inputs]
+        return groups[0] if len(groups) == 1 else _common(groups)
+
+
+def _parts(group: Any) -> tuple[Any, ...]:
+    return group if isinstance(group, tuple) else (group,)
+
+
+def _common(groups: list[Any]) -> Any:
+    """The group of several branches in order: one name, ``_MIXED``, or a tuple when heads of loops are among them."""
+    parts: list[Any] = []
+    names: set[Any] = set()
+    for part in (part for group in groups for part in _parts(group)):
+        if not isinstance(part, _Head):
+            names.add(part)
+            if len(names) > 1 or part is _MIXED:
+                return _MIXED
+        if not parts or parts[-1] != part:
+            parts.append(part)
+    return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def _agreed(group: Any) -> str:
+    """The name that a consumer of these branches inherits now: the first one, unless a later branch differs."""
+    agreed = None
+    for part in _parts(group):
+        name = part.group if isinstance(part, _Head) else part
+        if agreed is None:
+            agreed = name
+        elif agreed != name:
+            return DEFAULT_GROUP
+    return DEFAULT_GROUP if agreed is None or agreed is _MIXED else agreed
+
+
+def _extra_settings(extras: Any) -> dict[str, Any]:
+    settings = {
+        "co_location_group": extras.co_location_group,
+        "managed_memory_weight": extras.managed_memory_weight,
+    }
+    return settings | _resources(extras)
+
+
+def _resources(extras: Any) -> dict[str, Any]:
+    if extras.min_resources is None:
+        return {}
+    return {
+        "min_resources": extras.min_resources.as_tuple(),
+        "preferred_resources": extras.preferred_resources.as_tuple(),
+    }

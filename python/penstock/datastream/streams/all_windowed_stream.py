@@ -1,0 +1,73 @@
+"""AllWindowedStream: windows over a whole stream, in one subtask.
+
+Source: Flink 1.11 ``AllWindowedStream``. (In PyFlink the operator has the environment's parallelism; here, as in Java,
+1.)
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from penstock.common.typeinfo import TypeInformation, Types
+from penstock.datastream.functions import KeySelector
+from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
+from penstock.datastream.streams.keyed_stream import KeyedStream
+from penstock.datastream.streams.windowed_stream import Applied, WindowedStream, by_count
+from penstock.datastream.window import GlobalWindows, WindowAssigner, java_object
+from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.state import serializers
+
+# The lines of Flink 1.11.4's own source where its one-argument calls pass on to the others; operator names show them.
+_FLINKS_OWN_LINES = {"reduce": 240, "aggregate": 552, "fold": 952}
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+
+
+class NullByteKey(KeySelector):
+    """One key for all records, so that a keyed operator can serve a stream without key."""
+
+    def get_key(self, value: Any) -> int:
+        return 0
+
+
+def count_window_all(stream: DataStream, size: int, slide: int | None) -> AllWindowedStream:
+    """See :meth:`DataStream.count_window_all`."""
+    return by_count(AllWindowedStream(stream, GlobalWindows()), "count_window_all", size, slide)
+
+
+class AllWindowedStream(WindowedStream):
+    """A stream cut into windows, all of them in one subtask."""
+
+    __slots__ = ()
+
+    _keyed = False
+
+    def __init__(self, stream: DataStream, assigner: WindowAssigner) -> None:
+        super().__init__(KeyedStream(stream, KeyPartition(NullByteKey(), Types.BYTE())), assigner)
+
+    def _add(self, applied: Applied, output_type: TypeInformation | None) -> SingleOutputStreamOperator:
+        return super()._add(applied, output_type).force_non_parallel()
+
+    def _name(self, applied: Applied) -> str:
+        if self._evictor is not None or applied.state == "List":
+            kind, serializer = "List", serializers.LIST
+        else:
+            kind, serializer = applied.state, serializers.serializer_class(applied.state_type)
+        contents = f"name=window-contents, defaultValue=null, serializer={java_object(serializer)}"
+        parts = [str(self._assigner), f"{kind}StateDescriptor{{{contents}}}", str(self._trigger)]
+        if self._evictor is not None:
+            parts.append(str(self._evictor))
+        return f"TriggerWindow({', '.join(parts)}, AllWindowedStream.{_call_site(applied)})"
+
+
+def _call_site(applied: Applied) -> str:
+    """Where the function was applied: the program's line, or Flink's own where Flink passes the call on."""
+    if applied.passes_through:
+        return f"{applied.call}(AllWindowedStream.java:{_FLINKS_OWN_LINES[applied.call]})"
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    code = frame.f_code
+    return f"{code.co_name}({os.path.basename(code.co_filename)}:{frame.f_lineno})"

@@ -1,0 +1,73 @@
+"""AsyncDataStream: slow calls, many at a time.
+
+Source: Flink 1.11 ``AsyncDataStream``; spelling: ``pyflink.datastream.AsyncDataStream``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from penstock.common.time import milliseconds_of
+from penstock.common.typeinfo import TypeInformation
+from penstock.datastream.program import checks
+from penstock.datastream.program.transformations import YieldingTransformation
+from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
+from penstock.runtime.operators import AsyncWait
+
+if TYPE_CHECKING:
+    from penstock.common.time import Duration, Time
+    from penstock.datastream.functions import AsyncFunction
+
+
+class AsyncDataStream:
+    """Holds the two ways to wait."""
+
+    @staticmethod
+    def ordered_wait(
+        data_stream: DataStream,
+        async_function: AsyncFunction,
+        timeout: Time | Duration | int,
+        capacity: int = 100,
+        output_type: TypeInformation | None = None,
+    ) -> SingleOutputStreamOperator:
+        """Results in the order of the input.
+
+        Args:
+            data_stream: the input.
+            async_function: makes the calls.
+            timeout: how long one may take; Time, Duration or milliseconds.
+            capacity: how many may be under way.
+            output_type: type of the results.
+        """
+        return _wait("ordered_wait", data_stream, async_function, timeout, capacity, output_type)
+
+    @staticmethod
+    def unordered_wait(
+        data_stream: DataStream,
+        async_function: AsyncFunction,
+        timeout: Time | Duration | int,
+        capacity: int = 100,
+        output_type: TypeInformation | None = None,
+    ) -> SingleOutputStreamOperator:
+        """Results as they come, between two watermarks; arguments as for :meth:`ordered_wait`."""
+        return _wait("unordered_wait", data_stream, async_function, timeout, capacity, output_type)
+
+
+def _wait(
+    call: str, stream: DataStream, func: Any, timeout: Any, capacity: Any, output_type: TypeInformation | None
+) -> SingleOutputStreamOperator:
+    checks.function(func, call, "async_invoke")
+    timeout_ms = milliseconds_of(timeout, call, "timeout")
+    checks.integer(capacity, call, "capacity")
+    checks.type_info(output_type, call)
+    environment = stream.get_execution_environment()
+    node = YieldingTransformation(
+        environment.next_id(),
+        stream.transformation,
+        "async wait operator",
+        stream._with_key(AsyncWait(func, call == "ordered_wait", timeout_ms, capacity, output_type)),
+        output_type,
+        environment.get_parallelism(),
+    )
+    environment.register(node)
+    return SingleOutputStreamOperator(environment, node)

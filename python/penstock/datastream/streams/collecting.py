@@ -1,0 +1,48 @@
+"""execute_and_collect: run a program and bring one stream's records to the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from penstock.datastream.program import checks
+from penstock.runtime.io import sinks
+
+if TYPE_CHECKING:
+    from penstock.datastream.streams.data_stream import DataStream
+
+
+class CloseableIterator(Iterator[Any]):
+    """The records, one by one; a context manager that lets go of those not read.
+
+    ``with stream.execute_and_collect() as records: …``
+    """
+
+    __slots__ = ("_records",)
+
+    def __init__(self, records: list[Any]) -> None:
+        self._records = iter(records)
+
+    def __next__(self) -> Any:
+        return next(self._records)
+
+    def close(self) -> None:
+        """Forget the records that were not read; reading on finds none."""
+        self._records = iter(())
+
+    def __enter__(self) -> CloseableIterator:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def execute_and_collect(stream: DataStream, job_name: str | None, limit: int | None) -> CloseableIterator | list[Any]:
+    """See :meth:`DataStream.execute_and_collect`. Memory on the driver: all records of the stream."""
+    if limit is not None and checks.integer(limit, "execute_and_collect", "limit") < 1:
+        checks.refuse(f"execute_and_collect(limit={limit}): a limit is at least 1.", checks.ILLEGAL_ARGUMENT)
+    environment = stream.get_execution_environment()
+    sink_id = f"collect-{environment.next_collect_number()}"
+    stream._sink("Data stream collect sink", sinks.CollectSink(sink_id), parallelism=1)
+    records = list(environment.execute(job_name).collected.get(sink_id, ()))
+    return CloseableIterator(records) if limit is None else records[:limit]

@@ -1,0 +1,236 @@
+"""Two streams side by side: connected streams, broadcast state, connected iterations.
+
+Source: Flink 1.11 ``ConnectedStreams``, ``BroadcastConnectedStream``, ``IterativeStream.ConnectedIterativeStreams``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.datastream.program import checks
+from penstock.datastream.program.transformations import FeedbackTransformation, TwoInputTransformation, leads_back_to
+from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
+from penstock.datastream.streams.keyed_stream import KeyedStream
+from penstock.runtime import operators
+
+if TYPE_CHECKING:
+    from penstock.datastream.functions import (
+        BroadcastProcessFunction,
+        CoFlatMapFunction,
+        CoMapFunction,
+        CoProcessFunction,
+        KeyedBroadcastProcessFunction,
+        KeyedCoProcessFunction,
+        KeySelector,
+    )
+    from penstock.datastream.state import MapStateDescriptor
+
+
+def two_inputs(
+    first: DataStream, second: DataStream, name: str, operator: Any, output_type: TypeInformation | None
+) -> SingleOutputStreamOperator:
+    """Add an operator with two inputs at the environment's current parallelism."""
+    environment = first.get_execution_environment()
+    transformation = TwoInputTransformation(
+        environment.next_id(),
+        first.transformation,
+        second.transformation,
+        name,
+        operator,
+        output_type,
+        environment.get_parallelism(),
+    )
+    environment.register(transformation)
+    return SingleOutputStreamOperator(environment, transformation)
+
+
+class ConnectedStreams:
+    """Two streams that one operator reads, each with its own method."""
+
+    __slots__ = ("_first", "_second")
+
+    def __init__(self, first: DataStream, second: DataStream) -> None:
+        self._first = first
+        self._second = second
+
+    def key_by(
+        self,
+        key_selector1: Callable | KeySelector | int | str,
+        key_selector2: Callable | KeySelector | int | str,
+        key_type: TypeInformation | None = None,
+        key_type2: TypeInformation | None = None,
+    ) -> ConnectedStreams:
+        """Partition both streams by keys of one type: equal keys of both meet in one subtask.
+
+        Args:
+            key_selector1: key of the first stream, as for :meth:`DataStream.key_by`.
+            key_selector2: key of the second stream.
+            key_type: type of the keys; None leaves it undeclared.
+            key_type2: type of the second stream's keys if it is declared apart; the operator refuses another type.
+        """
+        first = self._first.key_by(key_selector1, key_type=key_type)
+        return ConnectedStreams(first, self._second.key_by(key_selector2, key_type=key_type2 or key_type))
+
+    def map(self, func: CoMapFunction, output_type: TypeInformation | None = None) -> SingleOutputStreamOperator:
+        """One record out for each record of either stream, by ``map1`` and ``map2``."""
+        return self._add("Co-Map", "map", ("map1", "map2"), func, output_type)
+
+    def flat_map(
+        self, func: CoFlatMapFunction, output_type: TypeInformation | None = None
+    ) -> SingleOutputStreamOperator:
+        """Any number of records out for each record of either stream, by ``flat_map1`` and ``flat_map2``."""
+        return self._add("Co-Flat Map", "flat_map", ("flat_map1", "flat_map2"), func, output_type)
+
+    def process(
+        self, func: CoProcessFunction | KeyedCoProcessFunction, output_type: TypeInformation | None = None
+    ) -> SingleOutputStreamOperator:
+        """Records out by ``yield``, by ``process_element1`` and ``process_element2``.
+
+        Raises:
+            InvalidProgramError: a KeyedCoProcessFunction, and not both streams are keyed.
+        """
+        from penstock.datastream.functions import KeyedCoProcessFunction
+
+        keyed = isinstance(func, KeyedCoProcessFunction)
+        if keyed and not (isinstance(self._first, KeyedStream) and isinstance(self._second, KeyedStream)):
+            checks.refuse(
+                f"process() was given the KeyedCoProcessFunction {type(func).__name__}, but not both streams are "
+                "keyed. Call key_by(selector1, selector2) on the connected streams first.",
+                checks.UNSUPPORTED_OPERATION,
+            )
+        name = "Co-Keyed-Process" if keyed else "Co-Process"
+        return self._add(name, "process", ("process_element1", "process_element2"), func, output_type)
+
+    def _add(
+        self, name: str, call: str, methods: tuple[str, str], func: Any, output_type: TypeInformation | None
+    ) -> SingleOutputStreamOperator:
+        checks.methods(func, call, methods)
+        checks.type_info(output_type, call)
+        check_same_keys(self._first, self._second, name)
+        operator = _OPERATORS[call](func)
+        if isinstance(self._first, KeyedStream) and isinstance(self._second, KeyedStream):
+            operator = operator.keyed_by_both(self._first.key, self._second.key)
+        return two_inputs(self._first, self._second, name, operator, output_type)
+
+
+_OPERATORS = {"map": operators.CoMap, "flat_map": operators.CoFlatMap, "process": operators.CoProcess}
+
+
+def check_same_keys(first: DataStream, second: DataStream, name: str) -> None:
+    """Refuse two keyed streams whose keys are declared with different types."""
+    if not (isinstance(first, KeyedStream) and isinstance(second, KeyedStream)):
+        return
+    one, two = first.get_key_type(), second.get_key_type()
+    if one != two and checks.declared(one) and checks.declared(two):
+        checks.refuse(
+            f"{name}: the first stream is keyed by {one}, the second by {two}. Equal keys of both must meet, so they "
+            "need one type. (A position or field name makes a tuple key, a key selector does not.)",
+            checks.UNSUPPORTED_OPERATION,
+        )
+
+
+class ConnectedIterativeStreams(ConnectedStreams):
+    """A stream and, connected to it, feedback of another type."""
+
+    __slots__ = ()
+
+    def close_with(self, feedback_stream: DataStream) -> DataStream:
+        """Lead a stream back as the second input; see :meth:`IterativeStream.close_with`."""
+        return close_loop(self._second.transformation, feedback_stream)
+
+    def key_by(self, *_: Any, **__: Any) -> ConnectedStreams:
+        """Refused: feedback enters where it is.
+
+        Raises:
+            InvalidProgramError: always.
+        """
+        checks.refuse(
+            "key_by() of a connected iteration: its head cannot be partitioned. Key the input before iterate() and the "
+            "stream given to close_with().",
+            checks.UNSUPPORTED_OPERATION,
+        )
+
+
+def close_loop(loop: Any, feedback_stream: DataStream) -> DataStream:
+    """Add feedback to a loop after Flink's checks: it must come from that loop and have its parallelism."""
+    assert isinstance(loop, FeedbackTransformation)
+    if not isinstance(feedback_stream, DataStream):
+        checks.refuse(f"close_with() was given {feedback_stream!r}, which is no DataStream.")
+    if not leads_back_to(feedback_stream.transformation, loop):
+        checks.refuse(
+            f"close_with() of {loop!r} was given {feedback_stream!r}, which does not come from that iteration. Give a "
+            "stream that starts at what iterate() returned.",
+            checks.UNSUPPORTED_OPERATION,
+        )
+    loop.add_feedback(feedback_stream.transformation)
+    return feedback_stream
+
+
+class BroadcastStream:
+    """A stream that every subtask receives as a whole, with the states it may fill. Made by
+    ``stream.broadcast(state)``."""
+
+    __slots__ = ("_stream", "descriptors")
+
+    def __init__(self, stream: DataStream, descriptors: tuple[MapStateDescriptor, ...]) -> None:
+        self._stream = stream
+        self.descriptors = descriptors
+
+    @property
+    def transformation(self) -> Any:
+        """The partitioning node of the stream."""
+        return self._stream.transformation
+
+    def get_execution_environment(self) -> Any:
+        """The environment this stream belongs to."""
+        return self._stream.get_execution_environment()
+
+
+class BroadcastConnectedStream:
+    """A stream connected to a broadcast stream."""
+
+    __slots__ = ("_broadcast", "_stream")
+
+    def __init__(self, stream: DataStream, broadcast: BroadcastStream) -> None:
+        self._stream = stream
+        self._broadcast = broadcast
+
+    def process(
+        self,
+        func: BroadcastProcessFunction | KeyedBroadcastProcessFunction,
+        output_type: TypeInformation | None = None,
+    ) -> SingleOutputStreamOperator:
+        """Records out by ``yield``, by ``process_element`` and ``process_broadcast_element``.
+
+        Args:
+            func: a KeyedBroadcastProcessFunction on a keyed stream, else a BroadcastProcessFunction.
+            output_type: type of the results; None leaves them undeclared.
+        """
+        from penstock.datastream.functions import BroadcastProcessFunction, KeyedBroadcastProcessFunction
+
+        if not isinstance(func, BroadcastProcessFunction | KeyedBroadcastProcessFunction):
+            checks.refuse(
+                f"process() beside a broadcast stream was given {func!r}; give an object of a subclass of "
+                "BroadcastProcessFunction or KeyedBroadcastProcessFunction."
+            )
+        wants_key, keyed = isinstance(func, KeyedBroadcastProcessFunction), isinstance(self._stream, KeyedStream)
+        if wants_key is not keyed:
+            given, cure = (
+                ("keyed", "Derive it from KeyedBroadcastProcessFunction.")
+                if keyed
+                else ("not keyed", "Call key_by() first, or derive it from BroadcastProcessFunction.")
+            )
+            checks.refuse(
+                f"process() was given the {type(func).__name__} (a {type(func).__bases__[0].__name__}), but the stream "
+                f"is {given}. {cure}",
+                checks.ILLEGAL_ARGUMENT,
+            )
+        checks.type_info(output_type, "process")
+        name = "Co-Process-Broadcast-Keyed" if keyed else "Co-Process-Broadcast"
+        states = tuple(descriptor.name for descriptor in self._broadcast.descriptors)
+        operator = operators.BroadcastProcess(func, states)
+        if isinstance(self._stream, KeyedStream):
+            operator = operator.keyed_by_both(self._stream.key, None)
+        return two_inputs(self._stream, self._broadcast._stream, name, operator, output_type)

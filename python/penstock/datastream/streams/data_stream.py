@@ -1,0 +1,344 @@
+"""DataStream and what its methods return: operators and sinks.
+
+A stream is a handle on a transformation; nothing runs before ``execute``. Methods that add an operator register it with
+the environment in the order of the calls; partitioners, unions and side outputs enter the plan only when something
+consumes them.
+
+Source of names, defaults and refusals: Flink 1.11 ``DataStream``, ``SingleOutputStreamOperator``, ``DataStreamSink``;
+spelling: ``pyflink.datastream.DataStream``.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from penstock.common.output_tag import OutputTag
+from penstock.common.typeinfo import TypeInformation, Types
+from penstock.datastream.program import checks
+from penstock.datastream.program.transformations import (
+    OneInputTransformation,
+    PartitionTransformation,
+    SideOutputTransformation,
+    Transformation,
+    UnionTransformation,
+)
+from penstock.datastream.streams import keys
+from penstock.datastream.streams.planned_methods import PlannedMethods
+from penstock.datastream.streams.setters import OPERATOR_SETTERS, OperatorSetters
+from penstock.datastream.streams.sink import SinkMethods
+from penstock.runtime import operators
+from penstock.runtime.keys import partition
+
+if TYPE_CHECKING:
+    from penstock.datastream.environment.environment import StreamExecutionEnvironment
+    from penstock.datastream.functions import (
+        FilterFunction,
+        FlatMapFunction,
+        KeySelector,
+        MapFunction,
+        Partitioner,
+        ProcessFunction,
+    )
+    from penstock.datastream.state import MapStateDescriptor
+    from penstock.datastream.streams.keyed_stream import KeyedStream
+
+
+class DataStream(PlannedMethods, SinkMethods):
+    """A stream of records.
+
+    Attributes:
+        transformation: the node this stream stands for, with settings that have no method here.
+    """
+
+    __slots__ = ("_environment", "transformation")
+
+    def __init__(self, environment: StreamExecutionEnvironment, transformation: Transformation) -> None:
+        self._environment = environment
+        self.transformation = transformation
+
+    # --- what it is -------------------------------------------------------------------------------------------------
+
+    def get_name(self) -> str:
+        """Name of the operator this stream comes from."""
+        return self.transformation.name
+
+    def get_type(self) -> TypeInformation:
+        """Declared type of the records; pickled when none was declared."""
+        declared = self.transformation.output_type
+        return Types.PICKLED_BYTE_ARRAY() if declared is None else declared
+
+    def get_execution_environment(self) -> StreamExecutionEnvironment:
+        """The environment this stream belongs to."""
+        return self._environment
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.transformation!r}>"
+
+    def __getattr__(self, name: str) -> Any:
+        if name in OPERATOR_SETTERS or name == "get_side_output":
+            raise AttributeError(
+                f"{name}() exists on operators only, and {self!r} is none: partitioners, unions, side outputs and "
+                f"key_by only say how records travel. Call {name}() on the operator before or after it."
+            )
+        raise AttributeError(f"{type(self).__name__} has no method {name!r}{_advice(type(self), name)}")
+
+    # --- operators --------------------------------------------------------------------------------------------------
+
+    def _transform(
+        self, name: str, operator: Any, output_type: TypeInformation | None, chaining_strategy: str = "ALWAYS"
+    ) -> SingleOutputStreamOperator:
+        """Add an operator at the environment's current parallelism."""
+        environment = self._environment
+        transformation = OneInputTransformation(
+            environment.next_id(),
+            self.transformation,
+            name,
+            self._with_key(operator),
+            output_type,
+            environment.get_parallelism(),
+            chaining_strategy,
+        )
+        environment.register(transformation)
+        return SingleOutputStreamOperator(environment, transformation)
+
+    def _with_key(self, operator: Any) -> Any:
+        """The operator as it runs on this stream; keyed streams add the key."""
+        return operator
+
+    def map(
+        self, func: Callable | MapFunction, output_type: TypeInformation | None = None
+    ) -> SingleOutputStreamOperator:
+        """One record out for each record in.
+
+        Args:
+            func: a callable of one argument, or a MapFunction.
+            output_type: type of the results; None leaves them undeclared (any Python object).
+        """
+        checks.function(func, "map", "map")
+        return self._transform("Map", operators.StreamMap(func, output_type), checks.type_info(output_type, "map"))
+
+    def flat_map(
+        self, func: Callable | FlatMapFunction, output_type: TypeInformation | None = None
+    ) -> SingleOutputStreamOperator:
+        """Any number of records out for each record in.
+
+        Args:
+            func: a callable that returns an iterable (or is a generator function), or a FlatMapFunction.
+            output_type: type of the results; None leaves them undeclared.
+        """
+        checks.function(func, "flat_map", "flat_map")
+        operator = operators.StreamFlatMap(func, output_type)
+        return self._transform("Flat Map", operator, checks.type_info(output_type, "flat_map"))
+
+    def filter(self, func: Callable | FilterFunction) -> SingleOutputStreamOperator:
+        """Keep the records for which ``func`` is true; the type stays."""
+        checks.function(func, "filter", "filter")
+        return self._transform("Filter", operators.StreamFilter(func), self.transformation.output_type)
+
+    def process(self, func: ProcessFunction, output_type: TypeInformation | None = None) -> SingleOutputStreamOperator:
+        """Records out by ``yield``, with access to timestamps and side outputs (``yield tag, value``).
+
+        Args:
+            func: a ProcessFunction, or a callable of (value, context).
+            output_type: type of the main output; None leaves it undeclared.
+        """
+        from penstock.datastream.functions import KeyedProcessFunction
+
+        checks.function(func, "process", "process_element")
+        if isinstance(func, KeyedProcessFunction):
+            checks.refuse(
+                f"process() was given the KeyedProcessFunction {type(func).__name__}, but the stream is not keyed. "
+                "Call key_by() before process(), or derive the function from ProcessFunction."
+            )
+        operator = operators.ProcessOperator(func, output_type)
+        return self._transform("Process", operator, checks.type_info(output_type, "process"))
+
+    def transform(
+        self, operator_name: str, output_type: TypeInformation | None, operator: operators.StreamOperator
+    ) -> SingleOutputStreamOperator:
+        """Add an operator of one's own: what all other methods come down to.
+
+        Args:
+            operator_name: its name in plans.
+            output_type: type of its main output; None leaves it undeclared.
+            operator: an operator of :mod:`penstock.runtime.operators`.
+        """
+        checks.name(operator_name, "transform", "operator name")
+        if not isinstance(operator, operators.StreamOperator):
+            checks.refuse(
+                f"transform() was given {operator!r}; an operator such as StreamMap(f, output_type) is needed."
+            )
+        return self._transform(operator_name, operator, checks.type_info(output_type, "transform"))
+
+    def project(self, *field_indexes: int) -> SingleOutputStreamOperator:
+        """Keep some fields of tuples, in the given order.
+
+        Args:
+            field_indexes: 1 to 24 positions from 0.
+        """
+        output_type = keys.projected_type(self.transformation.output_type, field_indexes)
+        return self._transform(
+            "Projection", operators.StreamMap(keys.Projection(field_indexes), output_type), output_type
+        )
+
+    # --- several streams --------------------------------------------------------------------------------------------
+
+    def union(self, *streams: DataStream) -> DataStream:
+        """This stream and others of the same type as one. The same stream twice gives its records twice.
+
+        Raises:
+            InvalidProgramError: the declared types differ (Flink: IllegalArgumentException).
+        """
+        mine = self.transformation.output_type
+        for other in streams:
+            if not isinstance(other, DataStream):
+                checks.refuse(f"union() was given {other!r}, which is no DataStream.")
+            checks.same_environment(self, other, "union")
+            theirs = other.transformation.output_type
+            if mine != theirs and checks.declared(mine) and checks.declared(theirs):
+                checks.refuse(
+                    f"union() of a stream of {mine} ({self.get_name()}) and one of {theirs} ({other.get_name()}): "
+                    "united streams need one type. Bring one of them to the other's type with map() first.",
+                    checks.ILLEGAL_ARGUMENT,
+                )
+        inputs = [self.transformation, *(other.transformation for other in streams)]
+        return DataStream(self._environment, UnionTransformation(self._environment.next_id(), inputs))
+
+    # --- partitioners -----------------------------------------------------------------------------------------------
+
+    def key_by(
+        self, key_selector: Callable | KeySelector | int | str, *fields: Any, key_type: TypeInformation | None = None
+    ) -> KeyedStream:
+        """Partition by key: all records of a key meet in one subtask.
+
+        Args:
+            key_selector: a callable or KeySelector; or a position, or a field name, as in Java.
+            fields: more positions or names. Keys by field are tuples, also of one field.
+            key_type: type of a selector's keys (also accepted as second positional argument); it decides, like the
+            key's
+                value, on the subtask. None leaves it undeclared.
+        """
+        from penstock.datastream.streams.keyed_stream import KeyedStream
+
+        selector, key_type = keys.key_by(self.transformation.output_type, key_selector, fields, key_type)
+        return KeyedStream(self, partition.KeyPartition(selector, key_type))
+
+    def _partition(self, partitioner: str, spec: Any = None) -> DataStream:
+        environment = self._environment
+        node = PartitionTransformation(environment.next_id(), self.transformation, partitioner, spec)
+        return DataStream(environment, node)
+
+    def rebalance(self) -> DataStream:
+        """Distribute records evenly, in turn."""
+        return self._partition("REBALANCE")
+
+    def rescale(self) -> DataStream:
+        """Distribute records in turn, each subtask to its own share of the next operator's subtasks."""
+        return self._partition("RESCALE")
+
+    def shuffle(self) -> DataStream:
+        """Distribute records at random (from a seed of the plan)."""
+        return self._partition("SHUFFLE")
+
+    def broadcast(self, *broadcast_state_descriptors: MapStateDescriptor) -> Any:
+        """Send every record to every subtask.
+
+        Args:
+            broadcast_state_descriptors: with states, the result is a BroadcastStream to connect to.
+        """
+        stream = self._partition("BROADCAST")
+        if not broadcast_state_descriptors:
+            return stream
+        from penstock.datastream.state import MapStateDescriptor
+        from penstock.datastream.streams.connected_streams import BroadcastStream
+
+        for descriptor in broadcast_state_descriptors:
+            if not isinstance(descriptor, MapStateDescriptor):
+                checks.refuse(
+                    f"broadcast() was given {descriptor!r}; give nothing, or each state as MapStateDescriptor."
+                )
+
+        return BroadcastStream(stream, broadcast_state_descriptors)
+
+    def global_(self) -> DataStream:
+        """Send all records to the first subtask."""
+        return self._partition("GLOBAL")
+
+    def forward(self) -> DataStream:
+        """Send records to the subtask of the same index; both sides need the same parallelism."""
+        return self._partition("FORWARD")
+
+    def partition_custom(
+        self, partitioner: Callable | Partitioner, key_selector: Callable | KeySelector | int | str
+    ) -> DataStream:
+        """Choose the subtask yourself.
+
+        Args:
+            partitioner: a callable of (key, number of subtasks) or a Partitioner, returning an index from 0.
+            key_selector: a callable, a KeySelector, a position or a field name.
+        """
+        checks.function(partitioner, "partition_custom", "partition")
+        selector = keys.one_key(self.transformation.output_type, key_selector, "partition_custom")
+        return self._partition("CUSTOM", partition.CustomPartition(partitioner, selector))
+
+
+def _advice(cls: type, name: str) -> str:
+    """What was probably meant by a method that a class of streams does not have."""
+    if name.startswith("_"):  # pickle, copy and notebooks ask for such; nobody reads the answer
+        return ""
+    from penstock.datastream.streams.keyed_stream import KeyedStream
+
+    if hasattr(KeyedStream, name):
+        return f", keyed streams have it. Call key_by() before {name}()."
+    snake_case = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+    alike = difflib.get_close_matches(snake_case, dir(KeyedStream), n=1)
+    return f". Did you mean {alike[0]}()?" if alike else "."
+
+
+class SingleOutputStreamOperator(OperatorSetters, DataStream):
+    """The stream that comes out of an operator: a DataStream with the operator's setters and side outputs."""
+
+    __slots__ = ("_non_parallel", "_serial_source", "_side_outputs")
+
+    def __init__(self, environment: StreamExecutionEnvironment, transformation: Transformation) -> None:
+        self._environment = environment
+        self.transformation = transformation
+        self._non_parallel = False
+        self._serial_source = False
+        self._side_outputs: dict[str, TypeInformation | None] | None = None
+
+    def get_side_output(self, output_tag: OutputTag) -> DataStream:
+        """The records this operator emits under a tag.
+
+        Raises:
+            InvalidProgramError: the tag's id was asked for before with another type.
+        """
+        if not isinstance(output_tag, OutputTag):
+            checks.refuse(f"get_side_output() was given {output_tag!r}; give the OutputTag the function yields to.")
+        known = self._side_outputs = {} if self._side_outputs is None else self._side_outputs
+        asked_before = known.setdefault(output_tag.tag_id, output_tag.type_info)
+        if asked_before != output_tag.type_info:
+            checks.refuse(
+                f"The side output {output_tag.tag_id!r} of {self.get_name()} was asked for with the type "
+                f"{asked_before} before and now with {output_tag.type_info}. Tag ids are unique per operator: use one "
+                "OutputTag object, or another id.",
+                checks.UNSUPPORTED_OPERATION,
+            )
+        node = SideOutputTransformation(self._environment.next_id(), self.transformation, output_tag)
+        return DataStream(self._environment, node)
+
+
+class DataStreamSource(SingleOutputStreamOperator):
+    """A source.
+
+    Args:
+        parallel: whether the source function has several instances; otherwise its parallelism is 1 for good.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, environment: StreamExecutionEnvironment, transformation: Transformation, parallel: bool) -> None:
+        super().__init__(environment, transformation)
+        self._serial_source = not parallel

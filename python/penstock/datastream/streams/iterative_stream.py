@@ -1,0 +1,47 @@
+"""Iterations: streams that lead back to where they came from. They run on the local executor.
+
+Source: Flink 1.11 ``IterativeStream``.
+"""
+
+from __future__ import annotations
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.datastream.program import checks
+from penstock.datastream.program.transformations import FeedbackTransformation
+from penstock.datastream.streams.connected_streams import ConnectedIterativeStreams, close_loop
+from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
+
+
+class IterativeStream(SingleOutputStreamOperator):
+    """What ``iterate`` returns: the loop's input together with its feedback."""
+
+    __slots__ = ("_origin",)
+
+    def __init__(self, origin: DataStream, max_wait_time_ms: int) -> None:
+        checks.integer(max_wait_time_ms, "iterate", "waiting time in milliseconds")
+        environment, before = origin.get_execution_environment(), origin.transformation
+        loop = FeedbackTransformation(
+            environment.next_id(), before, before.output_type, before.parallelism, max_wait_time_ms
+        )
+        super().__init__(environment, loop)
+        self._origin = origin
+
+    def close_with(self, feedback_stream: DataStream) -> DataStream:
+        """Lead a stream back to the start of the loop; may be called for several streams.
+
+        Args:
+            feedback_stream: comes from this iteration and has its parallelism.
+
+        Returns:
+            ``feedback_stream`` itself.
+        """
+        return close_loop(self.transformation, feedback_stream)
+
+    def with_feedback_type(self, feedback_type: TypeInformation) -> ConnectedIterativeStreams:
+        """Turn the loop into two connected streams: its input, and feedback of another type."""
+        checks.type_info(feedback_type, "with_feedback_type", "feedback_type")
+        environment, before = self._environment, self._origin.transformation
+        assert isinstance(self.transformation, FeedbackTransformation)
+        wait = self.transformation.max_wait_time
+        loop = FeedbackTransformation(environment.next_id(), None, feedback_type, before.parallelism, wait)
+        return ConnectedIterativeStreams(self._origin, DataStream(environment, loop))

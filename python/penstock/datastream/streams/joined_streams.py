@@ -1,0 +1,202 @@
+"""Joins of two streams: in windows, as groups, and by intervals of event time.
+
+Flink makes a window join of parts it has: both inputs are mapped into one tagged type, united, keyed and windowed; so a
+join shows up in plans as two maps and a window. Source: Flink 1.11 ``JoinedStreams``, ``CoGroupedStreams``,
+``KeyedStream.intervalJoin``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.datastream.functions import FlatJoinFunction
+from penstock.datastream.program import checks
+from penstock.datastream.program.settings import TimeCharacteristic
+from penstock.datastream.streams import keys
+from penstock.datastream.streams.connected_streams import check_same_keys, two_inputs
+from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
+from penstock.datastream.streams.keyed_stream import KeyedStream
+from penstock.datastream.streams.windowed_stream import Applied, WindowedStream
+from penstock.datastream.window import Trigger, WindowAssigner
+from penstock.runtime import operators, windows
+from penstock.runtime.keys.partition import KeyPartition
+
+if TYPE_CHECKING:
+    from penstock.datastream.evictor import Evictor
+
+TIME_CHARACTERISTIC = "org.apache.flink.streaming.api.datastream.UnsupportedTimeCharacteristicException"
+
+
+@dataclass(frozen=True)
+class JoinedStreams:
+    """Two streams to be joined; ``where`` says by what.
+
+    Attributes:
+        first, second: the streams.
+        method: what the user's function is called by: ``join`` or ``co_group``.
+    """
+
+    first: DataStream
+    second: DataStream
+    method: str
+
+    def where(self, key_selector: Callable[[Any], Any], key_type: TypeInformation | None = None) -> Where:
+        """The key of the first stream."""
+        return Where(self, KeyPartition(*keys.key_by(None, key_selector, (), key_type)))
+
+
+@dataclass(frozen=True)
+class Where:
+    """A join with one key."""
+
+    joined: JoinedStreams
+    first_key: KeyPartition
+
+    def equal_to(self, key_selector: Callable[[Any], Any], key_type: TypeInformation | None = None) -> EqualTo:
+        """The key of the second stream, of the same type."""
+        second_key = KeyPartition(*keys.key_by(None, key_selector, (), key_type))
+        one, two = self.first_key.key_type, second_key.key_type
+        if one != two and checks.declared(one) and checks.declared(two):
+            checks.refuse(
+                f"equal_to() has keys of type {two}, where() of type {one}: they could never be equal. "
+                "Bring one of them to the other's type.",
+                checks.ILLEGAL_ARGUMENT,
+            )
+        return EqualTo(self.joined, self.first_key, second_key)
+
+
+@dataclass(frozen=True)
+class EqualTo:
+    """A join with both keys."""
+
+    joined: JoinedStreams
+    first_key: KeyPartition
+    second_key: KeyPartition
+
+    def window(self, assigner: WindowAssigner) -> WithWindow:
+        """The windows within which records are joined."""
+        if not isinstance(assigner, WindowAssigner):
+            checks.refuse(f"window() of a join was given {assigner!r}; give a window assigner.")
+        both = windows.TaggedKey(self.first_key.key_selector, self.second_key.key_selector)
+        return WithWindow(self.joined, KeyPartition(both, self.first_key.key_type), assigner)
+
+
+@dataclass(frozen=True)
+class WithWindow:
+    """A join with keys and windows; a function completes it."""
+
+    joined: JoinedStreams
+    key: KeyPartition
+    assigner: WindowAssigner
+    own_trigger: Trigger | None = None
+    own_evictor: Evictor | None = None
+    lateness_ms: int = 0
+
+    def trigger(self, trigger: Trigger) -> WithWindow:
+        """When windows fire, instead of the assigner's default."""
+        return replace(self, own_trigger=trigger)
+
+    def evictor(self, evictor: Evictor) -> WithWindow:
+        """Which records stay in a window when it fires."""
+        return replace(self, own_evictor=evictor)
+
+    def allowed_lateness(self, time_ms: int) -> WithWindow:
+        """How many milliseconds after its end a window still takes records."""
+        return replace(self, lateness_ms=time_ms)
+
+    def apply(self, func: Any, output_type: TypeInformation | None = None) -> DataStream:
+        """Join by a function; as in Flink the result has no setters. See :meth:`with_`."""
+        operator = self.with_(func, output_type)
+        return DataStream(operator.get_execution_environment(), operator.transformation)
+
+    def with_(self, func: Any, output_type: TypeInformation | None = None) -> SingleOutputStreamOperator:
+        """Join by a function: of each pair (``join``), or of the two groups of a key and window (``co_group``).
+
+        Args:
+            func: a callable of two arguments or an object with ``join`` or ``co_group``.
+            output_type: type of the results.
+        """
+        checks.function(func, "with_", self.joined.method)
+        checks.type_info(output_type, "with_")
+        tagged = [_tagged(self.joined.first, 1), _tagged(self.joined.second, 2)]
+        windowed = WindowedStream(KeyedStream(tagged[0].union(tagged[1]), self.key), self.assigner)
+        if self.own_trigger is not None:
+            windowed.trigger(self.own_trigger)
+        if self.own_evictor is not None:
+            windowed.evictor(self.own_evictor)
+        windowed.allowed_lateness(self.lateness_ms)
+        method, flat = self.joined.method, isinstance(func, FlatJoinFunction)
+        function = windows.CoGroupWindow(func, method, flat)
+        return windowed._add(Applied(method, function, ("CoGroupWindowFunction",)), output_type)
+
+
+def _tagged(stream: DataStream, side: int) -> SingleOutputStreamOperator:
+    operator = stream._transform("Map", operators.StreamMap(windows.Tagged(side)), None)
+    return operator.set_parallelism(stream.transformation.parallelism)
+
+
+@dataclass(frozen=True)
+class IntervalJoin:
+    """Two keyed streams to be joined by intervals of event time."""
+
+    left: KeyedStream
+    right: KeyedStream
+
+    def between(self, lower_bound: Any, upper_bound: Any) -> IntervalJoined:
+        """How far, relative to a left record's time, a right record's may be; Time, Duration or milliseconds.
+
+        Raises:
+            InvalidProgramError: the environment's time characteristic is not EventTime.
+        """
+        from penstock.common.time import milliseconds_of
+
+        environment = self.left.get_execution_environment()
+        if environment.get_stream_time_characteristic() is not TimeCharacteristic.EventTime:
+            checks.refuse(
+                "between() of an interval join: such joins need event time. Call "
+                "env.set_stream_time_characteristic(TimeCharacteristic.EventTime) first.",
+                TIME_CHARACTERISTIC,
+            )
+        lower, upper = (milliseconds_of(bound, "between", "bound") for bound in (lower_bound, upper_bound))
+        return IntervalJoined(self.left, self.right, lower, upper)
+
+
+@dataclass(frozen=True)
+class IntervalJoined:
+    """An interval join with its bounds; a function completes it."""
+
+    left: KeyedStream
+    right: KeyedStream
+    lower_ms: int
+    upper_ms: int
+
+    def lower_bound_exclusive(self) -> IntervalJoined:
+        """Leave out records exactly at the lower bound."""
+        return replace(self, lower_ms=self.lower_ms + 1)
+
+    def upper_bound_exclusive(self) -> IntervalJoined:
+        """Leave out records exactly at the upper bound."""
+        return replace(self, upper_ms=self.upper_ms - 1)
+
+    def process(self, func: Any, output_type: TypeInformation | None = None) -> SingleOutputStreamOperator:
+        """Records out by ``yield``, for each pair.
+
+        Args:
+            func: a callable of (left, right, context), or an object with ``process_element``.
+            output_type: type of the results.
+        """
+        checks.function(func, "process", "process_element")
+        checks.type_info(output_type, "process")
+        if self.lower_ms > self.upper_ms:
+            checks.refuse(
+                f"process() of an interval join from {self.lower_ms} to {self.upper_ms} ms: the lower bound lies "
+                "above the upper one (an exclusive bound counts 1 ms). Swap them.",
+                checks.ILLEGAL_ARGUMENT,
+            )
+        left, right = self.left.keyed_again(), self.right.keyed_again()  # Flink keys both once more
+        check_same_keys(left, right, "Interval Join")
+        operator = operators.IntervalJoin(func, self.lower_ms, self.upper_ms).keyed_by_both(left.key, right.key)
+        return two_inputs(left, right, "Interval Join", operator, output_type)

@@ -1,0 +1,201 @@
+"""KeyedStream: what can be done per key.
+
+Source: Flink 1.11 ``KeyedStream``; spelling: ``pyflink.datastream.KeyedStream``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.datastream.functions import ProcessFunction
+from penstock.datastream.program import checks
+from penstock.datastream.program.transformations import PartitionTransformation
+from penstock.datastream.streams import keys
+from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
+from penstock.runtime import aggregators, operators
+from penstock.runtime.keys.partition import KeyPartition
+
+if TYPE_CHECKING:
+    from penstock.common.time import Duration, Time
+    from penstock.datastream.environment.environment import StreamExecutionEnvironment
+    from penstock.datastream.functions import KeyedProcessFunction, KeySelector, ReduceFunction
+    from penstock.datastream.streams.joined_streams import IntervalJoin
+    from penstock.datastream.streams.windowed_stream import WindowedStream
+    from penstock.datastream.window import WindowAssigner
+
+
+class KeyedStream(DataStream):
+    """A stream partitioned by key. Its operators see the keys of their subtask and keep state per key.
+
+    It cannot be partitioned again by other means than ``key_by``: state lives where the key hashes to.
+    """
+
+    __slots__ = ("_key",)
+
+    def __init__(self, stream: DataStream, key: KeyPartition, partitioner: str = "HASH") -> None:
+        environment = stream.get_execution_environment()
+        node = PartitionTransformation(environment.next_id(), stream.transformation, partitioner, key)
+        super().__init__(environment, node)
+        self._key = key
+
+    def get_key_type(self) -> TypeInformation | None:
+        """Declared type of the keys, or None."""
+        return self._key.key_type
+
+    @property
+    def key(self) -> KeyPartition:
+        """How records are keyed."""
+        return self._key
+
+    def keyed_again(self) -> KeyedStream:
+        """The same partitioning once more, as a node of its own."""
+        return KeyedStream(self, self._key)
+
+    def _with_key(self, operator: Any) -> Any:
+        return operator.keyed_by(self._key)
+
+    def _partition(self, partitioner: str, spec: Any = None) -> DataStream:
+        checks.refuse(
+            f"{partitioner.lower()} partitioning of a keyed stream ({self!r}): keyed streams are partitioned by their "
+            "key. Partition the stream before key_by(), or the result of the keyed operator.",
+            checks.UNSUPPORTED_OPERATION,
+        )
+
+    def process(
+        self, func: KeyedProcessFunction | ProcessFunction, output_type: TypeInformation | None = None
+    ) -> SingleOutputStreamOperator:
+        """Records out by ``yield``, with state and timers per key.
+
+        Args:
+            func: a KeyedProcessFunction (or ProcessFunction), or a callable of (value, context).
+            output_type: type of the main output; None leaves it undeclared.
+        """
+        checks.function(func, "process", "process_element")
+        name = "Process" if isinstance(func, ProcessFunction) else "KeyedProcess"
+        operator = operators.KeyedProcessOperator(func, output_type)
+        return self._transform(name, operator, checks.type_info(output_type, "process"))
+
+    def reduce(self, func: Callable | ReduceFunction) -> SingleOutputStreamOperator:
+        """Combine each record with the result so far of its key, and emit every result.
+
+        Args:
+            func: a callable of (result so far, record), or a ReduceFunction; it returns a record of the same type.
+        """
+        checks.function(func, "reduce", "reduce")
+        return self._rolling("Keyed Reduce", func)
+
+    def fold(
+        self, initial_value: Any, func: Callable, output_type: TypeInformation | None = None
+    ) -> SingleOutputStreamOperator:
+        """Fold each record into the value so far of its key, and emit every value (Flink's Java API only).
+
+        Args:
+            initial_value: the value of no record; each key begins with a copy.
+            func: a callable of (value so far, record), or an object with ``fold``.
+            output_type: type of the values.
+        """
+        checks.function(func, "fold", "fold")
+        operator = operators.GroupedFold(initial_value, func)
+        return self._transform("Keyed Fold", operator, checks.type_info(output_type, "fold"), "HEAD")
+
+    def _rolling(self, name: str, reducer: Any) -> SingleOutputStreamOperator:
+        return self._transform(name, operators.GroupedReduce(reducer), self.transformation.output_type, "HEAD")
+
+    def _aggregate(self, call: str, field: int | str, first: bool = True) -> SingleOutputStreamOperator:
+        return self._rolling("Keyed Aggregation", aggregator(self.transformation.output_type, call, field, first))
+
+    def sum(self, position_to_sum: int | str = 0) -> SingleOutputStreamOperator:
+        """Rolling sum of a field; the other fields are those of the key's first record.
+
+        Args:
+            position_to_sum: position or name of the field; 0 is the value itself for scalar streams.
+        """
+        return self._aggregate("sum", position_to_sum)
+
+    def min(self, position_to_min: int | str = 0) -> SingleOutputStreamOperator:
+        """Rolling minimum of a field; the other fields are those of the key's first record."""
+        return self._aggregate("min", position_to_min)
+
+    def max(self, position_to_max: int | str = 0) -> SingleOutputStreamOperator:
+        """Rolling maximum of a field; the other fields are those of the key's first record."""
+        return self._aggregate("max", position_to_max)
+
+    def min_by(self, position_to_min_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator:
+        """The whole record with the smallest field so far; among equals the first, or the last if not ``first``."""
+        return self._aggregate("min_by", position_to_min_by, first)
+
+    def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator:
+        """The whole record with the largest field so far; among equals the first, or the last if not ``first``."""
+        return self._aggregate("max_by", position_to_max_by, first)
+
+    def count_window(self, size: int, slide: int | None = None) -> WindowedStream:
+        """Windows by number of records per key, as Flink's Java API makes them.
+
+        Args:
+            size: records in a window. Without ``slide`` a window fires when full and starts anew.
+            slide: fire every ``slide`` records of a key, over its last ``size`` ones; the first firings hold fewer.
+
+        Like Flink this takes numbers below 1 too: it then fires at every record.
+        """
+        from penstock.datastream.streams.windowed_stream import count_window
+
+        return count_window(self, size, slide)
+
+    def window(self, window_assigner: WindowAssigner) -> WindowedStream:
+        """Windows as an assigner makes them."""
+        from penstock.datastream.streams.windowed_stream import WindowedStream
+
+        return WindowedStream(self, window_assigner)
+
+    def time_window(self, size: Time | Duration | int, slide: Time | Duration | int | None = None) -> WindowedStream:
+        """Tumbling or, with ``slide``, sliding windows in the environment's time characteristic."""
+        return self.window(time_assigner(self._environment, size, slide))
+
+    def interval_join(self, other_stream: KeyedStream) -> IntervalJoin:
+        """Join with another keyed stream by intervals of event time; ``between`` says how far apart."""
+        from penstock.datastream.streams.joined_streams import IntervalJoin
+
+        if not isinstance(other_stream, KeyedStream):
+            checks.refuse(f"interval_join() was given {other_stream!r}; both streams must be keyed.")
+        checks.same_environment(self, other_stream, "interval_join")
+        return IntervalJoin(self, other_stream)
+
+
+def time_assigner(environment: StreamExecutionEnvironment, size: Any, slide: Any) -> WindowAssigner:
+    """The assigner of ``time_window``: by the clock for ProcessingTime, else by timestamps (Flink 1.11)."""
+    from penstock.datastream import window
+    from penstock.datastream.program.settings import TimeCharacteristic
+
+    by_clock = environment.get_stream_time_characteristic() is TimeCharacteristic.ProcessingTime
+    if slide is None:
+        tumbling = window.TumblingProcessingTimeWindows if by_clock else window.TumblingEventTimeWindows
+        return tumbling.of(size)
+    sliding = window.SlidingProcessingTimeWindows if by_clock else window.SlidingEventTimeWindows
+    return sliding.of(size, slide)
+
+
+def aggregator(stream_type: TypeInformation | None, call: str, field: int | str, first: bool = True) -> Any:
+    """The runtime aggregator of sum, min, max, min_by or max_by, its field checked against the declared type."""
+    position = keys.aggregated_field(stream_type, field, call)
+    if call == "sum":
+        return aggregators.SumAggregator(position)
+    checks.boolean(first, call, "first")
+    kind = "min" if call.startswith("min") else "max"
+    return aggregators.ComparableAggregator(position, kind, by=call.endswith("_by"), first=first)
+
+
+class DataStreamUtils:
+    """Flink's helpers around streams."""
+
+    @staticmethod
+    def reinterpret_as_keyed_stream(
+        stream: DataStream, key_selector: Callable | KeySelector, key_type: TypeInformation | None = None
+    ) -> KeyedStream:
+        """Treat a stream as keyed that is already partitioned exactly as ``key_by`` would; nothing is sent over.
+
+        If it is not, records of one key end up in several subtasks, each with state of its own.
+        """
+        selector, key_type = keys.key_by(None, key_selector, (), key_type)
+        return KeyedStream(stream, KeyPartition(selector, key_type), "FORWARD")

@@ -1,0 +1,311 @@
+"""Keys and fields: selectors by position or name, and Flink's rules on which fields of which types exist.
+
+Three of Flink's rules meet here and differ: ``keyBy`` (``Keys.ExpressionKeys``) makes a tuple of the chosen fields,
+even of one; ``partitionCustom`` takes one field as it is; ``sum`` and its kin (``FieldAccessorFactory``) also accept a
+scalar as "field 0". All hold for declared types only: nothing is known of undeclared records before they flow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from penstock.common.row import Row
+from penstock.common.typeinfo import (
+    NUMERIC,
+    ArrayKind,
+    ArrayTypeInfo,
+    BasicTypeInfo,
+    RowTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+    Types,
+)
+from penstock.datastream.functions import KeySelector
+from penstock.datastream.program import checks
+from penstock.errors import TypeInfoError
+
+Field = int | str
+
+
+class FieldsKey(KeySelector):
+    """Key of several fields: a tuple of them, also when it is only one (as in Flink's ``keyBy(0)``).
+
+    Args:
+        fields: positions, or names where the type is undeclared.
+    """
+
+    def __init__(self, fields: Sequence[Field]) -> None:
+        self.fields = tuple(fields)
+
+    def get_key(self, value: Any) -> tuple[Any, ...]:
+        return tuple([field_of(value, field) for field in self.fields])
+
+    def __repr__(self) -> str:
+        return f"FieldsKey({list(self.fields)})"
+
+
+class FieldKey(KeySelector):
+    """Key that is one field itself (as in Flink's ``partitionCustom(p, 0)``)."""
+
+    def __init__(self, field: Field) -> None:
+        self.field = field
+
+    def get_key(self, value: Any) -> Any:
+        return field_of(value, self.field)
+
+    def __repr__(self) -> str:
+        return f"FieldKey({self.field!r})"
+
+
+def field_of(value: Any, field: Field) -> Any:
+    """A field of a record by position or name; "f1" of a record without names is position 1.
+
+    Raises:
+        TypeInfoError: the record has no such field.
+    """
+    try:
+        if isinstance(value, _WITHOUT_FIELDS):
+            raise TypeError
+        if isinstance(field, int) or (isinstance(value, Row) and value.field_names is not None):
+            return value[field]
+        return value[_tuple_position(field)]
+    except (LookupError, TypeError, ValueError):
+        raise TypeInfoError(
+            f"The record {checks.shown(value)} has no field {field!r}. Fields of tuples are 0, 1, … or f0, f1, …, "
+            "those of rows have names. Give one that every record has, or a function: key_by(lambda record: …)."
+        ) from None
+
+
+_WITHOUT_FIELDS = (str, dict)
+"""They can be subscripted, but what that gives is no field."""
+
+
+def _tuple_position(name: str) -> int:
+    digits = name[1:] if name.startswith("f") else name
+    if not digits.isdigit():
+        raise LookupError(name)
+    return int(digits)
+
+
+class Projection:
+    """The function of ``project``: keeps some fields of a tuple, in the given order."""
+
+    def __init__(self, fields: Sequence[int]) -> None:
+        self.fields = tuple(fields)
+
+    def map(self, value: Any) -> tuple[Any, ...]:
+        return tuple([field_of(value, field) for field in self.fields])
+
+
+def key_by(
+    stream_type: TypeInformation | None, selector: Any, more: Sequence[Any], key_type: TypeInformation | None
+) -> tuple[Any, TypeInformation | None]:
+    """Selector and key type of ``key_by``, checked.
+
+    Args:
+        stream_type: declared type of the records.
+        selector: a callable, a KeySelector, or the first field.
+        more: further fields, or the key type as PyFlink's second positional argument.
+        key_type: the key type as keyword.
+    """
+    if len(more) == 1 and isinstance(more[0], TypeInformation) and key_type is None:
+        more, key_type = (), more[0]
+    checks.type_info(key_type, "key_by", "key_type")
+    if _is_field(selector):
+        fields = [selector, *more]
+        return _fields_key(stream_type, fields, key_type)
+    if len(more) == 1 and key_type is None and not _is_field(more[0]):  # a type would be the key_type by now
+        checks.type_info(more[0], "key_by", "key_type")
+    if more:
+        checks.refuse(
+            f"key_by() was given a key selector and also {list(more)!r}. Give either one selector and its key_type, or "
+            "positions, or field names."
+        )
+    _check_key_type(key_type)
+    return checks.function(selector, "key_by", "get_key"), key_type
+
+
+def _is_field(value: Any) -> bool:
+    return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, str)
+
+
+def _fields_key(stream_type: TypeInformation | None, fields: list[Any], key_type: TypeInformation | None):
+    kind = type(fields[0])
+    if any(type(field) is not kind for field in fields):
+        checks.refuse(f"key_by() was given {fields!r}: use positions only, or field names only.")
+    if key_type is not None:
+        checks.refuse(
+            f"key_by({', '.join(map(repr, fields))}) was also given key_type={key_type!r}; the fields' types follow "
+            "from the stream's type. Leave key_type out."
+        )
+    if not checks.declared(stream_type):
+        _check_not_negative(fields)
+        return FieldsKey(fields), None
+    assert stream_type is not None
+    if isinstance(fields[0], int):
+        if isinstance(stream_type, ArrayTypeInfo) and stream_type.kind is not ArrayKind.OBJECT:
+            key_type = Types.TUPLE([stream_type.element_type] * len(fields))
+            return FieldsKey(fields), key_type
+        positions = [_key_position(stream_type, field) for field in fields]
+    else:
+        positions = [_key_name(stream_type, field) for field in fields]
+    types = _field_types(stream_type)
+    key_type = Types.TUPLE([types[position] for position in positions])
+    _check_key_type(key_type)
+    return FieldsKey(positions), key_type
+
+
+def _check_not_negative(fields: Sequence[Field]) -> None:
+    """All that can be said of the fields of undeclared records: Python would count −1 from the end, Flink does not."""
+    for field in fields:
+        if isinstance(field, int) and field < 0:
+            checks.refuse(f"A field was given by position {field}; positions count from 0.", checks.INDEX_OUT_OF_BOUNDS)
+
+
+def _field_types(stream_type: TypeInformation) -> tuple[TypeInformation, ...]:
+    return stream_type.field_types if isinstance(stream_type, TupleTypeInfo | RowTypeInfo) else (stream_type,)
+
+
+def _key_position(stream_type: TypeInformation, position: int) -> int:
+    if not isinstance(stream_type, TupleTypeInfo | RowTypeInfo):
+        checks.refuse(
+            f"A key was given by position {position}, but the stream's type is {stream_type}: only tuples and rows "
+            "have positions. Use a key selector: key_by(lambda value: …).",
+            checks.INVALID_PROGRAM,
+        )
+    if not 0 <= position < len(stream_type.field_types):
+        checks.refuse(
+            f"A key was given by position {position}, but {stream_type} has the positions 0 to "
+            f"{len(stream_type.field_types) - 1}.",
+            checks.INDEX_OUT_OF_BOUNDS,
+        )
+    return position
+
+
+def _key_name(stream_type: TypeInformation, name: str) -> int:
+    if not isinstance(stream_type, TupleTypeInfo | RowTypeInfo):
+        checks.refuse(
+            f"A key was given by the field name {name!r}, but the stream's type is {stream_type}, which has no fields. "
+            "Use a key selector: key_by(lambda value: …).",
+            checks.INVALID_PROGRAM,
+        )
+    position = _position_by_name(stream_type, name)
+    if position is None:
+        checks.refuse(
+            f"A key was given by the field name {name!r}, but {stream_type} has the fields "
+            f"{list(stream_type.field_names)}.",
+            checks.INVALID_FIELD,
+        )
+    return position
+
+
+def _position_by_name(stream_type: TupleTypeInfo | RowTypeInfo, name: str) -> int | None:
+    if name in stream_type.field_names:
+        return stream_type.field_names.index(name)
+    return int(name) if name.isdigit() and int(name) < len(stream_type.field_types) else None
+
+
+def _check_key_type(key_type: TypeInformation | None) -> None:
+    """Arrays have no value-based hash in Java, so Flink refuses them as keys, also inside tuples."""
+    pending = [key_type]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, ArrayTypeInfo):
+            checks.refuse(
+                f"The key type {key_type} contains an array ({current}); equal arrays can hash differently, so "
+                "records of one key would be scattered. Make the key a tuple or a text.",
+                checks.INVALID_PROGRAM,
+            )
+        if isinstance(current, TupleTypeInfo | RowTypeInfo):
+            pending.extend(current.field_types)
+
+
+def one_key(stream_type: TypeInformation | None, selector: Any, call: str) -> Callable[[Any], Any] | KeySelector:
+    """Key selector of ``partition_custom``: a callable, a KeySelector, or one field."""
+    if not _is_field(selector):
+        return checks.function(selector, call, "get_key")
+    if not checks.declared(stream_type):
+        _check_not_negative([selector])
+        return FieldKey(selector)
+    assert stream_type is not None
+    return FieldKey(
+        _key_position(stream_type, selector) if isinstance(selector, int) else _key_name(stream_type, selector)
+    )
+
+
+def aggregated_field(stream_type: TypeInformation | None, field: Any, call: str) -> Field:
+    """The field that sum, min, max, min_by, max_by work on, as the runtime takes it.
+
+    Returns:
+        A position where the type is declared (0 for the value itself of a scalar stream), else the field as given.
+
+    Raises:
+        InvalidProgramError: no such field, or not a number where ``call`` is ``sum``.
+    """
+    if not _is_field(field):
+        checks.refuse(f"{call}() was given {field!r}; a position (int) or a field name (str) is needed.")
+    if not checks.declared(stream_type):
+        _check_not_negative([field])
+        return field
+    assert stream_type is not None
+    if isinstance(stream_type, TupleTypeInfo | RowTypeInfo):
+        position = field if isinstance(field, int) else _position_by_name(stream_type, field)
+        if position is None or not 0 <= position < len(stream_type.field_types):
+            _no_field(
+                stream_type, field, call, f"it has the fields {list(stream_type.field_names)} (or positions from 0)"
+            )
+        _check_addable(stream_type.field_types[position], stream_type, field, call)
+        return position
+    if isinstance(stream_type, BasicTypeInfo):
+        if field not in (0, "0", "*"):
+            _no_field(stream_type, field, call, "a single value has only position 0, which is the value itself")
+        _check_addable(stream_type, stream_type, field, call)
+        return 0
+    if isinstance(stream_type, ArrayTypeInfo) and isinstance(field, int):
+        _check_addable(stream_type.element_type, stream_type, field, call)
+        return field
+    return _no_field(stream_type, field, call, "only tuples, rows, arrays and single values can be aggregated by field")
+
+
+def _no_field(stream_type: TypeInformation, field: Any, call: str, because: str) -> NoReturn:
+    checks.refuse(
+        f"{call}({field!r}) on a stream of {stream_type}: there is no such field; {because}.", checks.INVALID_FIELD
+    )
+
+
+def _check_addable(field_type: TypeInformation, stream_type: TypeInformation, field: Any, call: str) -> None:
+    if call != "sum" or not checks.declared(field_type):
+        return
+    if not isinstance(field_type, BasicTypeInfo) or field_type.basic_type not in NUMERIC:
+        checks.refuse(
+            f"sum({field!r}) on a stream of {stream_type}: the field is of type {field_type}, which cannot be added "
+            "up. Sum a field of type BYTE, SHORT, INT, LONG, FLOAT or DOUBLE, or use reduce().",
+            checks.RUNTIME_EXCEPTION,
+        )
+
+
+def projected_type(stream_type: TypeInformation | None, fields: Sequence[int]) -> TypeInformation | None:
+    """Result type of ``project``, after its checks."""
+    for field in fields:
+        checks.integer(field, "project", "field position")
+    if not 1 <= len(fields) <= 24:  # Flink keeps one below its largest tuple
+        checks.refuse(
+            f"project() was given {len(fields)} positions; 1 to 24 fields can be kept.", checks.ILLEGAL_ARGUMENT
+        )
+    if not checks.declared(stream_type):
+        _check_not_negative(fields)
+        return None
+    if not isinstance(stream_type, TupleTypeInfo):
+        checks.refuse(
+            f"project() on a stream of {stream_type}: only tuples have fields to keep. Use map().",
+            checks.RUNTIME_EXCEPTION,
+        )
+    for field in fields:
+        if not 0 <= field < len(stream_type.field_types):
+            checks.refuse(
+                f"project({field}) on a stream of {stream_type}: positions are 0 to "
+                f"{len(stream_type.field_types) - 1}.",
+                checks.INDEX_OUT_OF_BOUNDS,
+            )
+    return Types.TUPLE([stream_type.field_types[field] for field in fields])

@@ -1,0 +1,118 @@
+"""Methods of every stream for time, windows, and several streams.
+
+Source: Flink 1.11 ``DataStream``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from penstock.common.watermark_strategy import WatermarkStrategy
+from penstock.datastream.program import checks
+from penstock.runtime.operators import TimestampsAndWatermarks
+
+if TYPE_CHECKING:
+    from penstock.common.time import Duration, Time
+    from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
+    from penstock.datastream.streams.connected_streams import BroadcastStream
+    from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
+    from penstock.datastream.streams.iterative_stream import IterativeStream
+    from penstock.datastream.streams.joined_streams import JoinedStreams
+    from penstock.datastream.window import WindowAssigner
+
+
+class PlannedMethods:
+    """Mixed into DataStream."""
+
+    __slots__ = ()
+
+    @property
+    def _itself(self) -> DataStream:
+        return cast("DataStream", self)
+
+    def connect(self, ds: DataStream | BroadcastStream) -> Any:
+        """This stream and another of any type side by side, for operators with two inputs.
+
+        Args:
+            ds: a DataStream, which gives ConnectedStreams, or a BroadcastStream, which gives a
+            BroadcastConnectedStream.
+        """
+        from penstock.datastream.streams.connected_streams import (
+            BroadcastConnectedStream,
+            BroadcastStream,
+            ConnectedStreams,
+        )
+        from penstock.datastream.streams.data_stream import DataStream
+
+        if not isinstance(ds, DataStream | BroadcastStream):
+            checks.refuse(f"connect() was given {ds!r}, which is no DataStream.")
+        checks.same_environment(self, ds, "connect")
+        if isinstance(ds, DataStream):
+            return ConnectedStreams(self._itself, ds)
+        return BroadcastConnectedStream(self._itself, ds)
+
+    def iterate(self, max_wait_time_ms: int = 0) -> IterativeStream:
+        """Start a loop at this stream; ``close_with`` on the result ends it. Loops run on the local executor, and end
+        when nothing is led back any more.
+
+        Args:
+            max_wait_time_ms: how long Flink waits for feedback before it ends; 0: for ever. It is carried in the plan.
+        """
+        from penstock.datastream.streams.iterative_stream import IterativeStream
+
+        return IterativeStream(self._itself, max_wait_time_ms)
+
+    def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy) -> SingleOutputStreamOperator:
+        """Give records event times, and the stream watermarks. The parallelism is the input's."""
+        if not isinstance(watermark_strategy, WatermarkStrategy):
+            checks.refuse(
+                f"assign_timestamps_and_watermarks() was given {watermark_strategy!r}; give a WatermarkStrategy, such "
+                "as WatermarkStrategy.for_monotonous_timestamps()."
+            )
+        stream = self._itself
+        operator = TimestampsAndWatermarks(watermark_strategy)
+        added = stream._transform("Timestamps/Watermarks", operator, stream.transformation.output_type)
+        return added.set_parallelism(stream.transformation.parallelism)
+
+    def window_all(self, window_assigner: WindowAssigner) -> AllWindowedStream:
+        """Windows over the whole stream, in one subtask."""
+        from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
+
+        return AllWindowedStream(self._itself, window_assigner)
+
+    def time_window_all(
+        self, size: Time | Duration | int, slide: Time | Duration | int | None = None
+    ) -> AllWindowedStream:
+        """Tumbling or, with ``slide``, sliding windows over the whole stream in the environment's time
+        characteristic."""
+        from penstock.datastream.streams.keyed_stream import time_assigner
+
+        return self.window_all(time_assigner(self._itself.get_execution_environment(), size, slide))
+
+    def count_window_all(self, size: int, slide: int | None = None) -> AllWindowedStream:
+        """Windows by number of records over the whole stream, in one subtask; these run.
+
+        Args:
+            size: records in a window. Without ``slide`` a window fires when full and starts anew.
+            slide: fire every ``slide`` records, over the last ``size`` ones; the first firings hold fewer.
+        """
+        from penstock.datastream.streams.all_windowed_stream import count_window_all
+
+        return count_window_all(self._itself, size, slide)
+
+    def join(self, other_stream: DataStream) -> JoinedStreams:
+        """Pair records of equal keys within windows: ``join(other).where(…).equal_to(…).window(…).apply(…)``."""
+        return self._joined(other_stream, "join")
+
+    def co_group(self, other_stream: DataStream) -> JoinedStreams:
+        """Like :meth:`join`, but the function sees both groups of a key and window, also when one is empty."""
+        return self._joined(other_stream, "co_group")
+
+    def _joined(self, other: DataStream, method: str) -> JoinedStreams:
+        from penstock.datastream.streams.data_stream import DataStream
+        from penstock.datastream.streams.joined_streams import JoinedStreams
+
+        if not isinstance(other, DataStream):
+            checks.refuse(f"{method}() was given {other!r}, which is no DataStream.")
+        checks.same_environment(self, other, method)
+        return JoinedStreams(self._itself, other, method)

@@ -1,0 +1,118 @@
+"""The setters of operators and of sinks: everything that changes a plan and not a result.
+
+Every setter returns its stream, so calls can be strung together, and takes effect when the program is translated: a
+setter called after the stream was already used still counts. The last call wins.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from penstock.datastream.program import checks
+from penstock.datastream.program.transformations import PhysicalTransformation, Transformation
+
+_Self = TypeVar("_Self", bound="CommonSetters")
+
+
+class CommonSetters:
+    """What operators and sinks share."""
+
+    __slots__ = ()
+    transformation: Any
+
+    def name(self: _Self, name: str) -> _Self:
+        """Name the operator in plans and logs. It does not affect operator IDs."""
+        self.transformation.name = checks.name(name, "name", "operator name")
+        return self
+
+    def uid(self: _Self, uid: str | None) -> _Self:
+        """Give the operator an identity that survives changes of the program; unique per job. None unsets it."""
+        self.transformation.uid = checks.name(uid, "uid", "uid", optional=True)
+        return self
+
+    def set_uid_hash(self: _Self, uid_hash: str) -> _Self:
+        """Take over an operator ID from an old job: 32 hex digits."""
+        self.transformation.set_uid_hash(uid_hash)
+        return self
+
+    def disable_chaining(self: _Self) -> _Self:
+        """Run this operator in a task of its own."""
+        return self._set_chaining("NEVER")
+
+    def _set_chaining(self: _Self, strategy: str) -> _Self:
+        transformation: Transformation = self.transformation
+        if not isinstance(transformation, PhysicalTransformation):
+            checks.refuse(
+                f"Chaining cannot be controlled on {transformation!r}: it is no operator of its own. "
+                "Set it on the operator before or after it.",
+                checks.UNSUPPORTED_OPERATION,
+            )
+        transformation.chaining_strategy = strategy
+        return self
+
+    def slot_sharing_group(self: _Self, slot_sharing_group: str | None) -> _Self:
+        """Put the operator into a slot sharing group; operators after it inherit the group. None: as its inputs."""
+        self.transformation.slot_sharing_group = checks.name(
+            slot_sharing_group, "slot_sharing_group", "group name", optional=True
+        )
+        return self
+
+
+class OperatorSetters(CommonSetters):
+    """Setters of what ``map``, a source, a window function … return."""
+
+    __slots__ = ()
+    _non_parallel: bool
+    _serial_source: bool
+
+    def set_parallelism(self, parallelism: int):
+        """Number of subtasks: at least 1, or −1 for the environment's at execution.
+
+        Raises:
+            InvalidProgramError: another number, or not 1 on an operator that is not parallel.
+        """
+        fixed = self._non_parallel or self._serial_source
+        self.transformation.parallelism = checks.parallelism(
+            parallelism, "set_parallelism", self.transformation.name, fixed=fixed
+        )
+        return self
+
+    def set_max_parallelism(self, max_parallelism: int):
+        """Number of key groups, 1 to 32768: the most subtasks that keyed state can ever be spread over."""
+        self.transformation.max_parallelism = checks.max_parallelism(
+            max_parallelism, "set_max_parallelism", self.transformation.name, fixed=self._non_parallel
+        )
+        return self
+
+    def force_non_parallel(self):
+        """Fix parallelism and max parallelism to 1; later setters are refused."""
+        self.transformation.parallelism = 1
+        self.transformation.max_parallelism = 1
+        self._non_parallel = True
+        return self
+
+    def set_buffer_timeout(self, timeout_millis: int):
+        """Milliseconds until an unfilled output buffer is sent; −1 for the environment's."""
+        self.transformation.set_buffer_timeout(timeout_millis)
+        return self
+
+    def start_new_chain(self):
+        """Begin a new task with this operator; operators after it may still chain to it."""
+        return self._set_chaining("HEAD")
+
+
+class SinkSetters(CommonSetters):
+    """Setters of a sink."""
+
+    __slots__ = ()
+
+    def set_parallelism(self, parallelism: int):
+        """Number of subtasks: at least 1, or −1 for the environment's at execution."""
+        self.transformation.parallelism = checks.parallelism(parallelism, "set_parallelism", self.transformation.name)
+        return self
+
+
+OPERATOR_SETTERS = frozenset(
+    name for cls in (CommonSetters, OperatorSetters) for name in vars(cls) if not name.startswith("_")
+) - {"transformation"}
+"""Names of the setters that only operators have; a stream that is no operator explains itself when one is called."""

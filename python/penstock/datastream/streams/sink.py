@@ -1,0 +1,154 @@
+"""The ends of streams: sinks, and the stream methods that add them.
+
+Source: Flink 1.11 ``DataStream`` and ``DataStreamSink``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast, overload
+
+from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo
+from penstock.datastream.formats import OutputFormat
+from penstock.datastream.program import checks
+from penstock.datastream.program.plan_only import PlanOnly
+from penstock.datastream.program.transformations import SinkTransformation
+from penstock.datastream.streams.setters import SinkSetters
+from penstock.runtime import operators
+from penstock.runtime.io import sinks
+
+if TYPE_CHECKING:
+    from penstock.datastream.environment.environment import StreamExecutionEnvironment
+    from penstock.datastream.functions import SinkFunction
+    from penstock.datastream.program.transformations import Transformation
+    from penstock.datastream.streams.collecting import CloseableIterator
+    from penstock.datastream.streams.data_stream import DataStream
+
+
+class DataStreamSink(SinkSetters):
+    """The end of a stream.
+
+    Attributes:
+        transformation: the node of the sink, with settings that have no method here.
+    """
+
+    __slots__ = ("transformation",)
+
+    def __init__(self, transformation: SinkTransformation) -> None:
+        self.transformation = transformation
+
+    def __repr__(self) -> str:
+        return f"<DataStreamSink of {self.transformation!r}>"
+
+
+class SinkMethods:
+    """Mixed into DataStream."""
+
+    __slots__ = ()
+    _environment: StreamExecutionEnvironment
+    transformation: Transformation
+    _with_key: Callable[[Any], Any]
+
+    def _sink(self, name: str, sink: Any, parallelism: int | None = None) -> DataStreamSink:
+        return self._sink_operator(name, operators.StreamSink(sink), parallelism)
+
+    def _sink_operator(self, name: str, operator: Any, parallelism: int | None = None) -> DataStreamSink:
+        environment = self._environment
+        transformation = SinkTransformation(
+            environment.next_id(),
+            self.transformation,
+            name,
+            self._with_key(operator),
+            environment.get_parallelism() if parallelism is None else parallelism,
+        )
+        environment.register(transformation)
+        return DataStreamSink(transformation)
+
+    def add_sink(self, sink_func: Callable | SinkFunction) -> DataStreamSink:
+        """Send records to a SinkFunction, or to a callable of one argument."""
+        return self._sink("Unnamed", checks.function(sink_func, "add_sink", "invoke"))
+
+    def print(self, sink_identifier: str | None = None) -> DataStreamSink:
+        """Print records on the driver's standard output, as ``n> record`` when the sink has several subtasks.
+
+        Args:
+            sink_identifier: text in front of each line.
+        """
+        checks.text(sink_identifier, "print", "identifier", optional=True)
+        return self._sink("Print to Std. Out", sinks.PrintSink(sink_identifier, False))
+
+    def print_to_err(self, sink_identifier: str | None = None) -> DataStreamSink:
+        """Like :meth:`print`, on the driver's standard error."""
+        checks.text(sink_identifier, "print_to_err", "identifier", optional=True)
+        return self._sink("Print to Std. Err", sinks.PrintSink(sink_identifier, True))
+
+    def write_as_text(self, path: str, overwrite: bool = False) -> DataStreamSink:
+        """Write each record's text form as a line.
+
+        Args:
+            path: a file when the sink's parallelism is 1, else a folder with one file per subtask.
+            overwrite: replace what is there; otherwise existing output is an error when the job starts.
+        """
+        if not checks.text(path, "write_as_text", "path").strip():
+            checks.refuse(f"write_as_text({path!r}): the path is blank.", checks.ILLEGAL_ARGUMENT)
+        checks.boolean(overwrite, "write_as_text", "overwrite")
+        return self._sink("Unnamed", sinks.TextSink(path, overwrite))
+
+    @overload
+    def execute_and_collect(self, job_execution_name: str | None = None, limit: None = None) -> CloseableIterator: ...
+
+    @overload
+    def execute_and_collect(self, job_execution_name: str | None = None, *, limit: int) -> list[Any]: ...
+
+    @overload
+    def execute_and_collect(self, job_execution_name: str | None, limit: int) -> list[Any]: ...
+
+    def execute_and_collect(
+        self, job_execution_name: str | None = None, limit: int | None = None
+    ) -> CloseableIterator | list[Any]:
+        """Run the whole program and fetch this stream's records to the driver.
+
+        Args:
+            job_execution_name: job name.
+            limit: at least 1: return a list of at most that many records instead of an iterator.
+
+        Returns:
+            An iterator that is also a context manager, or a list if ``limit`` was given.
+        """
+        from penstock.datastream.streams.collecting import execute_and_collect
+
+        return execute_and_collect(cast("DataStream", self), job_execution_name, limit)
+
+    def write_as_csv(self, path: str) -> DataStreamSink:
+        """Write tuples or rows as lines of comma-separated fields (plan only).
+
+        Raises:
+            InvalidProgramError: the declared type has no fields.
+        """
+        checks.text(path, "write_as_csv", "path")
+        declared = self.transformation.output_type
+        if checks.declared(declared) and not isinstance(declared, TupleTypeInfo | RowTypeInfo):
+            checks.refuse(
+                f"write_as_csv() on a stream of {declared}: only tuples and rows have fields to separate. "
+                "Use write_as_text().",
+                checks.ILLEGAL_ARGUMENT,
+            )
+        return self._sink_operator("Unnamed", PlanOnly("write_as_csv"))
+
+    def write_using_output_format(self, output_format: OutputFormat) -> DataStreamSink:
+        """Write through an output format (plan only)."""
+        if not isinstance(output_format, OutputFormat):
+            checks.refuse(f"write_using_output_format() was given {output_format!r}, which is no OutputFormat.")
+        return self._sink_operator("Unnamed", PlanOnly("write_using_output_format", output_format))
+
+    def write_to_socket(self, host_name: str, port: int, schema: Any = None) -> DataStreamSink:
+        """Send records to a socket, from one subtask (plan only).
+
+        Args:
+            host_name: where the socket is.
+            port: its port.
+            schema: turns records into bytes.
+        """
+        checks.text(host_name, "write_to_socket", "host name")
+        checks.integer(port, "write_to_socket", "port")
+        return self._sink_operator("Unnamed", PlanOnly("write_to_socket", schema)).set_parallelism(1)

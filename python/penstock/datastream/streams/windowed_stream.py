@@ -1,0 +1,308 @@
+"""WindowedStream: functions over windows of a keyed stream.
+
+Source: Flink 1.11 ``WindowedStream`` and ``KeyedStream.countWindow``, ``timeWindow``. (PyFlink's own ``count_window``
+with a slide means something else; this one is Java's.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from penstock.common.output_tag import OutputTag
+from penstock.common.typeinfo import TypeInformation
+from penstock.datastream.evictor import CountEvictor, Evictor
+from penstock.datastream.functions import is_rich, simple_name
+from penstock.datastream.program import checks
+from penstock.datastream.streams.keyed_stream import KeyedStream, aggregator
+from penstock.datastream.window import CountTrigger, GlobalWindows, PurgingTrigger, Trigger, WindowAssigner
+from penstock.runtime import operators, windows
+
+if TYPE_CHECKING:
+    from penstock.datastream.environment.environment import StreamExecutionEnvironment
+    from penstock.datastream.functions import AggregateFunction, ProcessWindowFunction, ReduceFunction, WindowFunction
+    from penstock.datastream.streams.data_stream import SingleOutputStreamOperator
+
+W = TypeVar("W", bound="WindowedStream")
+PASS_THROUGH = "PassThroughWindowFunction"
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What is applied to windows.
+
+    Attributes:
+        call: API method.
+        function: what the runtime applies.
+        names: class names that stand in the operator's name.
+        state: how the window's contents are kept without an evictor: Reducing, Aggregating or List.
+        state_type: type of what is kept, for Reducing and Aggregating.
+    """
+
+    call: str
+    function: windows.WindowFunction
+    names: tuple[str, ...]
+    state: str = "List"
+    state_type: TypeInformation | None = None
+
+    @property
+    def passes_through(self) -> bool:
+        """Whether results are emitted as they are, without a window function."""
+        return self.names[-1] == PASS_THROUGH
+
+
+def count_window(stream: KeyedStream, size: int, slide: int | None) -> WindowedStream:
+    """See :meth:`KeyedStream.count_window`."""
+    return by_count(WindowedStream(stream, GlobalWindows()), "count_window", size, slide)
+
+
+def by_count(windowed: W, call: str, size: int, slide: int | None) -> W:
+    """Make global windows into windows by count."""
+    checks.integer(size, call, "size")
+    if slide is None:
+        windowed.trigger(PurgingTrigger(CountTrigger(size)))
+    else:
+        windowed.evictor(CountEvictor(size)).trigger(CountTrigger(checks.integer(slide, call, "slide")))
+    return windowed
+
+
+class WindowedStream:
+    """A keyed stream cut into windows; a function makes it a stream again."""
+
+    __slots__ = ("_assigner", "_evictor", "_late", "_lateness", "_stream", "_trigger")
+
+    _keyed: ClassVar[bool] = True
+    """Whether window functions are given a key."""
+
+    def __init__(self, stream: KeyedStream, assigner: WindowAssigner) -> None:
+        if not isinstance(assigner, WindowAssigner):
+            checks.refuse(
+                f"window() was given {assigner!r}; give a window assigner such as "
+                "TumblingEventTimeWindows.of(Time.seconds(5))."
+            )
+        self._stream = stream
+        self._assigner = assigner
+        self._trigger = assigner.default_trigger()
+        self._evictor: Evictor | None = None
+        self._lateness = 0
+        self._late: OutputTag | None = None
+
+    def get_execution_environment(self) -> StreamExecutionEnvironment:
+        """The environment this stream belongs to."""
+        return self._stream.get_execution_environment()
+
+    def get_input_type(self) -> TypeInformation:
+        """Declared type of the records in the windows."""
+        return self._stream.get_type()
+
+    def __repr__(self) -> str:
+        return f"<WindowedStream of {self._stream!r} in {self._assigner}>"
+
+    def __getattr__(self, name: str) -> Any:
+        message = f"{type(self).__name__} has no method {name!r}"
+        if not name.startswith("_") and hasattr(KeyedStream, name):
+            message += f". Windows need a function first, such as reduce() or sum(); {name}() goes to its result."
+        raise AttributeError(message)
+
+    # --- settings -----------------------------------------------------------------------------------------------------
+
+    def trigger(self, trigger: Trigger) -> WindowedStream:
+        """When windows fire, instead of the assigner's default.
+
+        Raises:
+            InvalidProgramError: session windows and a trigger that cannot merge.
+        """
+        if not isinstance(trigger, Trigger):
+            checks.refuse(f"trigger() was given {trigger!r}; give a trigger such as CountTrigger.of(5).")
+        if self._assigner.merging and not trigger.can_merge():
+            checks.refuse(
+                f"trigger({trigger!r}) on {self._assigner}: session windows merge, and this trigger cannot. "
+                "Use another trigger, or windows of fixed length.",
+                checks.UNSUPPORTED_OPERATION,
+            )
+        self._trigger = trigger
+        return self
+
+    def evictor(self, evictor: Evictor) -> WindowedStream:
+        """Which records stay in a window when it fires."""
+        if not isinstance(evictor, Evictor):
+            checks.refuse(f"evictor() was given {evictor!r}; give an evictor such as CountEvictor.of(5).")
+        self._evictor = evictor
+        return self
+
+    def allowed_lateness(self, time_ms: int) -> WindowedStream:
+        """How many milliseconds after its end a window still takes records; 0 unless set."""
+        if checks.integer(time_ms, "allowed_lateness", "milliseconds") < 0:
+            checks.refuse(f"allowed_lateness({time_ms}): lateness cannot be negative.", checks.ILLEGAL_ARGUMENT)
+        self._lateness = time_ms
+        return self
+
+    def side_output_late_data(self, output_tag: OutputTag) -> WindowedStream:
+        """Send records that come too late to a side output instead of dropping them."""
+        if not isinstance(output_tag, OutputTag):
+            checks.refuse(f"side_output_late_data() was given {output_tag!r}; give an OutputTag.")
+        self._late = output_tag
+        return self
+
+    # --- functions ----------------------------------------------------------------------------------------------------
+
+    def _add(self, applied: Applied, output_type: TypeInformation | None) -> SingleOutputStreamOperator:
+        return self._stream._transform(self._name(applied), self._operator(applied), output_type)
+
+    def _name(self, applied: Applied) -> str:
+        parts = [str(self._assigner), type(self._trigger).__name__]
+        if self._evictor is not None:
+            parts.append(type(self._evictor).__name__)
+        return f"Window({', '.join([*parts, *applied.names])})"
+
+    def _operator(self, applied: Applied) -> operators.WindowOperator:
+        return operators.WindowOperator(
+            self._assigner.runtime(),
+            self._trigger.runtime(),
+            None if self._evictor is None else self._evictor.runtime(),
+            applied.function,
+            self._lateness,
+            None if self._late is None else self._late.tag_id,
+        )
+
+    def _after(self, func: Any) -> windows.WindowFunction | None:
+        """A window function as the runtime runs it."""
+        if func is None:
+            return None
+        return (windows.ProcessWindow if hasattr(func, "process") else windows.ApplyWindow)(func, self._keyed)
+
+    def reduce(
+        self,
+        reduce_function: Callable | ReduceFunction,
+        window_function: WindowFunction | ProcessWindowFunction | None = None,
+        output_type: TypeInformation | None = None,
+    ) -> SingleOutputStreamOperator:
+        """Combine the records of a window into one of the same type.
+
+        Args:
+            reduce_function: a callable of (result so far, record), or a ReduceFunction without ``open`` and ``close``.
+            window_function: sees the result together with key and window.
+            output_type: type of what ``window_function`` emits.
+        """
+        checks.function(reduce_function, "reduce", "reduce")
+        _refuse_rich(reduce_function, "reduce")
+        if window_function is None:
+            return self._reduced(reduce_function)
+        names = (simple_name(reduce_function), _window_function_name(window_function, "reduce"))
+        function = windows.ReduceWindow(reduce_function, self._after(window_function))
+        kept = self._stream.transformation.output_type
+        return self._add(Applied("reduce", function, names, "Reducing", kept), _typed(output_type, "reduce"))
+
+    def _reduced(self, reducer: Any) -> SingleOutputStreamOperator:
+        same_type = self._stream.transformation.output_type
+        names = (simple_name(reducer), PASS_THROUGH)
+        return self._add(Applied("reduce", windows.ReduceWindow(reducer), names, "Reducing", same_type), same_type)
+
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction,
+        window_function: WindowFunction | ProcessWindowFunction | None = None,
+        accumulator_type: TypeInformation | None = None,
+        output_type: TypeInformation | None = None,
+    ) -> SingleOutputStreamOperator:
+        """Fold the records of a window into an accumulator and emit its result.
+
+        Args:
+            aggregate_function: an AggregateFunction without ``open`` and ``close``.
+            window_function: sees the result together with key and window.
+            accumulator_type: type of the accumulator.
+            output_type: type of the results.
+        """
+        checks.methods(aggregate_function, "aggregate", ("create_accumulator", "add", "get_result"))
+        _refuse_rich(aggregate_function, "aggregate")
+        checks.type_info(accumulator_type, "aggregate", "accumulator_type")
+        after = PASS_THROUGH if window_function is None else _window_function_name(window_function, "aggregate")
+        names = (simple_name(aggregate_function), after)
+        function = windows.AggregateWindow(aggregate_function, self._after(window_function))
+        applied = Applied("aggregate", function, names, "Aggregating", accumulator_type)
+        return self._add(applied, _typed(output_type, "aggregate"))
+
+    def fold(
+        self, initial_value: Any, func: Callable, output_type: TypeInformation | None = None
+    ) -> SingleOutputStreamOperator:
+        """Fold the records of a window into a copy of an initial value (Flink's Java API only).
+
+        Args:
+            initial_value: the value of no record.
+            func: a callable of (value so far, record), or an object with ``fold``.
+            output_type: type of the results.
+
+        Raises:
+            InvalidProgramError: session windows, which merge; a function with ``open`` or ``close``.
+        """
+        checks.function(func, "fold", "fold")
+        _refuse_rich(func, "fold")
+        if self._assigner.merging:
+            checks.refuse(
+                f"fold() on {self._assigner}: sessions merge, and two folds cannot be merged. Use aggregate() with a "
+                "merge().",
+                checks.UNSUPPORTED_OPERATION,
+            )
+        names = (simple_name(func), PASS_THROUGH)
+        applied = Applied("fold", windows.FoldWindow(initial_value, func), names, "Folding", output_type)
+        return self._add(applied, _typed(output_type, "fold"))
+
+    def apply(
+        self, window_function: WindowFunction, output_type: TypeInformation | None = None
+    ) -> SingleOutputStreamOperator:
+        """Show whole windows to a WindowFunction."""
+        names = (_window_function_name(window_function, "apply"),)
+        applied = Applied("apply", windows.ApplyWindow(window_function, self._keyed), names)
+        return self._add(applied, _typed(output_type, "apply"))
+
+    def process(
+        self, process_window_function: ProcessWindowFunction, output_type: TypeInformation | None = None
+    ) -> SingleOutputStreamOperator:
+        """Show whole windows to a ProcessWindowFunction."""
+        checks.function(process_window_function, "process", "process")
+        function = windows.ProcessWindow(process_window_function, self._keyed)
+        applied = Applied("process", function, (simple_name(process_window_function),))
+        return self._add(applied, _typed(output_type, "process"))
+
+    def _aggregate(self, call: str, field: int | str, first: bool = True) -> SingleOutputStreamOperator:
+        return self._reduced(aggregator(self._stream.transformation.output_type, call, field, first))
+
+    def sum(self, position_to_sum: int | str = 0) -> SingleOutputStreamOperator:
+        """Sum of a field over each window; the other fields are those of the window's first record."""
+        return self._aggregate("sum", position_to_sum)
+
+    def min(self, position_to_min: int | str = 0) -> SingleOutputStreamOperator:
+        """Minimum of a field over each window; the other fields are those of the window's first record."""
+        return self._aggregate("min", position_to_min)
+
+    def max(self, position_to_max: int | str = 0) -> SingleOutputStreamOperator:
+        """Maximum of a field over each window; the other fields are those of the window's first record."""
+        return self._aggregate("max", position_to_max)
+
+    def min_by(self, position_to_min_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator:
+        """The record with the smallest field of each window; among equals the first, or the last if not ``first``."""
+        return self._aggregate("min_by", position_to_min_by, first)
+
+    def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator:
+        """The record with the largest field of each window; among equals the first, or the last if not ``first``."""
+        return self._aggregate("max_by", position_to_max_by, first)
+
+
+def _typed(output_type: TypeInformation | None, call: str) -> TypeInformation | None:
+    return checks.type_info(output_type, call)
+
+
+def _refuse_rich(func: Any, call: str) -> None:
+    if is_rich(func):
+        checks.refuse(
+            f"{call}() of a window was given {simple_name(func)}, which has open() or close(): inside window state "
+            "they would never be called. Use a function without them and a window function that has them.",
+            checks.UNSUPPORTED_OPERATION,
+        )
+
+
+def _window_function_name(func: Any, call: str) -> str:
+    if not (hasattr(func, "apply") or hasattr(func, "process")):
+        checks.refuse(f"{call}() was given {func!r} as window function; it needs a method apply() or process().")
+    return simple_name(func)

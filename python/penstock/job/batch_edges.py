@@ -1,0 +1,93 @@
+"""Which edges of a plan carry records sorted by key, and what may be combined on them (BATCH mode).
+
+An input is sorted if its operator is keyed. The inputs beside a sorted one, and the broadcast side of an operator, are
+read to their end before the others.
+
+Sources of the semantics: ``OneInputTransformationTranslator`` and its like, ``MultiInputSortingDataInput``,
+``BatchCoBroadcastWith(Non)KeyedOperator`` (Flink 1.20).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.errors import UnsupportedError
+from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
+from penstock.runtime.chain.operator import StreamOperator
+from penstock.runtime.exchange.combining import combinable
+from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.operators.broadcast import BroadcastProcess
+from penstock.runtime.operators.reduce import GroupedReduce
+
+_KEPT = frozenset({"FORWARD", "GLOBAL", "HASH"})
+"""Partitioners that keep the records of a key together."""
+
+
+class BatchEdges:
+    """The edges of a program in BATCH mode.
+
+    Args:
+        operators: by node.
+        combine: whether anything may be combined.
+    """
+
+    def __init__(self, operators: Mapping[int, StreamOperator], *, combine: bool) -> None:
+        self._operators = operators
+        self._combine = combine
+
+    def key(self, edge: Any) -> KeyPartition | None:
+        """The key by which the records of an edge are sorted, None where they are not.
+
+        Raises:
+            UnsupportedError: the edge sends records of one key to several subtasks.
+        """
+        key = self._operators[edge.target].key_of_input(edge.type_number)
+        if key is not None and edge.partitioner not in _KEPT:
+            raise UnsupportedError(
+                f"An operator with a key reads from a {edge.partitioner} edge, which BATCH mode cannot sort by key. "
+                "Call key_by right before the operator, or run the program in STREAMING mode."
+            )
+        return key
+
+    def early(self, edge: Any, beside: Sequence[Any]) -> bool:
+        """Whether an edge is read before others of its vertex.
+
+        Args:
+            edge: which one.
+            beside: all edges into the vertex.
+        """
+        if self.key(edge) is not None:
+            return False
+        broadcast = isinstance(self._operators[edge.target], BroadcastProcess) and edge.type_number == 2
+        return broadcast or any(self.key(each) is not None for each in beside)
+
+    def combined(self, edge: Any, record_type: TypeInformation | None) -> SumAggregator | ComparableAggregator | None:
+        """The reduction by which the sender may combine the records of an edge.
+
+        Args:
+            edge: which one.
+            record_type: of its records.
+        """
+        operator = self._operators[edge.target]
+        if not self._combine or not isinstance(operator, GroupedReduce) or self.key(edge) is None:
+            return None
+        return operator.reducer if combinable(operator.reducer, record_type) else None
+
+    def check_chain(self, links: Sequence[Any]) -> None:
+        """Refuse a chain in which an operator with a key is not the first: its input never crosses an exchange that
+        could sort it.
+
+        Args:
+            links: of the chain, in pre-order.
+
+        Raises:
+            UnsupportedError: there is one.
+        """
+        for link in links[1:]:
+            if self._operators[link.node].keyed is not None:
+                raise UnsupportedError(
+                    f"Operator {link.name!r} has a key and is chained to the operator before it, so BATCH mode cannot "
+                    "sort its input. Call start_new_chain() on it, or run the program in STREAMING mode."
+                )

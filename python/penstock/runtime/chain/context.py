@@ -1,0 +1,123 @@
+"""What an operator and its user function know about where they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.errors import InvalidProgramError
+from penstock.metrics.group import MetricGroup, Metrics
+from penstock.runtime.config.tasks import JobConfig, OperatorConfig, PendingFile, VertexConfig
+from penstock.runtime.keys.javahash import KeyHash
+from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.state.batch_time import BatchTime
+from penstock.runtime.state.handles import KeyedStateStore
+from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.operator_state import OperatorState
+from penstock.runtime.state.timers import Clock, OperatorTime
+from penstock.runtime.usercode.failure import OperatorFailure
+
+
+def _nothing(_: Any) -> None:
+    """Nobody wants to know."""
+
+
+@dataclass
+class OperatorContext:
+    """One operator's place in a running task.
+
+    Attributes:
+        job, vertex, config: the descriptors.
+        subtask: index from 0.
+        attempt: number from 0.
+        send: (kind, payload) sends a row to the driver.
+        files: takes the pending files of sinks.
+        state: keyed state, when the operator is keyed.
+        clock: processing time.
+        toggle: takes whether the task is active; idleness is told to the tasks after it.
+        begin_round: takes the number of a round that begins.
+        operator_state: state that belongs to no key.
+        metrics: of the user function.
+        time: watermark and timers of the operator.
+    """
+
+    job: JobConfig
+    vertex: VertexConfig
+    config: OperatorConfig
+    subtask: int
+    attempt: int
+    send: Callable[[int, bytes], None]
+    files: list[PendingFile] = field(default_factory=list)
+    state: KeyedState | None = None
+    clock: Clock = field(default_factory=Clock)
+    toggle: Callable[[bool], None] = _nothing
+    begin_round: Callable[[int], None] = _nothing
+    operator_state: OperatorState = field(default_factory=OperatorState)
+    metrics: Metrics = field(default_factory=Metrics)
+    time: OperatorTime = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.time = BatchTime(self.clock) if self.job.batch else OperatorTime(self.clock)
+
+    def fail(self, error: BaseException) -> BaseException:
+        """The failure to raise for an exception of user code; a failure passes: the innermost operator names it."""
+        return error if isinstance(error, OperatorFailure) else OperatorFailure(self.config, error)
+
+    def broadcast_state(self, name: str) -> dict[Any, Any]:
+        """The map of a broadcast state, made on first use."""
+        return self.operator_state.broadcast(name)
+
+    def keyed_state(self, keyed: KeyPartition) -> KeyedState:
+        """The operator's keyed state, made on first use."""
+        if self.state is None:
+            self.state = KeyedState(KeyHash(keyed.key_type), self.config.max_parallelism)
+        return self.state
+
+
+class RuntimeContext(KeyedStateStore):
+    """What a user function's ``open`` is given (PyFlink: ``RuntimeContext``): where it runs, and keyed state."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+
+    def get_task_name(self) -> str:
+        """Name of the chain."""
+        return self._context.vertex.name
+
+    def get_task_name_with_subtasks(self) -> str:
+        """Name of the chain and the subtask: ``Map (2/7)``."""
+        return self._context.vertex.task_name(self._context.subtask)
+
+    def get_number_of_parallel_subtasks(self) -> int:
+        """Parallelism."""
+        return self._context.vertex.parallelism
+
+    def get_max_number_of_parallel_subtasks(self) -> int:
+        """Maximum parallelism of this operator."""
+        return self._context.config.max_parallelism
+
+    def get_index_of_this_subtask(self) -> int:
+        """Subtask, from 0."""
+        return self._context.subtask
+
+    def get_attempt_number(self) -> int:
+        """Attempt, from 0."""
+        return self._context.attempt
+
+    def get_job_parameter(self, key: str, default_value: str) -> str:
+        """A setting of the program's configuration, or the default."""
+        return self._context.job.settings.get(key, default_value)
+
+    def get_metrics_group(self) -> MetricGroup:
+        """The operator's group of metrics."""
+        return MetricGroup(self._context.metrics)
+
+    def _keyed_state(self) -> KeyedState:
+        if self._context.state is None:
+            raise InvalidProgramError(
+                f"Operator {self._context.config.name!r} asked for keyed state, but its input is not keyed. Call "
+                "key_by before it.",
+                flink_class="java.lang.NullPointerException",
+            )
+        return self._context.state

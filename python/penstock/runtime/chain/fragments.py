@@ -1,0 +1,71 @@
+"""Operators as statements: what an operator contributes to a generated function (:mod:`.fusion`).
+
+A :class:`Fragment` is the text of an operator's work on one record. In its lines ``{v}`` is the record that comes in,
+``{t}`` its timestamp, ``{o}`` the record that goes out, ``{r}`` a name of the fragment's own, and every key of
+``bindings`` is the object behind it. Indentation is one space. The statements of the next operators follow the last
+line, ``depth`` spaces deeper than the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.runtime.chain.outputs import Feed
+
+Explain = Callable[[Mapping[str, Any], Exception], Exception]
+"""A better error, if there is one; given the values of the fragment's names: ``v``, ``o``, ``r`` as far as they are
+set."""
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """An operator's statements.
+
+    Attributes:
+        lines: the statements.
+        bindings: objects that they use.
+        out: what goes out, ``{o}`` or ``{v}``.
+        depth: indentation of what follows.
+        counted: records that go out are counted in the operator's ``emitted``; otherwise each record in is one out.
+        loops: how many ``for`` there are around what follows.
+        explain: improves what the user's function has raised.
+    """
+
+    lines: tuple[str, ...]
+    bindings: Mapping[str, Any] = field(default_factory=dict)
+    out: str = "{o}"
+    depth: int = 0
+    counted: bool = False
+    loops: int = 0
+    explain: Explain | None = None
+
+    def after(self, lines: tuple[str, ...], bindings: Mapping[str, Any]) -> Fragment:
+        """The same with statements in front."""
+        return Fragment(
+            (*lines, *self.lines),
+            {**bindings, **self.bindings},
+            self.out,
+            self.depth,
+            self.counted,
+            self.loops,
+            self.explain,
+        )
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """Where records leave a generated function for good: a record writer, or a sink of Penstock's own.
+
+    Attributes:
+        write: takes one record and its timestamp.
+        batch: takes many of one timestamp, all of them immutable, with the same result.
+        immutable: whether records are immutable by their declared type; otherwise each is looked at.
+        taker: what has ``room``, the number of records that may be gathered for the next batch.
+    """
+
+    write: Callable[[Any, int | None], None]
+    batch: Feed
+    immutable: bool
+    taker: Any

@@ -1,0 +1,386 @@
+"""The fused form of a chain: its operators as generated functions, one call per stretch of records.
+
+In the list form (:mod:`.outputs`) a record costs three Python calls per operator besides the user's own. Here the
+operators of a chain are written out, one behind the other, as the statements of one loop, which is compiled; a record
+costs the user's functions and little else. Everything that can be observed is as in the list form: each record goes all
+the way down before the next one, functions are called in the same order with the same objects or copies, counts are
+equal, and what a function raises is put down to its operator, by the line of the generated text where it came from.
+
+Where records leave the chain they are gathered in a list, if nothing can change them any more, and handed over
+together; after an exception too, so that of two errors the one of the earlier record counts.
+
+A generated function holds up to 64 operators and 12 loops inside each other (Python allows 20); longer chains are
+several functions that call each other. An operator that has no :class:`~.fragments.Fragment` is called.
+
+Cost: O(operators) of text, compiled once per shape; no recursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from penstock.runtime.buffers.codec import is_immutable
+from penstock.runtime.chain.fragments import Fragment, Leaf
+from penstock.runtime.chain.operator import LiveOperator
+from penstock.runtime.chain.outputs import Collector, CountingOutput, Feed, Output, Target
+from penstock.runtime.usercode.failure import OperatorFailure
+
+MAX_OPERATORS = 64
+MAX_LOOPS = 12
+_FILE = str(Path(__file__).resolve().parents[1] / "<fused chain>")
+"""Where tracebacks say generated code stands: inside the runtime, whose frames users do not see."""
+
+Owner = tuple[LiveOperator, "Fragment | None", int]
+"""Whose line it is: the operator, its fragment, and the number in the names of the fragment."""
+TimedFeed = Callable[[Sequence[Any], Iterable["int | None"]], None]
+
+
+class Fusion:
+    """The generated functions of one chain.
+
+    Args:
+        gathers: whether records that leave may be gathered. Not where operators tell the task to be idle between
+            records.
+        functions: the native ones, if there are any.
+
+    Attributes:
+        targets: by position, the outputs of each operator.
+        gathers: as above.
+        immutable: whether nobody can change a record.
+    """
+
+    def __init__(self, *, gathers: bool, functions: ModuleType | None = None) -> None:
+        self.targets: dict[int, list[Target]] = {}
+        self.gathers = gathers
+        self.immutable: Callable[[Any], bool] = is_immutable if functions is None else functions.is_immutable
+        self._are_immutable: Callable[[list[Any]], bool] = getattr(functions, "are_immutable", lambda values: False)
+        self._operators: dict[int, LiveOperator] = {}
+        self._entries: dict[int, Fragment | Leaf | None] = {}
+        self._size: dict[int, tuple[int, int]] = {}
+        self._called: dict[tuple[int, int], Collector] = {}
+
+    def output(self, position: int, inner: Output) -> FusedOutput:
+        """What the operator there emits to; its targets are known."""
+        return FusedOutput(inner, self, position)
+
+    def add(self, position: int, operator: LiveOperator) -> None:
+        """Take an operator all of whose targets have been taken before."""
+        self._operators[position] = operator
+        entry = self._entries[position] = operator.fragment()
+        if entry is None or isinstance(entry, Leaf):
+            self._size[position] = 1, 0
+            return
+        sizes = [self._size[t.position] for t in self.targets[position] if t.tag is None and t.writer is None]
+        operators = 1 + sum(size for size, _ in sizes)
+        loops = entry.loops + max((depth for _, depth in sizes), default=0)
+        if operators > MAX_OPERATORS or loops > MAX_LOOPS:
+            self._called[position, 0] = _Text(self, [Target(None, None, position)], None).collector()
+            operators, loops = 1, 0
+        self._size[position] = operators, loops
+
+    def entry(self, position: int, number: int) -> Fragment | Leaf | Collector:
+        """How records get into an operator."""
+        called = self._called.get((position, number))
+        if called is not None:
+            return called
+        entry = self._entries[position]
+        if entry is None:
+            called = self._called[position, number] = self._operators[position].input(number)
+            return called
+        return entry
+
+    def operator(self, position: int) -> LiveOperator:
+        """The operator at a position."""
+        return self._operators[position]
+
+    def input_feed(self, position: int, number: int) -> Feed:
+        """Takes records of one timestamp into an operator."""
+        return _Text(self, [Target(None, None, position, number)], None).feed()
+
+    def timed_input_feed(self, position: int, number: int) -> TimedFeed:
+        """Takes records and their timestamps into an operator."""
+        return _Text(self, [Target(None, None, position, number)], None).timed_feed()
+
+    def collector(self, position: int, tag: str | None) -> Collector:
+        """Takes a record that an operator emits."""
+        return _Text(self, self._of(position, tag), position).collector()
+
+    def feed(self, position: int) -> Feed:
+        """Takes records of one timestamp that an operator emits."""
+        return _Text(self, self._of(position, None), position).feed()
+
+    def timed_feed(self, position: int) -> TimedFeed:
+        """Takes records that an operator emits, and their timestamps."""
+        return _Text(self, self._of(position, None), position).timed_feed()
+
+    def results_feed(self, position: int) -> Feed:
+        """The same as :meth:`feed` for lists of which many hold nothing that can change: where that is so, nothing is
+        copied or looked at one by one. Needs the native functions."""
+        targets, feed, are_immutable = self._of(position, None), self.feed(position), self._are_immutable
+        if not any(self._looks(target) for target in targets):
+            return feed
+        targets = [target._replace(copy=None) for target in targets]
+        as_they_are = _Text(self, targets, position, immutable=True).feed()
+        return lambda results, timestamp: (as_they_are if are_immutable(results) else feed)(results, timestamp)
+
+    def _looks(self, target: Target) -> bool:
+        """Whether records for a target are copied, or looked at, because they may change."""
+        if target.writer is not None:
+            return target.writer.freeze is not None
+        entry = self.entry(target.position, target.number)
+        return target.copy is not None or (isinstance(entry, Leaf) and not entry.immutable)
+
+    def _of(self, position: int, tag: str | None) -> list[Target]:
+        return [target for target in self.targets[position] if target.tag == tag]
+
+
+class FusedOutput(CountingOutput):
+    """What an operator emits to in the fused form: generated functions, made when first asked for. They do not count:
+    operators know what they emit."""
+
+    __slots__ = ("_fusion", "_position", "_sides", "collect", "feed")  # type: ignore[misc]
+
+    def __init__(self, inner: Output, fusion: Fusion, position: int) -> None:
+        super().__init__(inner)
+        self._fusion = fusion
+        self._position = position
+        self._sides: dict[str, Collector] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "collect":
+            self.collect = made = self._fusion.collector(self._position, None)  # type: ignore[method-assign]
+        elif name == "feed":
+            self.feed = made = self._fusion.feed(self._position)  # type: ignore[method-assign]
+        else:
+            raise AttributeError(name)
+        return made
+
+    def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
+        self.count_side(tag_id)
+        side = self._sides.get(tag_id)
+        if side is None:
+            side = self._sides[tag_id] = self._fusion.collector(self._position, tag_id)
+        side(value, timestamp)
+
+
+class _Text:
+    """The text of one function, and the objects in it.
+
+    Args:
+        fusion: of the chain.
+        targets: where the records go that are given to the function.
+        emitter: position of the operator that emits them; None for those that come into the chain.
+        immutable: whether the records given to the function are known to be immutable.
+    """
+
+    def __init__(self, fusion: Fusion, targets: list[Target], emitter: int | None, *, immutable: bool = False) -> None:
+        self._fusion = fusion
+        self._targets = targets
+        self._emitter = emitter
+        self._immutable = immutable
+        self._lines: list[str] = []
+        self._owners: list[Owner | None] = []
+        self._bindings: dict[str, Any] = {}
+        self._gathered: list[str] = []
+        self._bounded: list[str] = []
+        self._counted: list[tuple[str, str]] = []
+        self._number = 0
+        self._gathering = False
+        self._many = False
+
+    def collector(self) -> Collector:
+        """A function of (record, timestamp)."""
+        if not self._targets:
+            return _discard
+        if len(self._targets) == 1 and self._targets[0].writer is not None:
+            return self._targets[0].writer.write
+        self._add(" def run(v0, t):")
+        self._add("  try:")
+        self._body(3)
+        self._end()
+        return self._made()
+
+    def feed(self) -> Feed:
+        """A function of (records, their timestamp)."""
+        self._gathering = self._fusion.gathers
+        return self._loop("values, t", "for v0 in values:")
+
+    def timed_feed(self) -> TimedFeed:
+        """A function of (records, timestamps)."""
+        return self._loop("values, times", "for v0, t in zip(values, times):")
+
+    def _loop(self, parameters: str, head: str) -> Any:
+        if not self._targets:
+            return _discard
+        self._many = True
+        self._add(f" def run({parameters}):")
+        start = len(self._lines)
+        self._add("  try:")
+        self._add(f"   {head}")
+        self._body(4)
+        begin = [f"  {name} = []" for name in self._gathered] + [f"  {n} = 0" for n, _ in self._counted]
+        begin += [f"  room_{name} = taker_{name}.room" for name in self._bounded]
+        self._lines[start:start] = begin
+        self._owners[start:start] = [None] * len(begin)
+        self._end()
+        for name in self._gathered:
+            self._hand_over(name, 2)
+        for n, operator in self._counted:
+            self._add(f"  {operator}.emitted += {n}")
+        return self._made()
+
+    def _end(self) -> None:
+        """The end of a function: what has happened, and to whom."""
+        self._bind("Failure", OperatorFailure)
+        self._add("  except Failure:")
+        self._add("   raise")
+        self._add("  except Exception as error:")
+        for name in self._gathered:
+            self._hand_over(name, 3)
+        self._bind("blame", None)  # bound below, when all lines are known
+        self._add("   raise blame(error) from error")
+
+    def _made(self) -> Any:
+        names = list(self._bindings)
+        self._add(" return run")
+        text = "\n".join([f"def make({', '.join(names)}):", *self._lines])
+        self._bindings["blame"] = _blamer([None, *self._owners])
+        namespace: dict[str, Any] = {}
+        exec(_compiled(text), namespace)
+        return namespace["make"](**self._bindings)
+
+    def _body(self, indent: int) -> None:
+        """The statements of all operators below, depth first, from a stack."""
+        emitter = None if self._emitter is None else (self._fusion.operator(self._emitter), None, 0)
+        stack = [(target, "v0", indent, 0, emitter) for target in reversed(self._targets)]
+        while stack:
+            target, value, deep, loops, owner = stack.pop()
+            if target.copy is not None:
+                copied = f"c{self._next()}"
+                immutable = self._bind("immutable", self._fusion.immutable)
+                copy = self._bind(f"copy{copied}", target.copy)
+                line = f"{copied} = {value} if {immutable}({value}) else {copy}({value})"
+                self._add(" " * deep + line, owner)
+                value = copied
+            if target.writer is not None:
+                writer = target.writer
+                leaf = Leaf(writer.write, writer.write_batch, writer.freeze is None, writer)
+                self._leaf(leaf, value, deep, loops, owner)
+                continue
+            entry = self._fusion.entry(target.position, target.number)
+            operator = self._fusion.operator(target.position)
+            if isinstance(entry, Leaf):
+                self._leaf(entry, value, deep, loops, (operator, None, 0))
+            elif isinstance(entry, Fragment):
+                out, below, own = self._fragment(operator, entry, value, deep)
+                targets = [t for t in self._fusion.targets[target.position] if t.tag is None]
+                if entry.depth and not targets and not entry.counted:
+                    self._add(f"{' ' * below}pass")
+                stack += [(t, out, below, loops + entry.loops, own) for t in reversed(targets)]
+            else:
+                self._add(f"{' ' * deep}{self._bind(f'call{self._next()}', entry)}({value}, t)")
+
+    def _fragment(self, operator: LiveOperator, fragment: Fragment, value: str, indent: int) -> tuple[str, int, Owner]:
+        """An operator's own lines; the name of what goes out, the indentation of what follows, and the owner."""
+        number = self._next()
+        owner = operator, fragment, number
+        names = {key: self._bind(f"{key}{number}", each) for key, each in fragment.bindings.items()}
+        names |= {"v": value, "t": "t", "o": f"v{number}", "r": f"r{number}"}
+        for line in fragment.lines:
+            self._add(" " * indent + line.format_map(names), owner)
+        below = indent + fragment.depth
+        if fragment.counted:
+            self._count(operator, number, below)
+        return fragment.out.format_map(names), below, owner
+
+    def _count(self, operator: LiveOperator, number: int, indent: int) -> None:
+        bound = self._bind(f"op{number}", operator)
+        if self._many:
+            self._counted.append((f"n{number}", bound))
+            self._add(f"{' ' * indent}n{number} += 1")
+        else:
+            self._add(f"{' ' * indent}{bound}.emitted += 1")
+
+    def _leaf(self, leaf: Leaf, value: str, indent: int, loops: int, owner: Owner | None) -> None:
+        number, space = self._next(), " " * indent
+        write = self._bind(f"write{number}", leaf.write)
+        if not self._gathering:
+            self._add(f"{space}{write}({value}, t)", owner)
+            return
+        name = f"out{number}"
+        self._gathered.append(name)
+        self._bind(f"batch_{name}", leaf.batch)
+        immutable = leaf.immutable or (self._immutable and value == "v0")
+        if not immutable:
+            self._add(f"{space}if {self._bind('immutable', self._fusion.immutable)}({value}):", owner)
+            space += " "
+        self._add(f"{space}{name}.append({value})")
+        if loops:  # one record may lead to any number of these, of any size
+            self._bind(f"taker_{name}", leaf.taker)
+            self._bounded.append(name)
+            self._add(f"{space}if len({name}) >= room_{name}:")
+            self._hand_over(name, len(space) + 1)
+        if not immutable:
+            self._add(f"{space[1:]}else:")
+            self._hand_over(name, len(space))
+            self._add(f"{space}{write}({value}, t)", owner)
+
+    def _hand_over(self, name: str, indent: int) -> None:
+        space = " " * indent
+        self._add(f"{space}if {name}:")
+        self._add(f"{space} ready, {name} = {name}, []")
+        self._add(f"{space} batch_{name}(ready, t)")
+        if name in self._bounded:
+            self._add(f"{space} room_{name} = taker_{name}.room")
+
+    def _add(self, line: str, owner: Owner | None = None) -> None:
+        self._lines.append(line)
+        self._owners.append(owner)
+
+    def _bind(self, name: str, value: Any) -> str:
+        self._bindings[name] = value
+        return name
+
+    def _next(self) -> int:
+        self._number += 1
+        return self._number
+
+
+def _discard(values: Any, timestamps: Any) -> None:
+    """Nobody reads this output."""
+
+
+@lru_cache(maxsize=512)
+def _compiled(text: str) -> CodeType:
+    """Chains of one shape have one text."""
+    return compile(text, _FILE, "exec")
+
+
+def _blamer(owners: list[Owner | None]) -> Callable[[Exception], BaseException]:
+    """From an exception that has come out of a generated function to the failure of an operator.
+
+    Args:
+        owners: of the lines of the text, from its first.
+    """
+
+    def blame(error: Exception) -> BaseException:
+        trace = error.__traceback__
+        owner = None if trace is None else owners[trace.tb_lineno - 1]
+        if trace is None or owner is None:
+            return error
+        operator, fragment, number = owner
+        if fragment is not None and fragment.explain is not None:
+            error = fragment.explain(_names(trace.tb_frame.f_locals, number), error)
+        return operator.context.fail(error)
+
+    return blame
+
+
+def _names(variables: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """The values of a fragment's own names."""
+    pairs = (("o", f"v{number}"), ("r", f"r{number}"))
+    return {short: variables[name] for short, name in pairs if name in variables}

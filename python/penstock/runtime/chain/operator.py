@@ -1,0 +1,250 @@
+"""The contract of operators.
+
+A :class:`StreamOperator` is what a program builds: plain frozen data around a user function, pickled once. In each
+subtask ``build`` makes the :class:`LiveOperator`. The task calls, in this order::
+
+    build(context, output)      tail first, so that ``output`` leads to finished operators
+    input(n), watermark(n)      what takes the records, and the watermarks, of input n (0: the only one)
+    open()                      tail first; user functions open here
+    …records and watermarks…    the last watermark is MAX_WATERMARK
+    end_key()                   in BATCH mode, at the head, after all records of a key
+    end_input(), close()        head first; what these emit still reaches the operators below
+    dispose()                   always, also after a failure: user functions close here if they have not
+
+Counting: an operator that does not emit exactly one record per record counts what it emits, in ``emitted``.
+
+Speed: :meth:`LiveOperator.fragment` gives the same work as ``input`` as statements for a generated function
+(:mod:`penstock.runtime.chain.fusion`); without it the operator is called.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from types import ModuleType
+from typing import Any, ClassVar, TypeVar
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.metrics.group import MetricGroup
+from penstock.metrics.results import SubtaskMetrics
+from penstock.runtime.buffers.signals import Advance, LatencyMarker
+from penstock.runtime.chain.context import OperatorContext, RuntimeContext
+from penstock.runtime.chain.fragments import Fragment, Leaf
+from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.state.batch_time import BatchTime
+from penstock.runtime.usercode.binding import lifecycle
+
+S = TypeVar("S", bound="StreamOperator")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """An operator's work on many records at once, up to emitting the results.
+
+    Attributes:
+        run: takes records, their keys if these are known, and a list for the results, one per record. Returns False
+            where it cannot, and has done nothing then; when it raises, the list has the results before.
+        columns: takes a buffer of typed columns and returns the results; None where it cannot, and has done nothing
+            then.
+    """
+
+    run: Callable[[list[Any], list[Any] | None, list[Any]], bool]
+    columns: Callable[[bytes], list[Any] | None] = lambda data: None
+
+
+@dataclass(frozen=True, eq=False)
+class StreamOperator:
+    """Base of all operators.
+
+    Attributes:
+        keeps_output: whether its state may hold the objects it emits; then operators chained to it get copies.
+        toggles: whether it may declare the task idle between two records.
+        keyed: how the input is keyed, for operators behind ``key_by``.
+    """
+
+    keeps_output: ClassVar[bool] = False
+    toggles: ClassVar[bool] = False
+
+    keyed: KeyPartition | None = field(default=None, kw_only=True)
+
+    def keyed_by(self: S, partition: KeyPartition) -> S:
+        """A copy of the operator that runs on a keyed stream."""
+        return replace(self, keyed=partition)
+
+    def key_of_input(self, number: int) -> KeyPartition | None:
+        """How an input is keyed.
+
+        Args:
+            number: of the input: 0, or 1 and 2.
+        """
+        return self.keyed
+
+    @property
+    def key_selector(self) -> Any:
+        """The key selector, None without a key."""
+        return self.keyed.key_selector if self.keyed is not None else None
+
+    @property
+    def key_type(self) -> TypeInformation | None:
+        """Declared type of the key."""
+        return self.keyed.key_type if self.keyed is not None else None
+
+    def prepare(self: S, parallelism: int) -> S:
+        """Called on the driver before a job starts: the operator as it travels, with paths made absolute.
+
+        Raises:
+            PenstockError: it cannot work like this; a file is missing, say.
+        """
+        return self
+
+    def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
+        """The running operator of one subtask."""
+        raise NotImplementedError
+
+
+class LiveOperator:
+    """An operator in one subtask.
+
+    Args:
+        context: where it runs.
+        output: where its records go.
+        function: the user function, opened and closed here.
+        keyed: how the input is keyed; then keyed state exists.
+
+    Attributes:
+        counts_output: False leaves numRecordsOut at 0, as some of Flink's operators do.
+        late_dropped: records dropped because they came too late.
+        emitted: records emitted to the main output; None for as many as have come in.
+    """
+
+    counts_output: ClassVar[bool] = True
+    late_dropped = 0
+    emitted: int | None = None
+
+    def __init__(
+        self, context: OperatorContext, output: CountingOutput, function: Any = None, keyed: KeyPartition | None = None
+    ) -> None:
+        self.context = context
+        self.output = output
+        self.function = function
+        self.keyed = keyed
+        self._close = lifecycle(function, "close")
+        self._opened = False
+        if keyed is not None:
+            context.keyed_state(keyed)
+
+    def input(self, number: int) -> Collector:
+        """The collector that takes the records of an input."""
+        raise NotImplementedError
+
+    def watermark(self, number: int) -> Advance:
+        """What takes the watermarks of an input."""
+        return self.advance
+
+    def advance(self, watermark: int) -> None:
+        """The operator's watermark has moved: fire timers, then tell the operators below."""
+        self.context.time.advance(watermark)
+        self.output.watermark(watermark)
+
+    def fragment(self) -> Fragment | Leaf | None:
+        """What ``input(0)`` does with a record, as statements; None if there is no such form."""
+        return None
+
+    def batch(self, functions: ModuleType) -> Batch | None:
+        """What ``input(0)`` does with many records at once, up to emitting the results; None if there is no such form.
+        It runs no code of the user but the key selector.
+
+        Args:
+            functions: the native ones.
+        """
+        return None
+
+    def latency(self, marker: LatencyMarker) -> None:
+        """A latency marker has come: note how long it took, and let it go on. It bypasses the user's functions."""
+        taken = self.context.clock.now() - marker.time
+        MetricGroup(self.context.metrics).distribution(f"latency.source_id.{marker.operator_id}").update(taken)
+        self.output.latency(marker)
+
+    def end_key(self) -> None:
+        """All records of the current key have come (BATCH mode): fire its timers, and forget it."""
+        time, state = self.context.time, self.context.state
+        assert isinstance(time, BatchTime)
+        time.end_key()
+        if state is not None:
+            state.forget()
+
+    def measured(self, records_in: int, records_out: int) -> SubtaskMetrics:
+        """What the operator reports after its last record, given what it has read and written."""
+        context = self.context
+        return SubtaskMetrics(
+            context.config.operator_id,
+            context.config.name,
+            records_in,
+            records_out if self.counts_output else 0,
+            self.late_dropped,
+            context.time.watermark,
+            self.output.current_watermark,
+            self.call(context.metrics.values),
+        )
+
+    def open(self) -> None:
+        """Open the user function."""
+        opener = lifecycle(self.function, "open")
+        self._opened = True
+        if opener is not None:
+            self.call(opener, RuntimeContext(self.context))
+
+    def end_input(self) -> None:
+        """The input has ended."""
+
+    def close(self) -> None:
+        """Close the user function."""
+        if self._opened and self._close is not None:
+            self._opened = False
+            self.call(self._close)
+
+    def dispose(self) -> None:
+        """Close the user function if that has not happened; a second failure is not raised."""
+        with contextlib.suppress(Exception):
+            self.close()
+
+    def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call user code; what it raises becomes this operator's failure."""
+        try:
+            return function(*args)
+        except Exception as error:
+            raise self.context.fail(error) from error
+
+    def with_key(self, process: Collector, *, always: bool = False) -> Collector:
+        """``process`` with the record's key made current before, if this operator is keyed.
+
+        Args:
+            process: takes the record.
+            always: also when the function has no ``open``, through which alone it could have got hold of state.
+        """
+        if self.keyed is None or not (always or lifecycle(self.function, "open")):
+            return process
+        return self.keyed_input(process, self.keyed)
+
+    def with_key_line(self, fragment: Fragment, *, always: bool = False) -> Fragment:
+        """What :meth:`with_key` does, for a fragment."""
+        keyed = self.keyed
+        if keyed is None or not (always or lifecycle(self.function, "open")):
+            return fragment
+        bindings = {"enter": self.context.keyed_state(keyed).enter, "key": keyed.selector()}
+        return fragment.after(("{enter}({key}({v}))",), bindings)
+
+    def keyed_input(self, process: Collector, keyed: KeyPartition) -> Collector:
+        """``process`` with the record's key made current before."""
+        enter, key_of, fail = self.context.keyed_state(keyed).enter, keyed.selector(), self.context.fail
+
+        def process_keyed(value: Any, timestamp: int | None) -> None:
+            try:
+                enter(key_of(value))
+            except Exception as error:
+                raise fail(error) from error
+            process(value, timestamp)
+
+        return process_keyed

@@ -1,0 +1,327 @@
+"""Outputs: where the records, watermarks and latency markers of an operator go.
+
+The *list form* of a chain is made of these objects, as Flink's is: an operator emits to its :class:`CountingOutput`;
+behind it, for each edge in order, is a :class:`ChainingOutput` to the next operator of the chain (or its copying form)
+or a :class:`RecordWriterOutput` at the chain's border, with a :class:`BroadcastingOutputCollector` in front where there
+are several. An output of a side output has a tag, and takes what is emitted with this tag and nothing else. The *fused
+form* (:mod:`.fusion`) replaces how records travel; watermarks and markers always go through the objects.
+
+Copies: with the setting ``pipeline.object-reuse`` nothing is copied. Otherwise a chained operator is given the object
+itself where nobody else can hold it, as in PyFlink, and a copy where another reader of the same output, or the state of
+the operator that emits it, would see it change. So chained and unchained programs agree. Over an exchange every record
+is its own copy. Flink copies at every step of a chain: there, a function that changes an object *after* emitting it
+does not show that to whoever kept the object further down the chain.
+
+Sources of the semantics: ``OperatorChain``, ``CountingOutput``, ``RecordWriterOutput`` (Flink 1.11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from penstock.runtime.buffers.signals import MIN_WATERMARK, Advance, LatencyMarker
+
+Collector = Callable[[Any, "int | None"], None]
+"""Takes a record and its timestamp."""
+Feed = Callable[[list[Any], "int | None"], None]
+"""Takes records that have one timestamp."""
+HeadFeed = Callable[[list[Any], "int | None", "list[Any] | None"], None]
+"""The same for the input of a chain, with the records' keys if these are known."""
+Copy = Callable[[Any], Any]
+Fail = Callable[[BaseException], BaseException]
+
+
+class Taker(Protocol):
+    """What a :class:`ChainingOutput` needs of an operator."""
+
+    def input(self, number: int) -> Collector: ...
+    def watermark(self, number: int) -> Advance: ...
+    def latency(self, marker: LatencyMarker) -> None: ...
+
+
+class Writer(Protocol):
+    """What writes the records of one output to its channels.
+
+    Attributes:
+        write: takes a record and its timestamp.
+        freeze: what makes a record safe from later changes, None where all are.
+        bytes: sent so far.
+        room: how many records may be gathered for the next batch.
+    """
+
+    write: Collector
+    freeze: Callable[[Any], Any] | None
+    bytes: int
+    room: int
+
+    def write_batch(self, values: list[Any], timestamp: int | None) -> None:
+        """Write records of one timestamp, none of which can change any more."""
+
+    def watermark(self, watermark: int) -> None:
+        """Write a watermark into every channel."""
+
+    def latency(self, marker: LatencyMarker) -> None:
+        """Write a latency marker into one channel."""
+
+    def status(self, active: bool) -> None:
+        """Tell every channel whether this task is active."""
+
+    def send(self) -> None:
+        """Send everything so far; more may follow."""
+
+    def begin_round(self, number: int) -> None:
+        """What follows is of another round."""
+
+    def finish(self) -> None:
+        """Send what is left."""
+
+
+class StreamStatus:
+    """Whether a task is active. While it is idle no watermark passes between its operators (Flink:
+    StreamStatusMaintainer)."""
+
+    __slots__ = ("active",)
+
+    def __init__(self) -> None:
+        self.active = True
+
+
+class Output:
+    """What can be emitted to."""
+
+    __slots__ = ()
+
+    def collect(self, value: Any, timestamp: int | None) -> None:
+        """Take a record."""
+        raise NotImplementedError
+
+    def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
+        """Take a record of a side output."""
+        raise NotImplementedError
+
+    def watermark(self, watermark: int) -> None:
+        """Take a watermark; they go to all outputs, side outputs too."""
+        raise NotImplementedError
+
+    def latency(self, marker: LatencyMarker) -> None:
+        """Take a latency marker; it goes one way only."""
+        raise NotImplementedError
+
+
+class ChainingOutput(Output):
+    """Calls the next operator of the chain.
+
+    Args:
+        operator: the next one.
+        number: of its input.
+        tag: of the side output it carries, None for the main output.
+        status: of the task.
+
+    Attributes:
+        target: the operator.
+    """
+
+    __slots__ = ("_advance", "_collect", "_number", "_status", "_tag", "target")
+
+    def __init__(self, operator: Taker, number: int, tag: str | None, status: StreamStatus) -> None:
+        self.target = operator
+        self._number = number
+        self._tag = tag
+        self._status = status
+        self._collect: Collector | None = None
+        self._advance = operator.watermark(number)
+
+    def connect(self) -> ChainingOutput:
+        """Get hold of the operator's collector; without it records do not pass here."""
+        self._collect = self.target.input(self._number)
+        return self
+
+    def collect(self, value: Any, timestamp: int | None) -> None:
+        if self._tag is None:
+            self._pass(value, timestamp)
+
+    def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
+        if tag_id == self._tag:
+            self._pass(value, timestamp)
+
+    def _pass(self, value: Any, timestamp: int | None) -> None:
+        assert self._collect is not None
+        self._collect(value, timestamp)
+
+    def watermark(self, watermark: int) -> None:
+        if self._status.active:
+            self._advance(watermark)
+
+    def latency(self, marker: LatencyMarker) -> None:
+        self.target.latency(marker)
+
+
+class CopyingChainingOutput(ChainingOutput):
+    """The same with a copy of each record.
+
+    Args:
+        operator, number, tag, status: as for ChainingOutput.
+        copy: makes the copies.
+        fail: makes the failure of the emitting operator out of what ``copy`` raises.
+    """
+
+    __slots__ = ("_copy", "_fail")
+
+    def __init__(
+        self, operator: Taker, number: int, tag: str | None, status: StreamStatus, copy: Copy, fail: Fail
+    ) -> None:
+        super().__init__(operator, number, tag, status)
+        self._copy = copy
+        self._fail = fail
+
+    def _pass(self, value: Any, timestamp: int | None) -> None:
+        try:
+            copied = self._copy(value)
+        except Exception as error:
+            raise self._fail(error) from error
+        super()._pass(copied, timestamp)
+
+
+class RecordWriterOutput(Output):
+    """Leads out of the chain, over the exchange.
+
+    Args:
+        writer: to its channels.
+        tag: of the side output it carries, None for the main output.
+
+    Attributes:
+        writer: the same.
+    """
+
+    __slots__ = ("_tag", "writer")
+
+    def __init__(self, writer: Writer, tag: str | None) -> None:
+        self.writer = writer
+        self._tag = tag
+
+    def collect(self, value: Any, timestamp: int | None) -> None:
+        if self._tag is None:
+            self.writer.write(value, timestamp)
+
+    def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
+        if tag_id == self._tag:
+            self.writer.write(value, timestamp)
+
+    def watermark(self, watermark: int) -> None:
+        self.writer.watermark(watermark)
+
+    def latency(self, marker: LatencyMarker) -> None:
+        self.writer.latency(marker)
+
+
+class BroadcastingOutputCollector(Output):
+    """Gives everything to several outputs, in their order; a latency marker to one of them.
+
+    Args:
+        outputs: none, if nobody reads the operator.
+        draw: a number from 0 to below 1, for markers.
+    """
+
+    __slots__ = ("_draw", "outputs")
+
+    def __init__(self, outputs: Sequence[Output], draw: Callable[[], float]) -> None:
+        self.outputs = outputs
+        self._draw = draw
+
+    def collect(self, value: Any, timestamp: int | None) -> None:
+        for output in self.outputs:
+            output.collect(value, timestamp)
+
+    def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
+        for output in self.outputs:
+            output.collect_side(tag_id, value, timestamp)
+
+    def watermark(self, watermark: int) -> None:
+        for output in self.outputs:
+            output.watermark(watermark)
+
+    def latency(self, marker: LatencyMarker) -> None:
+        if self.outputs:
+            self.outputs[int(self._draw() * len(self.outputs))].latency(marker)
+
+
+class CopyingBroadcastingOutputCollector(BroadcastingOutputCollector):
+    """The copying form: all operators get copies but the last, which may have the object itself.
+
+    It holds :class:`CopyingChainingOutput` objects, with no copy in the last; a writer serialises, which is a copy.
+    """
+
+    __slots__ = ()
+
+
+class Target(NamedTuple):
+    """An output as plain data, from which both forms are made.
+
+    Attributes:
+        tag: of the side output, None for the main output.
+        writer: at the border of the chain, else None.
+        position, number: the next operator and its input, where there is no writer.
+        copy: makes the copies that the operator is given, None for none.
+    """
+
+    tag: str | None
+    writer: Writer | None = None
+    position: int = -1
+    number: int = 0
+    copy: Copy | None = None
+
+
+class CountingOutput(Output):
+    """What an operator emits to: counts, and remembers the last watermark.
+
+    Args:
+        inner: where it goes on.
+
+    Attributes:
+        inner: the same.
+        records: emitted to the main output, as far as they came through here.
+        side_records: emitted by tag id, read by anybody or not.
+        current_watermark: the last one emitted, MIN_WATERMARK before.
+    """
+
+    __slots__ = ("current_watermark", "inner", "records", "side_records")
+
+    def __init__(self, inner: Output) -> None:
+        self.inner = inner
+        self.records = 0
+        self.side_records: dict[str, int] = {}
+        self.current_watermark = MIN_WATERMARK
+
+    def collect(self, value: Any, timestamp: int | None) -> None:
+        self.records += 1
+        self.inner.collect(value, timestamp)
+
+    def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
+        self.count_side(tag_id)
+        self.inner.collect_side(tag_id, value, timestamp)
+
+    def count_side(self, tag_id: str) -> None:
+        """Count a record of a side output."""
+        self.side_records[tag_id] = self.side_records.get(tag_id, 0) + 1
+
+    def feed(self, values: list[Any], timestamp: int | None) -> None:
+        """Take records that have one timestamp."""
+        collect = self.collect
+        for value in values:
+            collect(value, timestamp)
+
+    def watermark(self, watermark: int) -> None:
+        self.current_watermark = watermark
+        self.inner.watermark(watermark)
+
+    def latency(self, marker: LatencyMarker) -> None:
+        self.inner.latency(marker)
+
+
+def joined(outputs: Sequence[Output], draw: Callable[[], float]) -> Output:
+    """One output in front of any number."""
+    if len(outputs) == 1:
+        return outputs[0]
+    copying = any(isinstance(output, CopyingChainingOutput) for output in outputs)
+    return (CopyingBroadcastingOutputCollector if copying else BroadcastingOutputCollector)(outputs, draw)

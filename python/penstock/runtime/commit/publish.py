@@ -1,0 +1,207 @@
+"""The commit of a bounded job: its outputs become visible together, or none of them does.
+
+1. The driver makes a pending folder per output; tasks write there.
+2. Each task ends with its report, and those that arrive at the driver say which attempts count.
+3. The driver puts each output together, still hidden, and writes the manifest. *From here on the job has happened.*
+4. Each output gets its name by a rename; what it replaces goes before it is removed. Then the pending folders go.
+
+Whatever dies before the third step is over leaves nothing but hidden files, which
+:mod:`penstock.runtime.commit.recovery` removes; after it, the fourth step can be repeated until it is done. Between two
+renames of the fourth step a reader can see one output without the other: no file system renames two things at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from penstock.errors import ConfigurationError, JobExecutionError, PenstockError
+from penstock.runtime.commit.manifest import Manifest, Output, commits, newest_manifest, sync_folder, write_manifest
+from penstock.runtime.commit.pending import NEW, OLD, Marker, claim, pending_folder, remove
+from penstock.runtime.config.tasks import JobConfig, PendingFile, TaskReport
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where an output goes.
+
+    Attributes:
+        path: real and absolute.
+        overwrite: replace what is there, which must be a file, or a folder with nothing but numbered files.
+    """
+
+    path: Path
+    overwrite: bool
+
+    def check(self) -> None:
+        """The target is free, or may be replaced.
+
+        Raises:
+            ConfigurationError: it is not.
+        """
+        path = self.path
+        if not path.exists():
+            return
+        if not (path.is_file() or path.is_dir()) or os.path.ismount(path):
+            raise ConfigurationError(
+                f"The output {str(path)!r} is neither a file nor a folder that can be replaced, and a text sink "
+                "replaces what it writes to. Write to a file."
+            )
+        if not self.overwrite:
+            raise ConfigurationError(
+                f"The output {str(path)!r} exists already, and existing files are not overwritten. Remove it, write "
+                "elsewhere, or pass the write mode OVERWRITE.",
+                flink_class="java.io.IOException",
+            )
+        entries = path.iterdir() if path.is_dir() else ()
+        strange = min((p.name for p in entries if not (p.name.isdigit() and p.is_file())), default=None)
+        if strange is not None:
+            raise ConfigurationError(
+                f"The output folder {str(path)!r} contains {strange!r}, which no text sink wrote; it is not deleted. "
+                "Choose another folder, or empty this one yourself."
+            )
+
+
+class PendingOutputs:
+    """The outputs of one running job, a context manager around it: pending folders on entry, none of them on exit,
+    unless the job has been committed and publishing did not come to its end.
+
+    Args:
+        job: whose.
+        targets: distinct, none inside another.
+    """
+
+    def __init__(self, job: JobConfig, targets: Sequence[Target]) -> None:
+        folders = (str(pending_folder(target.path, job.job_id)) for target in targets)
+        self._targets = targets
+        self._marker = Marker(job.name, job.job_id, tuple(folders))
+        self._lock: IO[bytes] | None = None
+        self._published = False
+
+    def __enter__(self) -> PendingOutputs:
+        try:
+            for target, folder in zip(self._targets, self._marker.folders, strict=True):
+                self._claim(target, Path(folder))
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def _claim(self, target: Target, folder: Path) -> None:
+        try:
+            file = claim(folder, self._marker)
+        except OSError as error:
+            raise ConfigurationError(
+                f"The output {str(target.path)!r} cannot be written: {error}. Choose a folder you may write to."
+            ) from error
+        if self._lock is None:
+            self._lock = file
+        else:
+            file.close()
+
+    def _close(self) -> None:
+        with contextlib.suppress(OSError):  # what stays is removed by the next run
+            if self._published or not self._committed():
+                remove(self._marker.folders)
+        if self._lock is not None:
+            self._lock.close()
+
+    def _committed(self) -> bool:
+        """Whether the manifest stands, whatever exception came after it."""
+        if not self._targets or not self._marker.home.is_dir():
+            return False
+        return newest_manifest(self._marker.home) is not None
+
+    def commit(self, reports: Sequence[TaskReport]) -> None:
+        """Write the manifest, and publish. A job without outputs has nothing to write.
+
+        Args:
+            reports: one for each subtask.
+
+        Raises:
+            ConfigurationError: a file is not there, as when the driver does not share the executors' file system; or
+                meanwhile something has appeared in a target's place; or the job was committed, but not published.
+        """
+        if not self._targets:
+            return
+        for target in self._targets:
+            target.check()
+        outputs = self._put_together([file for report in reports for file in report.files])
+        manifest = Manifest(self._marker.job, self._marker.job_id, 1, outputs, commits(reports))
+        try:
+            if not write_manifest(self._marker.home, manifest):
+                raise JobExecutionError("The job has been committed before. This is a defect of Penstock.")
+            publish(outputs)
+        except (OSError, PenstockError) as error:
+            if not self._committed():
+                raise
+            raise ConfigurationError(
+                f"The job has succeeded, but not all its outputs could be published: {error} They wait in "
+                f"{list(self._marker.folders)}; remove the obstacle, and `penstock clean` publishes them."
+            ) from error
+        self._published = True
+
+    def _put_together(self, files: Sequence[PendingFile]) -> tuple[Output, ...]:
+        """Each output under one name, by renames that nobody sees. O(files)."""
+        for file in files:
+            if not os.path.exists(file.pending):
+                raise ConfigurationError(
+                    f"The sink file {file.pending!r} is not visible on the driver. Text sinks need a file system that "
+                    "the driver and all executors share."
+                )
+        by_folder: dict[str, list[PendingFile]] = {folder: [] for folder in self._marker.folders}
+        for file in files:
+            by_folder[os.path.dirname(file.pending)].append(file)
+        pairs = zip(self._targets, by_folder.items(), strict=True)
+        return tuple(_put_together(target, Path(folder), own) for target, (folder, own) in pairs)
+
+
+def _put_together(target: Target, folder: Path, files: Sequence[PendingFile]) -> Output:
+    new = folder / NEW
+    if [file.final for file in files] == [str(target.path)]:
+        os.rename(files[0].pending, new)
+    else:
+        os.mkdir(new)
+        for file in files:
+            os.rename(file.pending, new / os.path.basename(file.final))
+        sync_folder(new)
+    sync_folder(folder)
+    return Output(str(new), str(target.path), target.overwrite)
+
+
+def check_outputs(outputs: Sequence[Output]) -> None:
+    """Every output that is still to be published can be.
+
+    Raises:
+        ConfigurationError: something stands in its place that may not be replaced.
+    """
+    for output in outputs:
+        new = Path(output.pending)
+        if not new.exists():
+            continue
+        aside = new.with_name(OLD).exists()  # what was there has gone; this has come since
+        Target(Path(output.target), output.overwrite and not aside).check()
+
+
+def publish(outputs: Sequence[Output]) -> None:
+    """Give committed outputs their names. Those that have them already are left alone, so it can be repeated.
+
+    Raises:
+        ConfigurationError: something stands in a target's place that may not be replaced; nothing was published.
+        OSError: the file system refuses.
+    """
+    check_outputs(outputs)
+    for output in outputs:
+        new, target = Path(output.pending), Path(output.target)
+        if new.exists():
+            if target.exists() and not (new.is_file() and target.is_file()):
+                os.rename(target, new.with_name(OLD))
+            os.replace(new, target)
+            sync_folder(target.parent)

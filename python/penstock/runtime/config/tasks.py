@@ -1,0 +1,263 @@
+"""Descriptors of tasks: frozen, picklable, all a subtask needs besides its rows (what Flink's StreamConfig is to a
+task).
+
+User code is inside as bytes, pickled once on the driver; every subtask unpickles its own copy, as in Flink.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.metrics.results import SubtaskMetrics
+from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
+from penstock.runtime.config.options import ExchangeOptions, is_batch
+from penstock.runtime.config.pointwise import pointwise_producers
+
+
+@dataclass(frozen=True)
+class Destination:
+    """One consumer of an output: where its rows go.
+
+    Attributes:
+        edge: index of the stream edge, by which the consumer knows its input.
+        level: level of the consuming vertex.
+        offset: slot of the consumer's subtask 0 in that level.
+    """
+
+    edge: int
+    level: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class NetworkOutput:
+    """Output over the exchange. Edges that choose the same channels for every record share one, and are serialised
+    once.
+
+    Attributes:
+        side_tag: id of the side output it carries, None for the main output.
+        partitioner: FORWARD, REBALANCE, RESCALE, SHUFFLE, BROADCAST, GLOBAL, HASH or CUSTOM.
+        partition: pickled KeyPartition or CustomPartition.
+        parallelism: of the consumers.
+        max_parallelism: of the consumers; key groups are counted in it.
+        seed: text from which random starts derive.
+        destinations: one or more.
+        record_type: type of the records, None for undeclared.
+        exact_shares: FORWARD and RESCALE share subtasks in whole numbers (Flink 2.3), not in 32-bit floats.
+        sorted: whether the consumers want records sorted by key; then ``partition`` is their key, also if the
+            partitioner is not HASH.
+        combined: the reduction by which records of a key may be combined before.
+    """
+
+    side_tag: str | None
+    partitioner: str
+    partition: bytes | None
+    parallelism: int
+    max_parallelism: int
+    seed: str
+    destinations: tuple[Destination, ...]
+    record_type: TypeInformation | None
+    exact_shares: bool = False
+    sorted: bool = False
+    combined: SumAggregator | ComparableAggregator | None = None
+
+
+@dataclass(frozen=True)
+class ChainedOutput:
+    """Output to another operator of the chain.
+
+    Attributes:
+        side_tag: id of the side output it carries, None for the main output.
+        position: of the consumer in the chain (pre-order).
+        input: type number of the consumer's input: 0 | 1 | 2.
+        record_type: type of the records, None for undeclared.
+    """
+
+    side_tag: str | None
+    position: int
+    input: int
+    record_type: TypeInformation | None = None
+
+
+@dataclass(frozen=True)
+class OperatorConfig:
+    """One operator of a chain.
+
+    Attributes:
+        node: id of the stream node.
+        operator_id: 32 hex digits.
+        name: as the user sees it.
+        uid: given by the user, or None.
+        max_parallelism: the operator's own, or the vertex's where it has none.
+        operator: the pickled operator.
+        chained: outputs inside the chain, in edge order.
+        network: outputs over the exchange, in edge order.
+        input_type: type of the records it reads, None for undeclared.
+    """
+
+    node: int
+    operator_id: str
+    name: str
+    uid: str | None
+    max_parallelism: int
+    operator: bytes
+    chained: tuple[ChainedOutput, ...] = ()
+    network: tuple[NetworkOutput, ...] = ()
+    input_type: TypeInformation | None = None
+
+
+@dataclass(frozen=True)
+class InputEdge:
+    """One stream edge into a vertex.
+
+    Attributes:
+        edge: its index.
+        input: type number at the head operator: 0 | 1 | 2.
+        senders: parallelism of the producer.
+        pointwise: whether each consumer reads from its own share of them only.
+        exact_shares: as for :class:`NetworkOutput`.
+        sorted: whether its records come sorted by key.
+        early: whether it is read to its end before those that are not early.
+    """
+
+    edge: int
+    input: int
+    senders: int
+    pointwise: bool = False
+    exact_shares: bool = False
+    sorted: bool = False
+    early: bool = False
+
+    def senders_of(self, parallelism: int, subtask: int) -> range:
+        """The producer's subtasks that one of the consumer's reads from."""
+        if not self.pointwise:
+            return range(self.senders)
+        return pointwise_producers(self.senders, parallelism, subtask, exact=self.exact_shares)
+
+
+@dataclass(frozen=True)
+class VertexConfig:
+    """A JobVertex: what each of its subtasks runs.
+
+    Attributes:
+        index: in the JobGraph.
+        vertex_id: 32 hex digits.
+        name: of the chain.
+        parallelism: number of subtasks.
+        max_parallelism: number of key groups.
+        level: 0 for sources.
+        offset: slot of subtask 0 in its level.
+        operators: the chain in pre-order; the head is first.
+        inputs: physical edges in order; none for a source.
+    """
+
+    index: int
+    vertex_id: str
+    name: str
+    parallelism: int
+    max_parallelism: int
+    level: int
+    offset: int
+    operators: tuple[OperatorConfig, ...]
+    inputs: tuple[InputEdge, ...] = ()
+
+    def task_name(self, subtask: int) -> str:
+        """Name of a subtask as Flink writes it: ``Map -> Sink: Out (2/7)``."""
+        return f"{self.name} ({subtask + 1}/{self.parallelism})"
+
+
+@dataclass(frozen=True)
+class JobConfig:
+    """What all tasks of a job share.
+
+    Attributes:
+        name: job name.
+        job_id: random text, different for every run; only names of pending files contain it.
+        settings: the program's configuration.
+    """
+
+    name: str
+    job_id: str
+    settings: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def reuses_objects(self) -> bool:
+        """Whether chained operators may share objects (Flink: ``enableObjectReuse``)."""
+        return self.settings.get("pipeline.object-reuse", "false").strip().lower() == "true"
+
+    @property
+    def batch(self) -> bool:
+        """Whether it runs in BATCH mode."""
+        return is_batch(self.settings)
+
+    @property
+    def exchange(self) -> ExchangeOptions:
+        """How records travel between tasks."""
+        return ExchangeOptions.of(self.settings)
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A whole job, ready to run.
+
+    Attributes:
+        job: what all tasks share.
+        vertices: by index in the JobGraph.
+        levels: vertex indices per level, in order of their slots.
+    """
+
+    job: JobConfig
+    vertices: tuple[VertexConfig, ...]
+    levels: tuple[tuple[int, ...], ...]
+
+    def slots(self, level: int) -> int:
+        """Number of tasks of a level."""
+        last = self.vertices[self.levels[level][-1]]
+        return last.offset + last.parallelism
+
+    def slot(self, level: int, slot: int) -> tuple[VertexConfig, int]:
+        """The vertex and subtask that run in a slot. O(vertices of the level)."""
+        for index in self.levels[level]:
+            vertex = self.vertices[index]
+            if slot < vertex.offset + vertex.parallelism:
+                return vertex, slot - vertex.offset
+        raise IndexError(f"level {level} has {self.slots(level)} slots, not a slot {slot}")
+
+
+@dataclass(frozen=True)
+class PendingFile:
+    """A file that a sink has finished but nobody may see before the job has succeeded.
+
+    Attributes:
+        operator_id: of the sink.
+        pending: its path now.
+        final: its path in the output.
+    """
+
+    operator_id: str
+    pending: str
+    final: str
+
+
+@dataclass(frozen=True)
+class TaskReport:
+    """The commit row of a subtask: what exactly the attempt produced whose output was consumed.
+
+    Attributes:
+        vertex: index of the JobVertex.
+        task: name with subtask.
+        subtask: index from 0.
+        parallelism: of the vertex.
+        attempt: number from 0.
+        counters: what each operator of the chain has measured, in pre-order.
+        files: finished pending files of its sinks.
+    """
+
+    vertex: int
+    task: str
+    subtask: int
+    parallelism: int
+    attempt: int
+    counters: tuple[SubtaskMetrics, ...]
+    files: tuple[PendingFile, ...] = ()

@@ -1,0 +1,2 @@
+"""Between tasks: channel selectors, writers on the sender's side, the gate on the receiver's. How records become bytes
+is in :mod:`penstock.runtime.buffers`."""

@@ -1,0 +1,143 @@
+"""The exchange: records leave a chain in buffers (:mod:`.writer`) and arrive in an order that timing does not change.
+
+A row of the exchange is ``(lv, tg, e, snd, seq, p)``: the level and slot that consume it, the stream edge, the sender's
+subtask, a running number per (edge, sender, target), and the bytes of a buffer. A receiver works in the
+order (seq, e, snd): senders are read fairly, and a retried task sees the same input in the same order.
+
+Watermarks and idleness travel in the buffers, in every channel. The end of a channel is MAX_WATERMARK and needs no row.
+The high bits of a sequence number are the *round*: a receiver reads everything of a round, from all its channels,
+before anything of the next one. Programs have one round unless a source begins another.
+
+Rows for the driver have the level :data:`DRIVER`; then ``tg`` is the index of the vertex and ``e`` says what the row
+is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from penstock.errors import PenstockError
+from penstock.runtime.buffers.codec import dumps
+from penstock.runtime.buffers.spill import MEMORY, Row, Rows, Store
+from penstock.runtime.config.tasks import InputEdge
+
+Emit = Callable[[Row], None]
+
+DRIVER = -1
+REPORT, PRINT, COLLECT = -1, -2, -3
+
+ROUND_BITS = 40
+"""Sequence numbers below a round."""
+_NUMBER = (1 << ROUND_BITS) - 1
+
+
+class ExchangeError(PenstockError):
+    """Rows of the exchange were lost, repeated or swapped: a defect, never the program's fault."""
+
+
+def check_sequence(edge: int, sender: int, sequence: int, expected: int) -> int:
+    """The number of the next buffer of a sender, if this one is the one expected."""
+    if sequence & _NUMBER != expected:
+        raise ExchangeError(
+            f"Buffer {sequence & _NUMBER} of edge {edge} from subtask {sender} arrived where buffer {expected} was "
+            "due: rows were lost, repeated or swapped between two stages. This is a defect of Penstock or Spark; "
+            "please report it."
+        )
+    return expected + 1
+
+
+Channel = tuple[int, int]
+"""An edge and the subtask that sends over it."""
+
+
+class Arrival(NamedTuple):
+    """A buffer that is due, or without data the end of a channel."""
+
+    channel: Channel
+    round: int | None
+    data: bytes | None
+    last: bool
+    """Whether the channel ends with it, where that is known."""
+
+
+class InputGate:
+    """Collects the rows of a subtask and gives them back in the order (seq, edge, sender).
+
+    Args:
+        inputs: the edges into the vertex.
+        parallelism: of the vertex.
+        subtask: that receives.
+        memory: bytes to hold; more waits in a temporary file, so a gate takes O(memory + rows) of memory.
+
+    Attributes:
+        channels: by type number of the input.
+        ordered: whether rows come in order by themselves, as there is but one channel.
+    """
+
+    def __init__(
+        self, inputs: Iterable[InputEdge], parallelism: int = 1, subtask: int = 0, memory: int = MEMORY
+    ) -> None:
+        self.channels: dict[int, list[Channel]] = {}
+        for each in inputs:
+            senders = [(each.edge, sender) for sender in each.senders_of(parallelism, subtask)]
+            self.channels.setdefault(each.input, []).extend(senders)
+        self.ordered = sum(map(len, self.channels.values())) <= 1
+        self._store = Store(memory)
+        self._rows = Rows(self._store)
+        self._left: Counter[Channel] = Counter()  # rows by channel
+        self._expected: dict[Channel, int] = {}
+        self._ended: set[Channel] = set()
+
+    def add(self, row: Row) -> None:
+        """Take one buffer."""
+        self._rows.append(row)
+        self._left[row[2], row[3]] += 1
+
+    def drain(self, ended: Container[Channel] | None = None) -> Iterator[Arrival]:
+        """All buffers in order; they leave the gate as they are read. A channel that has ended says so once, with its
+        last buffer, or without data before all others if none is left.
+
+        Args:
+            ended: channels that have sent everything; None: all have.
+
+        Raises:
+            ExchangeError: a buffer is missing, or came twice.
+        """
+        left, self._left = self._left, Counter()
+        ending = {c for each in self.channels.values() for c in each if ended is None or c in ended} - self._ended
+        self._ended |= ending
+        for channel in sorted(ending - left.keys()):
+            yield Arrival(channel, None, None, True)
+        for _, _, edge, sender, sequence, data in self._rows.take(_order):
+            channel = edge, sender
+            expected = self._expected.get(channel, 0)
+            self._expected[channel] = check_sequence(edge, sender, sequence, expected)
+            left[channel] -= 1
+            yield Arrival(channel, sequence >> ROUND_BITS, data, channel in ending and not left[channel])
+
+    def pass_on(self, rows: Iterable[Row]) -> Iterator[Arrival]:
+        """What :meth:`add` and :meth:`drain` do, at once, for the rows of a single sender, which come in order.
+
+        Raises:
+            ExchangeError: they do not.
+        """
+        for _, _, edge, sender, sequence, data in rows:
+            expected = self._expected.get((edge, sender), 0)
+            self._expected[edge, sender] = check_sequence(edge, sender, sequence, expected)
+            yield Arrival((edge, sender), sequence >> ROUND_BITS, data, False)
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._store.close()
+
+
+def _order(row: Row) -> tuple[int, int, int]:
+    """Senders take turns: sequence, edge, sender."""
+    return row[4], row[2], row[3]
+
+
+def payload(value: Any) -> bytes:
+    """Bytes of a row for the driver."""
+    return dumps(value)

@@ -1,0 +1,172 @@
+"""Channel selectors: which channels a record leaves through.
+
+Where Flink draws at random (the start of REBALANCE, every record of SHUFFLE) the number comes from a seed of the plan,
+so a retried task and a repeated job send every record the same way.
+
+Source of the semantics: Flink's ``*Partitioner`` classes (1.11).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+import random
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import Any
+
+from penstock.errors import InvalidProgramError
+from penstock.runtime.buffers.columns import UNKNOWN
+from penstock.runtime.keys.fields import field_of, quick
+from penstock.runtime.keys.javahash import KeyHash, native_code
+from penstock.runtime.keys.keygroups import ChannelAssigner
+from penstock.runtime.keys.partition import CustomPartition, KeyPartition
+from penstock.runtime.usercode.binding import bind
+
+Selector = Callable[[Any], int]
+Split = tuple[Iterable[tuple[int, list[Any]]], int]
+"""Channels and their records, in order, and which field of each record is its key (:mod:`.columns`)."""
+Splitter = Callable[[list[Any]], Split]
+
+
+def seed_of(*parts: object) -> int:
+    """A 64-bit seed that depends on the parts alone (not on the process, the clock, or the attempt)."""
+    return int.from_bytes(hashlib.sha256("\0".join(map(str, parts)).encode()).digest()[:8], "big")
+
+
+class RoundRobin:
+    """REBALANCE and RESCALE: channel ``start`` first, then the next one modulo the number of channels."""
+
+    __slots__ = ("_channel", "_channels")
+
+    def __init__(self, channels: int, start: int) -> None:
+        self._channels = channels
+        self._channel = start - 1
+
+    def __call__(self, value: Any) -> int:
+        self._channel = channel = self._channel + 1 if self._channel + 1 < self._channels else 0
+        return channel
+
+    def split(self, values: list[Any]) -> Split:
+        """A :data:`Splitter`."""
+        channels, first = self._channels, self._channel + 1
+        self._channel = (self._channel + len(values)) % channels
+        return [((first + i) % channels, values[i::channels]) for i in range(min(channels, len(values)))], UNKNOWN
+
+
+def shuffle(channels: int, seed: int) -> Selector:
+    """SHUFFLE: a channel at random for each record, from a seed."""
+    draw = random.Random(seed).random
+    return lambda _: int(draw() * channels)
+
+
+def hashed(partition: KeyPartition, max_parallelism: int, channels: int) -> Selector:
+    """HASH: the subtask that owns the key group of the record's key."""
+    key_of = partition.selector()
+    assigner = ChannelAssigner(KeyHash(partition.key_type), max_parallelism, channels)
+    cached, assign = assigner.cache.get, assigner.assign
+
+    def select(value: Any) -> int:
+        key = key_of(value)
+        if type(key) is str:  # the usual key, without another call
+            channel = cached(key)
+            if channel is not None:
+                return channel
+        return assign(key)
+
+    return select
+
+
+def custom(partition: CustomPartition, channels: int) -> Selector:
+    """CUSTOM: what the user's partitioner returns for (key, channels); called for each record.
+
+    The selector raises InvalidProgramError when that is no channel.
+    """
+    choose = bind(partition.partitioner, "partition")
+    key_of = bind(partition.key_selector, "get_key")
+
+    def select(value: Any) -> int:
+        key = key_of(value)
+        channel = choose(key, channels)
+        try:
+            index = operator.index(channel)
+        except TypeError:
+            index = -1
+        if 0 <= index < channels:
+            return index
+        raise InvalidProgramError(
+            f"The custom partitioner returned {channel!r} for the key {key!r}; it must return a channel from 0 to "
+            f"{channels - 1}. Take the result modulo its second argument, the number of partitions.",
+            flink_class="java.lang.ArrayIndexOutOfBoundsException",
+        )
+
+    return select
+
+
+def channel_selector(kind: str, partition: Any, max_parallelism: int, channels: int, seed: int) -> Selector:
+    """The selector of a partitioner kind.
+
+    Args:
+        kind: FORWARD, GLOBAL, REBALANCE, RESCALE, SHUFFLE, HASH or CUSTOM. BROADCAST selects every channel and has no
+            selector.
+        partition: KeyPartition for HASH, CustomPartition for CUSTOM, otherwise None.
+        max_parallelism: of the consumer.
+        channels: how many channels this sender has.
+        seed: for REBALANCE and SHUFFLE.
+    """
+    if kind in ("FORWARD", "GLOBAL"):
+        return lambda _: 0
+    if kind == "REBALANCE":
+        return RoundRobin(channels, seed % channels)
+    if kind == "RESCALE":
+        return RoundRobin(channels, 0)
+    if kind == "SHUFFLE":
+        return shuffle(channels, seed)
+    if kind == "HASH":
+        return hashed(partition, max_parallelism, channels)
+    if kind == "CUSTOM":
+        return custom(partition, channels)
+    raise InvalidProgramError(f"There is no channel selector for the partitioner {kind!r}.")
+
+
+def splitter(
+    kind: str, partition: Any, max_parallelism: int, channels: int, select: Selector, functions: ModuleType | None
+) -> Splitter:
+    """How to distribute a batch of records as a selector distributes them one by one.
+
+    Args:
+        kind, partition, max_parallelism, channels: as for :func:`channel_selector`.
+        select: that selector.
+        functions: the native functions, if they shall be used.
+    """
+    if isinstance(select, RoundRobin):
+        return select.split
+    code = native_code(partition.key_type) if kind == "HASH" else None
+    if functions is not None and code is not None:
+        return _by_key(partition, max_parallelism, channels, functions.KeyRouter(code, max_parallelism, channels))
+
+    def split(values: list[Any]) -> Split:
+        parts: dict[int, list[Any]] = {}
+        for channel, value in zip(list(map(select, values)), values, strict=True):
+            parts.setdefault(channel, []).append(value)
+        return parts.items(), UNKNOWN
+
+    return split
+
+
+def _by_key(partition: KeyPartition, max_parallelism: int, channels: int, router: Any) -> Splitter:
+    key_of, split_by = partition.selector(), router.split
+    field, quick_key_of = field_of(key_of), quick(key_of)
+    assign = ChannelAssigner(KeyHash(partition.key_type), max_parallelism, channels).assign
+
+    def split(values: list[Any]) -> Split:
+        parts = None if field is None else router.split_by_field(field, values, assign)
+        if field is not None and parts is not None:
+            return parts, field
+        try:
+            keys = list(map(quick_key_of, values))
+        except Exception:  # raised again, if it is, in the user's own line
+            keys = list(map(key_of, values))
+        return split_by(keys, values, assign)
+
+    return split

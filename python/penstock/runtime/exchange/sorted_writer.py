@@ -1,0 +1,352 @@
+"""SortedWriter: the records of one output on their way to a receiver that wants them sorted by key.
+
+It gathers more than a :class:`~.writer.RecordWriter`, key by key; when that has become too much, or at the end, it
+sends rows (:mod:`.sorted_rows`) in which the records are sorted, and begins anew. Fewer and larger gatherings mean
+fewer rows that the receiver has to merge. Where the receiver lets it, records of a key are combined before.
+
+Watermarks and idleness are not sent: in BATCH mode there is nothing but the end of a channel, and that needs no row.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
+from operator import eq, itemgetter
+from typing import Any
+
+from penstock.runtime.buffers.codec import Encoder, decode_value, freezer, text_size
+from penstock.runtime.buffers.signals import LatencyMarker
+from penstock.runtime.config.options import ExchangeOptions
+from penstock.runtime.config.pointwise import pointwise_consumers
+from penstock.runtime.config.tasks import NetworkOutput
+from penstock.runtime.exchange.combining import combiner, native_sums, sort_by_time
+from penstock.runtime.exchange.gate import Emit
+from penstock.runtime.exchange.selectors import channel_selector, splitter
+from penstock.runtime.exchange.sorted_rows import NO_TIME, key_ranks, pack, sequence_of, with_header
+from penstock.runtime.exchange.writer import TARGET_BYTES, Fail, room
+from penstock.runtime.keys.fields import quick
+from penstock.runtime.keys.javahash import KeyHash
+from penstock.runtime.keys.partition import KeyPartition
+
+GATHERED_BYTES = 64 << 20
+"""What a writer gathers, by an estimate of what its records take in memory."""
+_RECORD = 100
+"""Estimated bytes of a record without its texts."""
+_KEY = 200
+"""Estimated bytes of a key's place in the gathering."""
+_SMALL = 16
+"""Estimated bytes of a record in a row without its texts."""
+_LOOK = 32
+"""Records between two looks at how large they are, while they are small."""
+_TEXTS = frozenset({str})
+
+Group = list[Any]
+Times = list[int] | None
+
+
+def _itself(key: Any) -> Any:
+    return key
+
+
+class SortedWriter:
+    """Writes the records of one output to its channels, sorted by key.
+
+    Args:
+        output: what to write where; its partition is the receiver's key.
+        parallelism: of the sending vertex.
+        subtask: of the sender.
+        emit: takes finished rows.
+        fail: wraps an exception of user code (key selector, pickling) in the emitting operator's failure.
+        options: how large rows are.
+
+    Attributes:
+        write: (value, timestamp) → None.
+        freeze: what makes a record safe from later changes, None where all are.
+        bytes: sent so far.
+        room: how many records may be gathered for the next batch.
+    """
+
+    def __init__(
+        self,
+        output: NetworkOutput,
+        parallelism: int,
+        subtask: int,
+        emit: Emit,
+        fail: Fail,
+        options: ExchangeOptions = ExchangeOptions(),  # noqa: B008 - it is immutable
+    ) -> None:
+        self._output = output
+        self._subtask = subtask
+        self._emit = emit
+        self._fail = fail
+        self.bytes = 0
+        self.room = 1
+        self._most = options.buffer_records
+        self._native = options.functions
+        self._encoder = Encoder(output.record_type, options)
+        partition: KeyPartition = decode_value(output.partition or b"")
+        self._key_of = partition.selector()
+        self._quick_key_of = quick(self._key_of)
+        self._key_hash = KeyHash(partition.key_type)
+        self._own_forms = self._key_hash.identity or partition.key_type is None
+        self._targets = list(range(output.parallelism))
+        if output.partitioner == "FORWARD":
+            self._targets = pointwise_consumers(parallelism, output.parallelism, subtask)
+        by_key = KeyPartition(_itself, partition.key_type), output.max_parallelism, len(self._targets)
+        self._select = channel_selector(output.partitioner, *by_key, 0)
+        self._split = splitter(output.partitioner, *by_key, self._select, self._native)
+        self._combine = None if output.combined is None else combiner(output.combined, output.record_type)
+        self._sums = None if output.combined is None else native_sums(output.combined, output.record_type, self._native)
+        self._groups: defaultdict[Any, Group] = defaultdict(list)  # canonical key → its records in order of arrival
+        self._keys: dict[Any, Any] = {}  # canonical key → key, where they differ
+        self._times: dict[Any, list[int]] = {}  # canonical key → its timestamps, once a record has one
+        self._timed = False
+        self._numbers = [0] * len(self._targets)
+        self._held = 0  # records in groups
+        self._texts = 0  # and the bytes of their texts
+        self._text = 0.0  # of a record, on the average of those looked at last
+        self._due = self._step = 1  # records until the next look, and between two looks
+        self.freeze = freezer(output.record_type)
+        self.write = self._writing()
+
+    def _writing(self) -> Callable[[Any, int | None], None]:
+        key_of, canonical, freeze = self._key_of, self._key_hash.canonical, self.freeze
+        groups, check, stamp, look, fail = self._groups, self._check, self._stamp, self._look, self._fail
+
+        def write(value: Any, timestamp: int | None) -> None:
+            try:
+                key = key_of(value)
+                slot = key if type(key) is str else canonical(key)
+                if timestamp is not None or self._timed:
+                    stamp(slot, timestamp)
+                if slot not in groups:
+                    check(key, slot)
+                if freeze is not None:
+                    value = freeze(value)
+            except Exception as error:
+                raise fail(error) from error
+            groups[slot].append(value)
+            self._due -= 1
+            if self._due <= 0:
+                look([value])
+
+        return write
+
+    def write_batch(self, values: list[Any], timestamp: int | None) -> None:
+        """What ``write`` does with each of the records in their order, at less cost.
+
+        Args:
+            values: the records, none of which can change.
+            timestamp: of all of them.
+        """
+        keys = None if timestamp is not None or self._timed else self._plain_keys(values)
+        if keys is None:
+            for value in values:
+                self.write(value, timestamp)
+            return
+        if self._sums is not None and self._sums.add(keys, values):
+            self._look_at_sums(values[:1])
+            return
+        deque(map(list.append, map(self._groups.__getitem__, keys), values), maxlen=0)
+        self._due -= len(values)
+        if values and self._due <= 0:
+            self._look(values[:: _LOOK - 1])
+
+    def _plain_keys(self, values: list[Any]) -> list[Any] | None:
+        """The keys of records, if each is its own canonical form."""
+        if not self._own_forms:
+            return None
+        try:
+            keys = list(map(self._quick_key_of, values))
+        except Exception:  # raised again, if it is, for the record
+            return None
+        plain = set(map(type, keys)) <= _TEXTS if self._native is None else self._native.are_own_forms(keys)
+        return keys if plain else None
+
+    def _check(self, key: Any, slot: Any) -> None:
+        """Refuse a key that belongs nowhere."""
+        self._select(key)
+        if key is not slot:
+            self._keys[slot] = key
+
+    def _stamp(self, slot: Any, timestamp: int | None) -> None:
+        """Note a record's timestamp. From the first one on all records have one; those before are sent."""
+        if not self._timed:
+            self._flush()
+            self._timed = True
+        self._times.setdefault(slot, []).append(NO_TIME if timestamp is None else timestamp)
+
+    def _look(self, some: list[Any]) -> None:
+        """Estimate how much the records since the last look take, by some of them; send them if it is too much."""
+        count = self._step - self._due
+        self._text = sum(map(text_size, some)) / len(some)
+        self.room = room(int(self._text), self.room)
+        self._held += count
+        self._texts += int(count * self._text)
+        self._step = self._due = max(1, min(_LOOK, 2 * self._step, int(TARGET_BYTES // (self._text + 1))))
+        if self._size() >= GATHERED_BYTES:
+            self._combine_all()
+            if self._size() >= GATHERED_BYTES // 2:
+                self._flush()
+
+    def _look_at_sums(self, some: list[Any]) -> None:
+        """The same for keys whose records are added up as they come."""
+        assert self._sums is not None
+        size = sum(map(text_size, some))
+        self.room = room(size, self.room)
+        if self._sums.exceeds(GATHERED_BYTES // (_RECORD + _KEY + size)):
+            self._flush()
+
+    def _size(self) -> int:
+        return self._texts + self._held * _RECORD + len(self._groups) * _KEY
+
+    def _combine_all(self) -> None:
+        """Make one record of those of each key, where that is allowed."""
+        if self._combine is None:
+            return
+        self._held = 0
+        for slot, group in self._groups.items():
+            if len(group) > 1:
+                self._combine(group, self._times.get(slot))
+            self._held += len(group)
+        self._texts = int(self._held * self._text)
+
+    def _flush(self) -> None:
+        """Send everything."""
+        sums = {} if self._sums is None else self._sums.take()
+        if sums and not self._groups:
+            self._send_single(sums)
+        else:
+            for slot, value in sums.items():
+                self._groups[slot].insert(0, value)
+            self._combine_all()
+            single = not self._timed and all(map((1).__eq__, map(len, self._groups.values())))
+            if single:
+                self._send_single({slot: group[0] for slot, group in self._groups.items()})
+            else:
+                self._send_groups()
+        for each in (self._groups, self._keys, self._times):
+            each.clear()
+        self._held = self._texts = 0
+
+    def _send_single(self, values: dict[Any, Any]) -> None:
+        """Send one record per key, without timestamps."""
+        most = self._room()
+        for channel, ranks, slots in self._by_channel(values):
+            for start, end in _cuts(ranks, most):
+                some = [values[slot] for slot in slots[start:end]]
+                self._send(channel, ranks[start:end], None, some, None)
+
+    def _send_groups(self) -> None:
+        """Send all records of each key."""
+        most = self._room()
+        for channel, ranks, slots in self._by_channel(self._groups):
+            row = _Row(most, self._timed)
+            for rank, slot in zip(ranks, slots, strict=True):
+                group, times = self._groups[slot], self._times.get(slot)
+                if times is not None and times != sorted(times):
+                    sort_by_time(group, times)
+                if row.ranks and row.ranks[-1] == rank:  # as in _cuts
+                    row = self._send_row(channel, row)
+                start = 0
+                while start < len(group):
+                    start = row.add(rank, group, times, start)
+                    if not row.room:
+                        row = self._send_row(channel, row)
+            if row.ranks:
+                self._send_row(channel, row)
+
+    def _room(self) -> int:
+        """Records of a row."""
+        return max(1, min(self._most, int(TARGET_BYTES // (self._text + _SMALL))))
+
+    def _by_channel(self, slots: Iterable[Any]) -> Iterator[tuple[int, list[int], list[Any]]]:
+        """(channel, ranks, canonical keys) of the keys, each sorted by rank, then in order of arrival."""
+        known, canonical = self._keys, self._key_hash.canonical
+        try:
+            parts, _ = self._split([known.get(slot, slot) for slot in slots] if known else list(slots))
+            ranked = [(channel, keys, key_ranks(keys, self._key_hash)) for channel, keys in parts]
+        except Exception as error:
+            raise self._fail(error) from error
+        for channel, keys, ranks in ranked:
+            own = [key if type(key) is str else canonical(key) for key in keys] if known else keys
+            pairs = sorted(zip(ranks, own, strict=True), key=itemgetter(0))
+            yield channel, [rank for rank, _ in pairs], [slot for _, slot in pairs]
+
+    def _send_row(self, channel: int, row: _Row) -> _Row:
+        """Send a row; the next one, empty."""
+        self._send(channel, row.ranks, row.counts, row.values, row.times)
+        return _Row(self._room(), self._timed)
+
+    def _send(self, channel: int, ranks: list[int], counts: list[int] | None, values: list[Any], times: Times) -> None:
+        try:
+            packed = pack((ranks, counts, values, times), self._encoder)
+        except Exception as error:
+            raise self._fail(error) from error
+        number = self._numbers[channel]
+        self._numbers[channel] = number + 1
+        time = NO_TIME if times is None else times[0]
+        for to in self._output.destinations:
+            data = with_header(time, to.edge, self._subtask, number, packed)
+            self.bytes += len(data)
+            target = to.offset + self._targets[channel]
+            self._emit((to.level, target, to.edge, self._subtask, sequence_of(ranks[0]), data))
+
+    def watermark(self, watermark: int) -> None:
+        """Nobody waits for it."""
+
+    def latency(self, marker: LatencyMarker) -> None:
+        """Nothing to measure, as records wait for the end."""
+
+    def status(self, active: bool) -> None:
+        """Nobody asks for it."""
+
+    def send(self) -> None:
+        """Nothing needs to leave before the end, as the receiver begins after it."""
+
+    def begin_round(self, number: int) -> None:
+        """All rounds are sorted together."""
+
+    def finish(self) -> None:
+        """Send what is left."""
+        self._flush()
+
+
+def _cuts(ranks: list[int], most: int) -> Iterator[tuple[int, int]]:
+    """Rows of so many keys at the most, with one key of a rank, so that a row's place is that of all of it."""
+    start = 0
+    equals = (index for index, same in enumerate(map(eq, ranks, ranks[1:]), 1) if same)
+    for stop in (*equals, len(ranks)):
+        while start < stop:
+            end = min(start + most, stop)
+            yield start, end
+            start = end
+
+
+class _Row:
+    """A row that is being filled.
+
+    Args:
+        room: how many records it takes.
+        timed: whether they have timestamps.
+    """
+
+    __slots__ = ("counts", "ranks", "room", "times", "values")
+
+    def __init__(self, room: int, timed: bool) -> None:
+        self.room = room
+        self.ranks: list[int] = []
+        self.counts: list[int] = []
+        self.values: list[Any] = []
+        self.times: Times = [] if timed else None
+
+    def add(self, rank: int, group: Group, times: Times, start: int) -> int:
+        """Take records of a key from ``start`` on; where the next row goes on."""
+        end = min(len(group), start + self.room)
+        self.ranks.append(rank)
+        self.counts.append(end - start)
+        self.values += group[start:end]
+        if self.times is not None and times is not None:
+            self.times += times[start:end]
+        self.room -= end - start
+        return end

@@ -1,0 +1,243 @@
+"""Sinks that come with Penstock: print, text files, collect. A program's own sinks are objects with ``invoke``.
+
+Prints and collected records travel to the driver as rows. Files are written under a pending name, and only what the
+driver finds in the reports of the tasks whose output counted is published (:mod:`penstock.runtime.commit.publish`): a
+failed job leaves nothing to see.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from penstock.runtime.buffers.codec import encode, freezer, text_size
+from penstock.runtime.buffers.stamps import Stamps
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.commit.pending import attempt_file, pending_folder
+from penstock.runtime.commit.publish import Target
+from penstock.runtime.commit.recovery import settle
+from penstock.runtime.config.tasks import PendingFile
+from penstock.runtime.exchange.gate import COLLECT, PRINT, payload
+from penstock.runtime.exchange.writer import TARGET_BYTES, room
+from penstock.runtime.io.files import local_path
+from penstock.runtime.io.text import file_text, print_text
+
+_LINES = 2_000
+_LOOK = 128
+"""Items between two looks at how large they are."""
+
+
+class SinkWriter:
+    """A sink in one subtask: ``open``, ``write`` per record, then ``finish`` or ``discard``.
+
+    Attributes:
+        room: how many records may be gathered for the next :meth:`write_all`.
+    """
+
+    write: Callable[[Any], None]
+    room: int = 1
+
+    def write_all(self, values: Sequence[Any]) -> None:
+        """``write`` for each."""
+        for value in values:
+            self.write(value)
+
+    def open(self) -> None:
+        """Before the first record."""
+
+    def finish(self) -> None:
+        """After the last record."""
+
+    def discard(self) -> None:
+        """After a failure, instead of ``finish``: undo what can be undone."""
+
+
+class BuiltinSink:
+    """Base of the sinks here: frozen data, from which each subtask makes a writer."""
+
+    def prepare(self, parallelism: int) -> BuiltinSink:
+        """Called on the driver before the job starts: the sink as it travels.
+
+        Raises:
+            PenstockError: it cannot write so.
+        """
+        return self
+
+    def writer(self, context: OperatorContext) -> SinkWriter:
+        """The sink of one subtask."""
+        raise NotImplementedError
+
+
+class _Buffered(SinkWriter):
+    """Hands its items over in lists of 2,000, or of about a mebibyte.
+
+    Args:
+        make: an item of a record.
+        size: bytes of an item.
+        send: takes a list of items.
+    """
+
+    def __init__(
+        self, make: Callable[[Any], Any], size: Callable[[Any], int], send: Callable[[list[Any]], None]
+    ) -> None:
+        self._items = items = []
+        self._make, self._size, self._send = make, size, send
+        self._mark = 1  # the number of items at which to look next how large they are
+        self._looked = self._bytes = 0
+
+        def write(value: Any) -> None:
+            items.append(make(value))
+            if len(items) >= self._mark:
+                self._look()
+
+        self.write = write
+
+    def write_all(self, values: Sequence[Any]) -> None:
+        start = 0
+        while start < len(values):
+            end = start + self._mark - len(self._items)
+            self._items.extend(map(self._make, values[start:end]))
+            start = end
+            if len(self._items) >= self._mark:
+                self._look()
+
+    def _look(self) -> None:
+        """Hand the items over if they are enough, as some of those since the last look tell."""
+        count, some = len(self._items), self._items[self._looked :: _LOOK // 4 - 1]
+        size = sum(map(self._size, some))
+        self.room = room(size // len(some), self.room)
+        self._bytes += size * (count - self._looked) // len(some)
+        self._looked = count
+        self._mark = min(2 * count, count + _LOOK, _LINES)
+        if count >= _LINES or self._bytes >= TARGET_BYTES:
+            self.finish()
+
+    def finish(self) -> None:
+        if self._items:
+            items = list(self._items)
+            self._items.clear()
+            self._looked, self._bytes, self._mark = 0, 0, 1
+            self._send(items)
+
+
+@dataclass(frozen=True)
+class PrintSink(BuiltinSink):
+    """Prints every record on the driver, after ``n> `` (the subtask, from 1) when there are several (Flink:
+    PrintSinkFunction).
+
+    Attributes:
+        identifier: stands before the subtask: ``id> `` or ``id:n> ``.
+        std_err: print to standard error.
+    """
+
+    identifier: str | None = None
+    std_err: bool = False
+
+    def writer(self, context: OperatorContext) -> SinkWriter:
+        """Lines as the driver will print them."""
+        text = print_text(context.config.input_type)
+        prefix = self.prefix(context.subtask, context.vertex.parallelism)
+
+        def send(lines: list[str]) -> None:
+            context.send(PRINT, payload((context.config.node, self.std_err, lines)))
+
+        return _Buffered(lambda value: prefix + text(value), len, send)
+
+    def prefix(self, subtask: int, parallelism: int) -> str:
+        """What stands before each record."""
+        parts = [self.identifier] if self.identifier else []
+        if parallelism > 1:
+            parts.append(str(subtask + 1))
+        return ":".join(parts) + "> " if parts else ""
+
+
+@dataclass(frozen=True)
+class CollectSink(BuiltinSink):
+    """Brings every record to the driver (``execute_and_collect``).
+
+    Attributes:
+        id: the key of the list in the job's result.
+    """
+
+    id: str
+
+    def writer(self, context: OperatorContext) -> SinkWriter:
+        """Records, protected from later changes."""
+        freeze = freezer(context.config.input_type) or (lambda value: value)
+        none: Stamps = []
+
+        def send(values: list[Any]) -> None:
+            context.send(COLLECT, payload((self.id, encode(values, none))))
+
+        return _Buffered(freeze, text_size, send)
+
+
+@dataclass(frozen=True)
+class TextSink(BuiltinSink):
+    """Writes the text of every record as a line (Flink: ``writeAsText``): with parallelism 1 one file at ``path``,
+    otherwise a folder with the files 1 … n. Encoding UTF-8.
+
+    Attributes:
+        path: where to write.
+        overwrite: replace what is there, which must be a file, or a folder with nothing but such numbered files.
+    """
+
+    path: str
+    overwrite: bool = False
+
+    def target(self) -> Target:
+        """Where it writes, whatever the current folder becomes; links are followed."""
+        return Target(Path(os.path.realpath(local_path(self.path))), self.overwrite)
+
+    def prepare(self, parallelism: int) -> TextSink:
+        """What a crash has left of the target is gone; the target is free, or may be replaced; its path is absolute."""
+        target = self.target()
+        settle(target.path)
+        target.check()
+        return replace(self, path=str(target.path))
+
+    def writer(self, context: OperatorContext) -> SinkWriter:
+        """A pending file."""
+        target, config = Path(self.path), context.config
+        final = target if context.vertex.parallelism == 1 else target / str(context.subtask + 1)
+        pending = attempt_file(pending_folder(target, context.job.job_id), config.operator_id, context.subtask)
+        names = PendingFile(config.operator_id, str(pending), str(final))
+        return _TextFile(names, file_text(config.input_type), context.files)
+
+
+class _TextFile(SinkWriter):
+    def __init__(self, names: PendingFile, text: Callable[[Any], str], files: list[PendingFile]) -> None:
+        self._names = names
+        self._text = text
+        self._files = files
+
+        self._file: Any = None
+
+    def open(self) -> None:
+        path = self._names.pending  # stays open until finish or discard
+        self._file = open(path, "w", encoding="utf-8", errors="surrogatepass", newline="\n")  # noqa: SIM115
+
+    def write(self, value: Any) -> None:  # type: ignore[override]
+        self._file.write(self._text(value) + "\n")
+
+    def write_all(self, values: Sequence[Any]) -> None:
+        text = "".join([text + "\n" for text in map(self._text, values)])
+        self._file.write(text)
+        self.room = room(len(text) // max(len(values), 1), self.room)
+
+    def finish(self) -> None:
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        self._files.append(self._names)
+
+    def discard(self) -> None:
+        if self._file is not None:  # it may be what could not be opened
+            with contextlib.suppress(OSError):
+                self._file.close()
+            with contextlib.suppress(OSError):
+                os.unlink(self._names.pending)

@@ -1,0 +1,160 @@
+"""Key groups: which subtask owns a key.
+
+A key's Java hash is murmured and taken modulo the maximum parallelism: its *key group*, the unit in which keyed state
+moves. Subtask i of p owns a contiguous range of groups. All of it must equal Flink's to the bit, and must never change:
+the golden vectors in ``tests/golden/keygroups.json.gz`` hold it.
+
+Source of the semantics: ``KeyGroupRangeAssignment`` and ``MathUtils.murmurHash`` (Flink 1.11). Cost: O(1) per key after
+its hash.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.errors import ConfigurationError, TypeInfoError
+from penstock.runtime.buffers.codec import text_size
+from penstock.runtime.keys.javahash import KeyHash
+
+UPPER_BOUND_MAX_PARALLELISM = 1 << 15
+DEFAULT_LOWER_BOUND_MAX_PARALLELISM = 1 << 7
+_MASK = 0xFFFFFFFF
+CACHE_BYTES = 64 << 20
+"""Memory of the keys whose channel is remembered; beyond it the cache starts anew."""
+_ENTRY = 120
+"""Bytes of a key in the cache besides its texts."""
+
+
+def murmur(hash_code: int) -> int:
+    """One round of 32-bit MurmurHash3 over a hash code, made non-negative as Flink does.
+
+    Args:
+        hash_code: a signed or unsigned 32-bit value.
+
+    Returns:
+        0 … 2³¹ − 1.
+    """
+    k = hash_code * 0xCC9E2D51 & _MASK
+    k = (k << 15 | k >> 17) & _MASK
+    k = k * 0x1B873593 & _MASK
+    k = (k << 13 | k >> 19) & _MASK
+    h = (k * 5 + 0xE6546B64) & _MASK
+    h ^= 4
+    h ^= h >> 16
+    h = h * 0x85EBCA6B & _MASK
+    h ^= h >> 13
+    h = h * 0xC2B2AE35 & _MASK
+    h ^= h >> 16
+    if h < 0x80000000:
+        return h
+    return 0x100000000 - h if h != 0x80000000 else 0
+
+
+def key_group_of_hash(hash_code: int, max_parallelism: int) -> int:
+    """Key group of a Java hash code, 0 … max_parallelism − 1."""
+    return murmur(hash_code) % max_parallelism
+
+
+def subtask_of_key_group(key_group: int, max_parallelism: int, parallelism: int) -> int:
+    """Index of the subtask that owns a key group."""
+    return key_group * parallelism // max_parallelism
+
+
+def default_max_parallelism(parallelism: int) -> int:
+    """Maximum parallelism of an operator that has none set: 1.5 times the parallelism, as a power of two from 128 to
+    32768.
+
+    Raises:
+        ConfigurationError: parallelism outside 1 … 32768.
+    """
+    _check_parallelism(parallelism)
+    wanted = parallelism + parallelism // 2
+    power = 1 << (wanted - 1).bit_length()
+    return min(max(power, DEFAULT_LOWER_BOUND_MAX_PARALLELISM), UPPER_BOUND_MAX_PARALLELISM)
+
+
+def key_group_range(max_parallelism: int, parallelism: int, subtask: int) -> range:
+    """The key groups that a subtask owns.
+
+    Raises:
+        ConfigurationError: parallelism outside 1 … 32768, or larger than the maximum.
+    """
+    _check_parallelism(parallelism)
+    if max_parallelism < parallelism:
+        raise ConfigurationError(
+            f"Maximum parallelism {max_parallelism} is smaller than the parallelism {parallelism}: some subtasks "
+            "would own no key group. Raise the maximum parallelism or lower the parallelism.",
+            flink_class="java.lang.IllegalArgumentException",
+        )
+    first = (subtask * max_parallelism + parallelism - 1) // parallelism
+    last = ((subtask + 1) * max_parallelism - 1) // parallelism
+    return range(first, last + 1)
+
+
+def _check_parallelism(parallelism: int) -> None:
+    if not 0 < parallelism <= UPPER_BOUND_MAX_PARALLELISM:
+        raise ConfigurationError(
+            f"The parallelism {parallelism} is not within 1 … {UPPER_BOUND_MAX_PARALLELISM}.",
+            flink_class="java.lang.IllegalArgumentException",
+        )
+
+
+def null_key() -> TypeInfoError:
+    """The error for a key that is None."""
+    return TypeInfoError(
+        "A key selector returned None: a key must not be null, because it decides where a record goes. Return a "
+        "default key such as '', or filter these records before key_by.",
+        flink_class="java.lang.NullPointerException",
+    )
+
+
+def assign_to_key_group(key: Any, max_parallelism: int, key_hash: KeyHash) -> int:
+    """Key group of a key.
+
+    Raises:
+        TypeInfoError: None, or a value without a stable Java hash.
+    """
+    if key is None:
+        raise null_key()
+    return murmur(key_hash.hash(key)) % max_parallelism
+
+
+class ChannelAssigner:
+    """From key to subtask, with a bounded cache by canonical key.
+
+    Args:
+        key_hash: the compiled key type.
+        max_parallelism: of the consumer, whose key groups count.
+        channels: parallelism of the consumer.
+
+    Attributes:
+        cache: channel by canonical key. A str is its own canonical form, so callers may look it up here first.
+    """
+
+    __slots__ = ("_canonical", "_channels", "_key_hash", "_max_parallelism", "_room", "cache")
+
+    def __init__(self, key_hash: KeyHash, max_parallelism: int, channels: int) -> None:
+        self._key_hash = key_hash
+        self._canonical = key_hash.canonical
+        self._max_parallelism = max_parallelism
+        self._channels = channels
+        self._room = CACHE_BYTES
+        self.cache: dict[Any, int] = {}
+
+    def assign(self, key: Any) -> int:
+        """The subtask that owns a key.
+
+        Raises:
+            TypeInfoError: None, or a value without a stable Java hash.
+        """
+        form = key if type(key) is str else self._canonical(key)
+        channel = self.cache.get(form)
+        if channel is None:
+            group = assign_to_key_group(key, self._max_parallelism, self._key_hash)
+            channel = subtask_of_key_group(group, self._max_parallelism, self._channels)
+            self._room -= _ENTRY + text_size(form)
+            if self._room < 0:
+                self.cache.clear()
+                self._room = CACHE_BYTES - _ENTRY - text_size(form)
+            self.cache[form] = channel
+        return channel

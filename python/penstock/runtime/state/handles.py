@@ -1,0 +1,336 @@
+"""What functions hold of keyed state: a value, a list, a map, a running reduction, an aggregation per key.
+
+A handle shows the state of whatever key is current, in one namespace: none, or a window. Handles of one name are one
+object per operator, as in Flink: a function that asks for the same name in two namespaces holds one handle twice, which
+shows the namespace asked for last.
+
+Names are PyFlink's; source of the semantics: the ``Heap*State`` classes of Flink 1.11. Access is O(1).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from penstock.errors import InvalidProgramError
+from penstock.runtime.state.keyed import VOID, KeyedState, Table
+from penstock.runtime.state.serializers import serializer_class
+from penstock.runtime.usercode.binding import bind
+from penstock.runtime.usercode.failure import state_error
+
+_MISSING = object()
+_EMPTY: Table = {}
+
+
+class State:
+    """Base of the handles.
+
+    Args:
+        keyed: the operator's state.
+        name: of this state.
+    """
+
+    __slots__ = ("_keyed", "_namespace", "_table", "name")
+
+    def __init__(self, keyed: KeyedState, name: str) -> None:
+        self._keyed = keyed
+        self.name = name
+        self.in_namespace(VOID)
+
+    def in_namespace(self, namespace: Any) -> None:
+        """Show another namespace from now on."""
+        self._namespace = namespace
+        self._table = self._keyed.table(self.name) if namespace is VOID else None
+
+    def _read(self) -> Any:
+        table = self._table
+        if table is None:
+            table = self._keyed.find(self.name, self._namespace) or _EMPTY
+        return table.get(self._keyed.slot, _MISSING)
+
+    def _write(self, value: Any) -> None:
+        table = self._table
+        if table is None:
+            table = self._keyed.table(self.name, self._namespace)
+        table[self._keyed.slot] = value
+
+    def clear(self) -> None:
+        """Forget the state of the current key."""
+        self._keyed.drop(self.name, self._namespace)
+
+
+class MergingState(State):
+    """Base of the handles whose namespaces can be merged, as sessions do."""
+
+    __slots__ = ()
+
+    def merge(self, one: Any, other: Any) -> Any:
+        """Two values as one; ``one`` was there first."""
+        raise NotImplementedError
+
+    def merge_namespaces(self, target: Any, sources: Iterable[Any]) -> None:
+        """Move what the sources hold of the current key into the target, in order."""
+        merge_tables(self._keyed, self.name, target, sources, self.merge)
+
+
+def merge_tables(
+    keyed: KeyedState, name: str, target: Any, sources: Iterable[Any], merge: Callable[[Any, Any], Any]
+) -> None:
+    """Move the current key's values from the namespaces ``sources`` into ``target``: first they become one, in order,
+    then it comes after what the target holds."""
+    slot, merged = keyed.slot, _MISSING
+    for source in sources:
+        value = (keyed.find(name, source) or _EMPTY).get(slot, _MISSING)
+        if value is not _MISSING:
+            keyed.drop(name, source)
+            merged = value if merged is _MISSING else merge(merged, value)
+    if merged is not _MISSING:
+        table = keyed.table(name, target)
+        table[slot] = merge(table[slot], merged) if slot in table else merged
+
+
+class ValueState(State):
+    """One value per key (PyFlink: ``ValueState``)."""
+
+    __slots__ = ("_default",)
+
+    def __init__(self, keyed: KeyedState, name: str, default: Any = None) -> None:
+        super().__init__(keyed, name)
+        self._default = default
+
+    def value(self) -> Any:
+        """The value of the current key; a copy of the default (None unless set) where there is none."""
+        found = self._read()
+        return copy.deepcopy(self._default) if found is _MISSING else found
+
+    def update(self, value: Any) -> None:
+        """Set the value of the current key; None clears it."""
+        if value is None:
+            self.clear()
+        else:
+            self._write(value)
+
+
+class ListState(MergingState):
+    """A list per key (PyFlink: ``ListState``)."""
+
+    __slots__ = ()
+
+    def get(self) -> Iterator[Any]:
+        """The elements of the current key, in order of addition."""
+        found = self._read()
+        return iter(() if found is _MISSING else list(found))
+
+    def add(self, value: Any) -> None:
+        """Append one element."""
+        self.add_all([value])
+
+    def add_all(self, values: list[Any]) -> None:
+        """Append elements."""
+        if values:
+            found = self._read()
+            if found is _MISSING:
+                self._write(list(values))
+            else:
+                found.extend(values)
+
+    def update(self, values: list[Any]) -> None:
+        """Replace all elements; an empty list clears."""
+        if values:
+            self._write(list(values))
+        else:
+            self.clear()
+
+    def merge(self, one: Any, other: Any) -> Any:
+        return one + other
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.get()
+
+
+class ReducingState(MergingState):
+    """The running reduction per key (PyFlink: ``ReducingState``)."""
+
+    __slots__ = ("_reduce",)
+
+    def __init__(self, keyed: KeyedState, name: str, reduce: Callable[[Any, Any], Any]) -> None:
+        super().__init__(keyed, name)
+        self._reduce = reduce
+
+    def get(self) -> Any:
+        """The reduction of all values added for the current key, None without any."""
+        found = self._read()
+        return None if found is _MISSING else found
+
+    def add(self, value: Any) -> None:
+        """Reduce one more value into it."""
+        found = self._read()
+        try:
+            self._write(value if found is _MISSING else self._reduce(found, value))
+        except Exception as error:
+            raise state_error("ReduceFunction", "reducing") from error
+
+    def merge(self, one: Any, other: Any) -> Any:
+        return self._reduce(one, other)
+
+
+class AggregatingState(MergingState):
+    """The running aggregation per key (PyFlink: ``AggregatingState``)."""
+
+    __slots__ = ("_function",)
+
+    def __init__(self, keyed: KeyedState, name: str, function: Any) -> None:
+        super().__init__(keyed, name)
+        self._function = function
+
+    def get(self) -> Any:
+        """The result for all values added for the current key, None without any."""
+        found = self._read()
+        return None if found is _MISSING else self._function.get_result(found)
+
+    def add(self, value: Any) -> None:
+        """Add one more value."""
+        found, function = self._read(), self._function
+        try:
+            self._write(function.add(value, function.create_accumulator() if found is _MISSING else found))
+        except Exception as error:
+            raise state_error("AggregateFunction", "aggregating") from error
+
+    def merge(self, one: Any, other: Any) -> Any:
+        return self._function.merge(one, other)
+
+
+class MapState(State):
+    """A map per key (PyFlink: ``MapState``)."""
+
+    __slots__ = ()
+
+    def _entries(self) -> dict[Any, Any]:
+        found = self._read()
+        return {} if found is _MISSING else found
+
+    def get(self, key: Any) -> Any:
+        """The value of a key of the map, None where there is none."""
+        return self._entries().get(key)
+
+    def put(self, key: Any, value: Any) -> None:
+        """Set the value of a key of the map."""
+        self.put_all({key: value})
+
+    def put_all(self, dict_value: dict[Any, Any]) -> None:
+        """Set the values of several keys."""
+        if dict_value:
+            entries = self._entries()
+            entries.update(dict_value)
+            self._write(entries)
+
+    def remove(self, key: Any) -> None:
+        """Remove a key of the map; without its last key the state is gone."""
+        entries = self._entries()
+        entries.pop(key, None)
+        if not entries:
+            self.clear()
+
+    def contains(self, key: Any) -> bool:
+        """Whether the map has the key."""
+        return key in self._entries()
+
+    def is_empty(self) -> bool:
+        """Whether the map has no key."""
+        return not self._entries()
+
+    def keys(self) -> Iterable[Any]:
+        """The keys of the map, in order of insertion."""
+        return list(self._entries())
+
+    def values(self) -> Iterable[Any]:
+        """The values of the map."""
+        return list(self._entries().values())
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        """(key, value) pairs of the map."""
+        return list(self._entries().items())
+
+    def __contains__(self, key: Any) -> bool:
+        return self.contains(key)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._entries()[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.keys())
+
+
+def handle_of(keyed: KeyedState, descriptor: Any, namespace: Any = VOID) -> Any:
+    """The handle that a descriptor asks for: of a value, a list, a map, a reduction or an aggregation."""
+    store = KeyedStateStore(keyed, namespace)
+    if hasattr(descriptor, "reduce_function"):
+        return store.get_reducing_state(descriptor)
+    if hasattr(descriptor, "agg_function"):
+        return store.get_aggregating_state(descriptor)
+    if hasattr(descriptor, "key_type_info"):
+        return store.get_map_state(descriptor)
+    if getattr(descriptor, "is_list", False):
+        return store.get_list_state(descriptor)
+    return store.get_state(descriptor)
+
+
+class KeyedStateStore:
+    """Gives handles by descriptor (PyFlink: ``KeyedStateStore``).
+
+    Args:
+        keyed: the operator's state.
+        namespace: a window, or none.
+    """
+
+    _namespace: Any = VOID
+
+    def __init__(self, keyed: KeyedState, namespace: Any = VOID) -> None:
+        self._keyed = keyed
+        self._namespace = namespace
+
+    def _keyed_state(self) -> KeyedState:
+        return self._keyed
+
+    def _handle(self, kind: type[State], descriptor: Any, types: tuple[str, ...], *argument: Any) -> Any:
+        keyed, name = self._keyed_state(), _name(descriptor)
+        handle = keyed.handles.get(name)
+        if handle is None:
+            handle = keyed.handles[name] = kind(keyed, name, *argument)
+            keyed.serializers[name] = tuple(serializer_class(getattr(descriptor, each, None)) for each in types)
+        elif type(handle) is not kind:
+            raise InvalidProgramError(
+                f"The state {name!r} is a {type(handle).__name__} and was asked for as {kind.__name__}. Names of "
+                "states are unique per operator; choose another.",
+                flink_class="java.lang.ClassCastException",
+            )
+        handle.in_namespace(self._namespace)
+        return handle
+
+    def get_state(self, state_descriptor: Any) -> ValueState:
+        """A value per key."""
+        default = getattr(state_descriptor, "default_value", None)
+        return self._handle(ValueState, state_descriptor, ("type_info",), default)
+
+    def get_list_state(self, state_descriptor: Any) -> ListState:
+        """A list per key."""
+        return self._handle(ListState, state_descriptor, ("type_info",))
+
+    def get_map_state(self, state_descriptor: Any) -> MapState:
+        """A map per key."""
+        return self._handle(MapState, state_descriptor, ("key_type_info", "value_type_info"))
+
+    def get_reducing_state(self, state_descriptor: Any) -> ReducingState:
+        """A running reduction per key."""
+        function = getattr(state_descriptor, "reduce_function", None) or state_descriptor.get_reduce_function()
+        return self._handle(ReducingState, state_descriptor, ("type_info",), bind(function, "reduce"))
+
+    def get_aggregating_state(self, state_descriptor: Any) -> AggregatingState:
+        """A running aggregation per key."""
+        function = getattr(state_descriptor, "agg_function", None) or state_descriptor.get_agg_function()
+        return self._handle(AggregatingState, state_descriptor, ("type_info",), function)
+
+
+def _name(descriptor: Any) -> str:
+    return descriptor if isinstance(descriptor, str) else descriptor.name

@@ -1,0 +1,213 @@
+"""Keyed state of one operator in one subtask: the hash-map backend.
+
+State is held in *tables*: per state name and namespace (a window, or none) a dict from key to value. The key is the
+canonical form of :mod:`.javahash`, so keys are told apart as Java tells them apart. Timers are keyed state too. The key
+group is the unit in which state moves between subtasks: :meth:`KeyedState.snapshot` gives bytes per key group, and
+:meth:`KeyedState.restore` takes those of any groups. Access is O(1), a snapshot O(state).
+
+What functions hold in their hands is in :mod:`.handles`.
+
+Source of the semantics: ``HeapKeyedStateBackend`` (Flink 1.11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from penstock.runtime.buffers.codec import decode_value, dumps
+from penstock.runtime.keys.javahash import KeyHash
+from penstock.runtime.keys.keygroups import key_group_of_hash, null_key
+from penstock.runtime.state.timers import TimerQueue
+
+VOID = None
+"""The namespace of state that belongs to no window."""
+
+FORMAT = 1
+"""Version of the bytes of a snapshot."""
+
+_FEW_KEYS = 1_000
+"""Keys that may be remembered without a look at which of them still have state."""
+
+Table = dict[Any, Any]
+Pairs = list[tuple[Any, Any]]
+
+
+class KeyedState:
+    """All keyed state of an operator's subtask, and the current key.
+
+    Args:
+        key_hash: the compiled key type.
+        max_parallelism: number of key groups.
+
+    Attributes:
+        current_key: the key as the key selector returned it.
+        slot: its canonical form, by which tables are addressed.
+        event_timers, processing_timers: the operator's timers.
+        serializers: names of type serializers by state name, recorded in snapshots.
+        caches: what brings tables up to date that are held elsewhere too; called before all tables are read.
+        handles: those made so far, by state name: handles of one name are one object, as in Flink.
+    """
+
+    def __init__(self, key_hash: KeyHash, max_parallelism: int) -> None:
+        self._key_hash = key_hash
+        self._max_parallelism = max_parallelism
+        self._tables: dict[str, dict[Any, Table]] = {}
+        self._keys: Table = {}  # canonical form → key, where they are not one object
+        self._most_keys = _FEW_KEYS
+        self.current_key: Any = None
+        self.slot: Any = None
+        self.event_timers = TimerQueue()
+        self.processing_timers = TimerQueue()
+        self.serializers: dict[str, tuple[str, ...]] = {}
+        self.caches: list[Callable[[], None]] = []
+        self.handles: dict[str, Any] = {}
+
+    @property
+    def has_own_forms(self) -> bool:
+        """Whether texts, ints, and tuples of them are their own canonical forms."""
+        return self._key_hash.identity or self._key_hash.key_type is None
+
+    def enter(self, key: Any) -> Any:
+        """Make a key the current one; returns its canonical form.
+
+        Raises:
+            TypeInfoError: the key is None.
+        """
+        if key is None:
+            raise null_key()
+        self.current_key = key
+        if type(key) is str or self._key_hash.identity:
+            self.slot = key
+            return key
+        slot = self.slot = self._key_hash.canonical(key)
+        if slot is not key and slot not in self._keys:
+            if len(self._keys) >= self._most_keys:
+                self._forget_keys()
+            self._keys[slot] = key
+        return slot
+
+    def _forget_keys(self) -> None:
+        """Forget the keys that have no state and no timer. O(state), so the next time comes after as many new keys as a
+        fourth of the state."""
+        tables = [table for namespaces in self._tables.values() for table in namespaces.values()]
+        timers = [timer.slot for _, queue in self._queues() for timer in queue]
+        live = set(timers).union(*tables)
+        self._keys = {slot: key for slot, key in self._keys.items() if slot in live}
+        size = len(timers) + sum(map(len, tables))
+        self._most_keys = len(self._keys) + max(_FEW_KEYS, size // 4)
+
+    def resume(self, key: Any, slot: Any) -> None:
+        """Make a key the current one whose canonical form is known, such as a timer's."""
+        self.current_key, self.slot = key, slot
+
+    def table(self, name: str, namespace: Any = VOID) -> Table:
+        """The table of a state name in a namespace, made if need be; the same dict until :meth:`drop` empties it."""
+        return self._tables.setdefault(name, {}).setdefault(namespace, {})
+
+    def find(self, name: str, namespace: Any = VOID) -> Table | None:
+        """The table of a state name in a namespace, if there is one."""
+        namespaces = self._tables.get(name)
+        return None if namespaces is None else namespaces.get(namespace)
+
+    def drop(self, name: str, namespace: Any = VOID) -> Any:
+        """Forget the current key's value in a namespace and return it, or None. A window's table goes with its last
+        value, so windows that are over take no memory."""
+        namespaces = self._tables.get(name)
+        table = None if namespaces is None else namespaces.get(namespace)
+        if namespaces is None or table is None:
+            return None
+        value = table.pop(self.slot, None)
+        if not table and namespace is not VOID:
+            del namespaces[namespace]
+        return value
+
+    def forget(self) -> None:
+        """Forget all keys and their values (BATCH mode: the only key has ended). Tables are emptied, as others hold
+        them; those of namespaces go."""
+        for namespaces in self._tables.values():
+            for table in namespaces.values():
+                table.clear()
+            if len(namespaces) > 1 or VOID not in namespaces:
+                kept = namespaces.get(VOID)
+                namespaces.clear()
+                if kept is not None:
+                    namespaces[VOID] = kept
+        self._keys.clear()
+        self.current_key = self.slot = None
+
+    def keys(self, name: str) -> list[tuple[Any, Any]]:
+        """(key, canonical form) of every key that has a value of a state without namespace."""
+        return [(self._keys.get(slot, slot), slot) for slot in self.find(name) or ()]
+
+    def sections(self) -> dict[int, dict[tuple[str, Any], Pairs]]:
+        """All tables by key group: group → (name, namespace) → (key, value) pairs. Pairs and not a dict, because to
+        Java 1, 1.0 and True are three keys."""
+        for settle in self.caches:
+            settle()
+        result: dict[int, dict[tuple[str, Any], Pairs]] = {}
+        for name, namespaces in self._tables.items():
+            for namespace, table in namespaces.items():
+                for slot, value in table.items():
+                    key = self._keys.get(slot, slot)
+                    section = result.setdefault(self._group(key), {})
+                    section.setdefault((name, namespace), []).append((key, value))
+        return result
+
+    def snapshot(self) -> dict[int, bytes]:
+        """Everything, timers too, as bytes per key group; groups without state are not there."""
+        parts = {group: _Section(tables) for group, tables in self.sections().items()}
+        for domain, queue in self._queues():
+            for timer in queue:
+                part = parts.setdefault(self._group(timer.key), _Section({}))
+                part.timers.append((domain, timer.time, timer.key, timer.namespace))
+        return {group: part.encode(self.serializers) for group, part in sorted(parts.items())}
+
+    def restore(self, sections: Mapping[int, bytes]) -> None:
+        """Take over key groups of snapshots, whichever subtasks wrote them. Values are added to what is there.
+
+        Args:
+            sections: bytes by key group.
+
+        Raises:
+            ValueError: the bytes have another format.
+        """
+        for _, data in sorted(sections.items()):
+            part, serializers = _Section.decode(data)
+            self.serializers = {**serializers, **self.serializers}
+            for (name, namespace), pairs in part.tables.items():
+                table = self.table(name, namespace)
+                for key, value in pairs:
+                    table[self.enter(key)] = value
+            queues = dict(self._queues())
+            for domain, time, key, namespace in part.timers:
+                queues[domain].add(time, self.enter(key), key, namespace)
+        self.resume(None, None)
+
+    def _queues(self) -> Iterator[tuple[str, TimerQueue]]:
+        yield "event", self.event_timers
+        yield "processing", self.processing_timers
+
+    def _group(self, key: Any) -> int:
+        return key_group_of_hash(self._key_hash.hash(key), self._max_parallelism)
+
+
+class _Section:
+    """What a snapshot holds of one key group."""
+
+    def __init__(self, tables: dict[tuple[str, Any], Pairs]) -> None:
+        self.tables = tables
+        self.timers: list[tuple[str, int, Any, Any]] = []
+
+    def encode(self, serializers: Mapping[str, tuple[str, ...]]) -> bytes:
+        names = {name: serializers[name] for name, _ in self.tables if name in serializers}
+        return dumps((FORMAT, names, self.tables, self.timers))
+
+    @classmethod
+    def decode(cls, data: bytes) -> tuple[_Section, dict[str, tuple[str, ...]]]:
+        version, names, tables, timers = decode_value(data)
+        if version != FORMAT:
+            raise ValueError(f"A section of keyed state has the format {version}; this version reads {FORMAT}.")
+        part = cls(tables)
+        part.timers = timers
+        return part, names

@@ -1,0 +1,166 @@
+"""A task whose input comes sorted by key, or whose one input is read before the other (BATCH mode).
+
+First the early inputs are read to their end. Then come the sorted ones, key by key: the records of a key, then its end,
+at which its timers fire and its state is forgotten, so that there is never the state of two keys. Sorting is done by
+whoever brings the rows (Spark's external sort); the local executor's rows are put in order here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator
+from typing import Any
+
+from penstock.runtime.buffers.codec import decode_value
+from penstock.runtime.buffers.spill import Store
+from penstock.runtime.chain.operator import StreamOperator
+from penstock.runtime.config.tasks import JobConfig, VertexConfig
+from penstock.runtime.exchange.gate import Channel, InputGate, Row
+from penstock.runtime.exchange.sorted_merge import KeyMerge, Run, SlotsOf
+from penstock.runtime.exchange.sorted_rows import NO_TIME, SORTED, sort_key
+from penstock.runtime.exchange.writer import Fail
+from penstock.runtime.keys.fields import quick
+from penstock.runtime.keys.javahash import KeyHash
+from penstock.runtime.operators.batch_reduce import BatchReduce
+from penstock.runtime.task.task import Task
+
+_FEW = 8
+"""Records that go into the chain without a look in between at what comes out."""
+_TEXTS = frozenset({str})
+
+
+def task_of(vertex: VertexConfig, subtask: int, attempt: int, job: JobConfig, *, presorted: bool = False) -> Task:
+    """The task that runs a subtask.
+
+    Args:
+        vertex, subtask, attempt, job: as for :class:`~.task.Task`.
+        presorted: whether rows come sorted by (sequence number, data).
+    """
+    if any(edge.sorted or edge.early for edge in vertex.inputs):
+        return BatchTask(vertex, subtask, attempt, job, presorted=presorted)
+    return Task(vertex, subtask, attempt, job)
+
+
+class BatchTask(Task):
+    """A subtask in BATCH mode with sorted or early inputs. It begins when all its input is there.
+
+    Args:
+        vertex, subtask, attempt, job, presorted: as for :func:`task_of`.
+    """
+
+    def __init__(
+        self, vertex: VertexConfig, subtask: int, attempt: int, job: JobConfig, *, presorted: bool = False
+    ) -> None:
+        super().__init__(vertex, subtask, attempt, job)
+        self._early = InputGate((edge for edge in vertex.inputs if edge.early), vertex.parallelism, subtask)
+        self._early_edges = {edge.edge for edge in vertex.inputs if edge.early}
+        self._late = None if presorted else _Sorter()
+        self._merge: KeyMerge | None = None
+
+    def receive(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """Take rows. If they are sorted, those that carry records by key come after all others, and leave at once."""
+        return self._guarded(self._receive(rows))
+
+    def work_off(self, ended: Container[Channel]) -> Iterator[Row]:
+        """Nothing can be done before all input is there."""
+        return iter(())
+
+    def _receive(self, rows: Iterable[Row]) -> Iterator[Row]:
+        for row in rows:
+            if row[4] < SORTED:
+                (self._early if row[2] in self._early_edges else self._gate).add(row)
+            elif self._late is not None:
+                self._late.add(row)
+            else:
+                yield from self._begin()
+                yield from self._by_key(self._add(row))
+
+    def _run_to_end(self) -> Iterator[Row | None]:
+        yield from self._begin()
+        if self._late is not None:
+            for row in self._late.take():
+                yield from self._by_key(self._add(row))
+        assert self._merge is not None
+        yield from self._by_key(self._merge.finish())
+        yield from super()._run_to_end()
+
+    def _begin(self) -> Iterator[Row]:
+        """Read the early inputs, once."""
+        if self._merge is None:
+            self._open()
+            self._merge = KeyMerge(self._slots(), self._functions)
+            yield from self._process(arrival._replace(round=None) for arrival in self._early.drain())
+
+    def _add(self, row: Row) -> Iterator[Run]:
+        assert self._merge is not None
+        self._bytes_read += len(row[5])
+        return self._merge.add(row)
+
+    def _slots(self) -> dict[int, SlotsOf]:
+        """By edge, what makes the canonical keys of records."""
+        fail, spec = self._open().head.context.fail, decode_value(self._vertex.operators[0].operator)
+        return {edge.edge: _slots_of(spec, edge.input, fail) for edge in self._vertex.inputs if edge.sorted}
+
+    def _by_key(self, runs: Iterator[Run]) -> Iterator[Row]:
+        """Sorted records into the chain, and its rows out."""
+        head = self._open().head
+        for edge, values, times, last in runs:
+            if not values:
+                pass
+            elif isinstance(head, BatchReduce):
+                head.take(values)
+            elif times is None and len(values) <= _FEW:
+                self._feeds[self._numbers[edge]](values, None, None)
+            else:
+                stamps = None if times is None else (None if time == NO_TIME else time for time in times)
+                yield from self._feed(self._numbers[edge], values, stamps)
+            if last:
+                head.end_key()
+            self._records_read += len(values)
+            if self._backlog():
+                yield from self._drain()
+
+    def _dispose(self) -> None:
+        self._early.close()
+        if self._late is not None:
+            self._late.close()
+        super()._dispose()
+
+
+def _slots_of(spec: StreamOperator, number: int, fail: Fail) -> SlotsOf:
+    """As the operator's state forms keys: by the type of its first one."""
+    keyed = spec.key_of_input(number)
+    assert keyed is not None
+    key_of, canonical = quick(keyed.selector()), KeyHash((spec.keyed or keyed).key_type).canonical
+
+    def slots_of(values: list[Any]) -> list[Any]:
+        try:
+            keys = list(map(key_of, values))
+            return keys if set(map(type, keys)) <= _TEXTS else list(map(canonical, keys))
+        except Exception as error:
+            raise fail(error) from error
+
+    return slots_of
+
+
+class _Sorter:
+    """Rows that nobody has sorted: little of each is in memory, the rest as far as there is room."""
+
+    def __init__(self) -> None:
+        self._store = Store()
+        self._rows: list[tuple[Any, Any]] = []
+
+    def add(self, row: Row) -> None:
+        """Take a row."""
+        self._rows.append((sort_key(row), (*row[:5], self._store.put(row[5]))))
+
+    def take(self) -> Iterator[Row]:
+        """All rows in order. O(n log n) for n rows."""
+        self._rows.sort(key=lambda entry: entry[0], reverse=True)
+        while self._rows:
+            row = self._rows.pop()[1]
+            yield (*row[:5], self._store.take(row[5]))
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._rows = []
+        self._store.close()

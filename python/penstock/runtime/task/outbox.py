@@ -1,0 +1,72 @@
+"""Rows on their way out of a task.
+
+Rows leave between two records, so what one record leads to, all of it, has to wait: a function may make millions of
+records of one, or, a generator that does not end, ever more. So many bytes wait in memory and the rest in a temporary
+file; and as nobody can know whether a generator ends, the log says how much there is so far.
+"""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Iterator
+
+from penstock.runtime.buffers.spill import MEMORY, Row, Rows, Store
+
+_ROWS = 32
+"""Rows that may wait while a source function or a buffer of input runs on."""
+_BYTES = 4 << 20
+"""Bytes of them."""
+_LOG = logging.getLogger("penstock")
+
+
+class Outbox:
+    """Takes rows and gives them back in their order. O(memory + rows) of memory.
+
+    Args:
+        task: its name, for the log.
+        memory: bytes to hold.
+    """
+
+    def __init__(self, task: str, memory: int = MEMORY) -> None:
+        self._task = task
+        self._memory = memory
+        self._reported = memory
+        self._store = Store(memory)
+        self._rows = Rows(self._store)
+
+    @property
+    def held(self) -> int:
+        """Bytes in memory."""
+        return self._store.held
+
+    @property
+    def spilled(self) -> int:
+        """Bytes in the file."""
+        return self._store.spilled
+
+    def append(self, row: Row) -> None:
+        """Take a row."""
+        self._rows.append(row)
+        if self._store.spilled >= self._reported:
+            self._reported *= 2
+            _LOG.warning(
+                "Task %s: one record or timer has led to %d MB of output so far, which waits in a temporary file in "
+                "%s. Does the function make an end?",
+                self._task,
+                (self.held + self.spilled) >> 20,
+                tempfile.gettempdir(),
+            )
+
+    def crowded(self) -> bool:
+        """Whether so much waits that it should leave before anything more is made."""
+        return len(self._rows) > _ROWS or self._store.held + self._store.spilled > _BYTES
+
+    def take(self) -> Iterator[Row]:
+        """All rows so far; what comes meanwhile is for the next time."""
+        self._reported = self._memory
+        return self._rows.take()
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._store.close()

@@ -1,0 +1,151 @@
+"""Whatever holds rows holds so many bytes of them in memory, and gives back what it was given."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+
+import pytest
+
+from penstock import local
+from penstock.job.deployment import deploy, sinks
+from penstock.job.results import JobOutput
+from penstock.runtime.buffers.spill import Memory, Row, Rows, Store
+from penstock.runtime.operators import StreamFlatMap, StreamMap
+from tests.job.programs import Program
+from tests.job.test_programs import run
+
+
+@pytest.fixture
+def files(monkeypatch):
+    """The temporary files made so far."""
+    made = []
+    original = tempfile.TemporaryFile
+
+    def make(**options):
+        made.append(original(**options))
+        return made[-1]
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", make)
+    return made
+
+
+@pytest.mark.parametrize("memory", [0, 1, 300, 1 << 20])
+def test_stores_give_back_what_they_took_in_any_order(memory, files):
+    draw, shared = random.Random(memory), Memory(memory)
+    stores = [Store(shared), Store(shared)]
+    waiting: list[tuple[Store, object, bytes]] = []
+    for step in range(3000):
+        if waiting and draw.random() < (0.45 if step < 2000 else 0.8):
+            store, slip, data = waiting.pop(draw.randrange(len(waiting)))
+            assert store.take(slip) == data
+        else:
+            store, data = draw.choice(stores), draw.randbytes(draw.choice([0, 1, 10, 200]))
+            waiting.append((store, store.put(data), data))
+        assert sum(store.held for store in stores) == memory - shared.left <= memory
+        for store in stores:
+            assert store.held + store.spilled == sum(len(data) for owner, _, data in waiting if owner is store)
+    assert bool(files) == (memory < 1 << 20)
+    for store in stores:
+        store.close()
+    assert shared.left == memory
+    assert all(file.closed for file in files)
+
+
+def test_a_file_goes_when_nothing_waits_in_it(files):
+    store = Store(0)
+    for turn in range(3):
+        slips = [store.put(b"x" * 100) for _ in range(10)]
+        assert [len(store.take(slip)) for slip in slips] == [100] * 10
+        assert len(files) == turn + 1
+        assert files[-1].closed
+
+
+def row(number: int, kind: int = 0) -> Row:
+    return 0, 0, kind, 0, number, b"%d" % number
+
+
+@pytest.mark.parametrize("memory", [0, 4, 1000])
+def test_rows_can_be_taken_sorted_and_in_parts(memory):
+    rows = Rows(Store(memory))
+    for number in (3, 1, 2, 5, 4):
+        rows.append(row(number, number % 2))
+    some = rows.take(lambda row: row[4], lambda row: row[2] == 1)
+    assert len(rows) == 2
+    rows.append(row(9, 1))  # comes while the others leave
+    assert list(some) == [row(1, 1), row(3, 1), row(5, 1)]
+    assert list(rows.take()) == [row(2), row(4), row(9, 1)]
+    assert len(rows) == 0
+
+
+def program() -> Program:
+    """Two sources of 1.2 MB each through two exchanges, one of them past a level, printed and collected."""
+    made = Program(chaining=False)
+    sources = [made.source(range(first, 60, 2)) for first in (0, 1)]
+    boom = StreamFlatMap(lambda x: [f"{x:02}{i:0998}" for i in range(40)])
+    halves = [made.add(boom, source, p=2, partitioner="REBALANCE") for source in sources]
+    kept = made.add(StreamMap(lambda text: text), halves[0], p=3, partitioner="REBALANCE")
+    made.collect(made.add(StreamMap(len), kept, halves[1], p=2, partitioner="REBALANCE"), id="lengths")
+    made.collect(kept, id="texts")
+    return made
+
+
+def test_the_local_executor_holds_no_more_than_its_memory(monkeypatch, files):
+    expected = run(program())[0]
+    assert not files
+    assert len(expected["lengths"]) == 2400
+    monkeypatch.setattr(local._Job.__init__, "__defaults__", (100_000,))
+    used = []
+    original = Store.put
+
+    def put(self, data):
+        slip = original(self, data)
+        used.append(100_000 - self._memory.left)
+        return slip
+
+    monkeypatch.setattr(Store, "put", put)
+    assert run(program())[0] == expected
+    assert len(files) >= 3
+    assert all(file.closed for file in files)
+    assert max(used) <= 100_000
+
+
+def test_a_failed_job_leaves_no_file_open(monkeypatch, files):
+    monkeypatch.setattr(local._Job.__init__, "__defaults__", (1000,))
+    failing = program()
+    failing.collect(failing.add(StreamMap(lambda x: 1 // 0 if x > 50 else x), failing.source(range(60))), id="never")
+    with pytest.raises(Exception, match="ZeroDivisionError"):
+        run(failing)
+    assert all(file.closed for file in files)
+
+
+def test_the_driver_reads_its_rows_one_by_one(files):
+    job = program().pipeline()
+    deployment = deploy(job)
+    output = JobOutput(deployment, sinks(job))
+    held = []
+
+    def spilled() -> Rows:
+        rows = local._Job(deployment, 0).run()
+        small = Rows(Store(1000))
+        held.append(small)
+        for each in rows.take():
+            small.append(each)
+        return small
+
+    collected = output.take(spilled)
+    assert sorted(map(len, collected.values())) == [1200, 2400]
+    assert files
+    assert len(held[0]) == 0
+
+
+def test_a_commit_that_fails_leaves_no_file_open(files, monkeypatch):
+    job = program().pipeline()
+    deployment = deploy(job)
+    rows = local._Job(deployment, 0, 1000).run()
+    assert not all(file.closed for file in files)
+    output = JobOutput(deployment, sinks(job))
+    monkeypatch.setattr(output, "_check_reports", lambda: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        output.take(lambda: rows)
+    assert all(file.closed for file in files)

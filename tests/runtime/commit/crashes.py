@@ -1,0 +1,132 @@
+"""Makes a process die, or an operation of the file system fail, just before the n-th change of it; and a job with two
+outputs to do that to."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import errno
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from penstock.local import LocalExecutor
+from penstock.runtime.commit.recovery import Verdict, pending_at, recover
+from penstock.runtime.io.sinks import TextSink
+from penstock.runtime.operators import StreamMap, StreamSink
+from tests.job.programs import Program
+
+CHANGES = ("link", "mkdir", "rename", "replace", "rmdir", "unlink", "fsync")
+DEAD = 9
+
+
+@contextlib.contextmanager
+def before_each_change(hook: Callable[[str], None]) -> Iterator[None]:
+    """Call a hook with "rename /a/b" and the like before the change happens."""
+    originals = {name: getattr(os, name) for name in CHANGES}
+    original_open = builtins.open
+
+    def hooked(name: str) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            hook(f"{name} {args[0]}")
+            return originals[name](*args, **kwargs)
+
+        return call
+
+    def open_(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+        if set(mode) & set("wxa"):
+            hook(f"open {file}")
+        return original_open(file, mode, *args, **kwargs)
+
+    try:
+        for name in CHANGES:
+            setattr(os, name, hooked(name))
+        builtins.open = open_
+        yield
+    finally:
+        builtins.open = original_open
+        for name, original in originals.items():
+            setattr(os, name, original)
+
+
+class Fuse:
+    """Burns at the n-th change, counted from 0; ``seen`` is the change."""
+
+    def __init__(self, n: int, effect: Callable[[], None]) -> None:
+        self.left, self.effect, self.seen = n, effect, ""
+
+    def __call__(self, change: str) -> None:
+        self.left -= 1
+        if self.left == -1:
+            self.seen = change
+            self.effect()
+
+
+def refuse() -> None:
+    raise OSError(errno.EIO, "as injected")
+
+
+def dies_at(n: int, work: Callable[[], Any]) -> bool:
+    """Run some work in a process that is killed at its n-th change; False if it came to its end before."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            with before_each_change(Fuse(n, lambda: os._exit(DEAD))):
+                work()
+            status = 0
+        finally:
+            os._exit(status)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert status in (0, DEAD)
+    return status == DEAD
+
+
+# --- the job
+
+
+def pipeline(root: Path, values, layout=(2, 1), *, overwrite=True, function=None):
+    """A source and two sinks, of these parallelisms: folders of files, or single files."""
+    program = Program()
+    source = program.source(values)
+    if function is not None:
+        source = program.add(StreamMap(function), source)
+    for name, p in zip(("left", "right"), layout, strict=True):
+        sink = StreamSink(TextSink(str(root / name), overwrite))
+        program.add(sink, source, p=p, partitioner="REBALANCE", name=f"Sink: {name}")
+    return program.pipeline("two sinks")
+
+
+def run(*args, **kwargs):
+    return LocalExecutor().execute(pipeline(*args, **kwargs))
+
+
+def content(root: Path) -> dict[str, str]:
+    return {str(p.relative_to(root)): p.read_text() for p in sorted(root.rglob("*")) if p.is_file()}
+
+
+def visible(root: Path) -> dict[str, str]:
+    return {name: text for name, text in content(root).items() if not name.startswith(".")}
+
+
+def manifests(root: Path) -> list[Path]:
+    return list(root.glob(".*.pending-*/manifest-1.json"))
+
+
+def clean(root: Path) -> list[Verdict]:
+    found = [recover(folder) for folder in pending_at(root)]
+    return [leftover.verdict for leftover in found if leftover is not None]
+
+
+def crashed(tmp_path: Path, committed: bool) -> Path:
+    """A folder with what a dead driver has left of a job, with or without the manifest."""
+    n = 0
+    while True:
+        folder = tmp_path / f"crashed{n}"
+        folder.mkdir()
+        assert dies_at(n, lambda folder=folder: run(folder, range(10), overwrite=False))
+        homes = list(folder.glob(".left.pending-*/[0-9a-f]*"))
+        if bool(manifests(folder)) == committed and (committed or homes):
+            return folder
+        n += 1

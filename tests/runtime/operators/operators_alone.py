@@ -1,0 +1,80 @@
+"""One operator without a task around it: records and watermarks in, results out, state at hand."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.outputs import CountingOutput, Output
+from penstock.runtime.config.tasks import JobConfig, OperatorConfig, VertexConfig
+from penstock.runtime.operators import StreamOperator
+from penstock.runtime.state.timers import Clock
+
+
+class Alone:
+    """An operator in a subtask.
+
+    Args:
+        operator: to run.
+        clock: milliseconds since the epoch; tests move it.
+
+    Attributes:
+        results: (record, timestamp) pairs emitted so far.
+        sides: those of side outputs, by tag.
+        watermarks: emitted so far.
+        state: keyed state.
+    """
+
+    def __init__(self, operator: StreamOperator, clock: int = 0) -> None:
+        self.now = clock
+        self.results: list[tuple[Any, Any]] = []
+        self.sides: dict[str, list[Any]] = {}
+        self.watermarks: list[int] = []
+        config = OperatorConfig(1, "0" * 32, "under test", None, 128, b"")
+        vertex = VertexConfig(0, "0" * 32, "under test", 1, 128, 0, 0, (config,))
+        self._clock = Clock(lambda: self.now)
+        self.context = OperatorContext(JobConfig("job", "id"), vertex, config, 0, 0, _nowhere, clock=self._clock)
+        output = CountingOutput(_Everything(self))
+        self.live = copy.deepcopy(operator).build(self.context, output)  # as each subtask unpickles its own
+        self._inputs = {}
+        self.live.open()
+
+    @property
+    def state(self) -> Any:
+        return self.context.state
+
+    def take(self, value: Any, timestamp: int | None = None, number: int = 0) -> None:
+        """A record comes in."""
+        if number not in self._inputs:
+            self._inputs[number] = self.live.input(number)
+        self._inputs[number](value, timestamp)
+
+    def watermark(self, watermark: int, number: int = 0) -> None:
+        """A watermark comes in."""
+        self.live.watermark(number)(watermark)
+
+    def wait_until(self, now: int) -> None:
+        """The clock moves."""
+        self.now = now
+        self._clock.fire()
+
+
+class _Everything(Output):
+    """Keeps what an operator emits."""
+
+    def __init__(self, alone: Alone) -> None:
+        self._alone = alone
+
+    def collect(self, value: Any, timestamp: int | None) -> None:
+        self._alone.results.append((value, timestamp))
+
+    def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
+        self._alone.sides.setdefault(tag_id, []).append(value)
+
+    def watermark(self, watermark: int) -> None:
+        self._alone.watermarks.append(watermark)
+
+
+def _nowhere(kind: int, data: bytes) -> None:
+    raise AssertionError("nothing is sent to the driver")
