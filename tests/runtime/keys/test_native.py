@@ -97,6 +97,28 @@ def test_declared_keys_go_where_they_go_one_by_one(data, declared, channels):
     assert outcome(lambda: at_once(keys, key_type, *channels)) == outcome(lambda: one_by_one(keys, key_type, *channels))
 
 
+@pytest.mark.parametrize("channels", [1, 2, 5])
+@pytest.mark.parametrize(
+    ("key_type", "keys"),
+    [
+        (Types.BOOLEAN(), [False, []]),
+        (Types.BOOLEAN(), [True, "x"]),
+        (Types.LONG(), [1, 1.0]),
+        (Types.DOUBLE(), [1.0, True, "1"]),
+        (Types.TUPLE([Types.LONG(), Types.BOOLEAN()]), [(1, False), (1.0, False)]),
+        (Types.TUPLE([Types.LONG(), Types.BOOLEAN()]), [(1, False), (1, ())]),
+        (Types.ROW([Types.LONG()]), [Row(1), Row(1.0)]),
+        (Types.LIST(Types.LONG()), [[1], [1.0]]),
+    ],
+)
+def test_a_key_of_another_type_is_refused_whatever_came_before(key_type, keys, channels):
+    ways = [one_by_one] if native_code(key_type) is None else [one_by_one, at_once]
+    for way in ways:
+        assert way(keys[:-1], key_type, 128, channels)
+        with pytest.raises(TypeInfoError, match="declared as"):
+            way(keys, key_type, 128, channels)
+
+
 def test_every_vector_goes_to_its_subtask():
     checked = 0
     for vector in GOLDEN["vectors"]:

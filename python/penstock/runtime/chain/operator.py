@@ -194,7 +194,11 @@ class LiveOperator:
         opener = lifecycle(self.function, "open")
         self._opened = True
         if opener is not None:
-            self.call(opener, RuntimeContext(self.context))
+            self.call(opener, self._function_context())
+
+    def _function_context(self) -> RuntimeContext:
+        """What the user function's ``open`` is given."""
+        return RuntimeContext(self.context)
 
     def end_input(self) -> None:
         """The input has ended."""

@@ -110,13 +110,13 @@ class SortedWriter:
         self.write = self._writing()
 
     def _writing(self) -> Callable[[Any, int | None], None]:
-        key_of, canonical, freeze = self._key_of, self._key_hash.canonical, self.freeze
+        key_of, checked, freeze = self._key_of, self._key_hash.checked, self.freeze
         groups, check, stamp, look, fail = self._groups, self._check, self._stamp, self._look, self._fail
 
         def write(value: Any, timestamp: int | None) -> None:
             try:
                 key = key_of(value)
-                slot = key if type(key) is str else canonical(key)
+                slot = key if type(key) is str else checked(key)
                 if timestamp is not None or self._timed:
                     stamp(slot, timestamp)
                 if slot not in groups:

@@ -55,16 +55,19 @@ class KeyHash:
     Attributes:
         hash: value → signed 32-bit hash code. Raises TypeInfoError for a value that has no stable Java hash.
         canonical: value → hashable value, equal exactly when Java's values are equal.
+        checked: the canonical form of a value that may be of another type than the declared one; raises what ``hash``
+            raises then. Without it ``False`` would stand for ``[]``, and ``1`` for ``1.0``.
         identity: True when canonical(v) is v for every value of the type, so that callers may skip it.
     """
 
-    __slots__ = ("canonical", "hash", "identity", "key_type")
+    __slots__ = ("canonical", "checked", "hash", "identity", "key_type")
 
     def __init__(self, key_type: TypeInformation | None = None) -> None:
         self.key_type = key_type
         self.hash, canonical = _compile(key_type)
         self.identity = canonical is None
         self.canonical: Canonical = canonical or _same
+        self.checked = self.canonical if self.hash is _undeclared else _checked_form(self)
 
 
 def native_code(key_type: TypeInformation | None) -> bytes | None:
@@ -319,6 +322,38 @@ def _checked(hash_code: Hash, python_type: type | tuple[type, ...], key_type: Ty
         return hash_code(value)
 
     return checked
+
+
+def _checked_form(key_hash: KeyHash) -> Canonical:
+    """The canonical form behind a look at the exact type, or types of fields; what looks odd is hashed, which refuses
+    it if it must."""
+    key_type, hash_code, canonical = key_hash.key_type, key_hash.hash, key_hash.canonical
+    if isinstance(key_type, (TupleTypeInfo, RowTypeInfo)):
+        exact = [_exact(field) for field in key_type.field_types]
+        outer = tuple if isinstance(key_type, TupleTypeInfo) else None
+
+        def checked_fields(value: Any) -> Any:
+            if type(value) is not outer or [*map(type, value)] != exact:
+                hash_code(value)
+            return canonical(value)
+
+        return checked_fields
+    kind = _exact(key_type)
+
+    def checked(value: Any) -> Any:
+        if type(value) is not kind:
+            hash_code(value)
+        return canonical(value)
+
+    return checked
+
+
+def _exact(key_type: TypeInformation | None) -> type | None:
+    """The Python type whose values need no further look; None where each does."""
+    if not isinstance(key_type, BasicTypeInfo):
+        return None
+    python_type = _BASIC[key_type.basic_type][1]
+    return python_type[0] if isinstance(python_type, tuple) else python_type
 
 
 def _compile_fields(key_type: TupleTypeInfo | RowTypeInfo) -> tuple[Hash, Canonical | None]:

@@ -131,11 +131,11 @@ class ChannelAssigner:
         cache: channel by canonical key. A str is its own canonical form, so callers may look it up here first.
     """
 
-    __slots__ = ("_canonical", "_channels", "_key_hash", "_max_parallelism", "_room", "cache")
+    __slots__ = ("_channels", "_checked", "_key_hash", "_max_parallelism", "_room", "cache")
 
     def __init__(self, key_hash: KeyHash, max_parallelism: int, channels: int) -> None:
         self._key_hash = key_hash
-        self._canonical = key_hash.canonical
+        self._checked = key_hash.checked
         self._max_parallelism = max_parallelism
         self._channels = channels
         self._room = CACHE_BYTES
@@ -147,7 +147,7 @@ class ChannelAssigner:
         Raises:
             TypeInfoError: None, or a value without a stable Java hash.
         """
-        form = key if type(key) is str else self._canonical(key)
+        form = key if type(key) is str else self._checked(key)
         channel = self.cache.get(form)
         if channel is None:
             group = assign_to_key_group(key, self._max_parallelism, self._key_hash)

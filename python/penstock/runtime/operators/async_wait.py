@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from penstock.common.typeinfo import TypeInformation
-from penstock.errors import PenstockError
-from penstock.runtime.chain.context import OperatorContext
+from penstock.errors import InvalidProgramError, PenstockError
+from penstock.runtime.chain.context import OperatorContext, RuntimeContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.io.text import file_text
+from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.usercode.binding import bind, unless_iterable
 
 
@@ -73,6 +74,17 @@ class _Call:
         self.error: BaseException | None = None
 
 
+class _StatelessContext(RuntimeContext):
+    """What an async function is given: its calls overlap, so no key is current when one of them goes on."""
+
+    def _keyed_state(self) -> KeyedState:
+        raise InvalidProgramError(
+            f"The async function of operator {self._context.config.name!r} asked for keyed state. Async functions have "
+            "none, as their calls overlap. Keep the state in a process function before or after it.",
+            flink_class="java.lang.UnsupportedOperationException",
+        )
+
+
 class _AsyncWait(LiveOperator):
     counts_output: ClassVar[bool] = False
 
@@ -86,6 +98,9 @@ class _AsyncWait(LiveOperator):
         self._under_way = 0
         self._held = 0
         self.emitted: int = 0
+
+    def _function_context(self) -> RuntimeContext:
+        return _StatelessContext(self.context)
 
     def input(self, number: int) -> Collector:
         invoke = bind(self.function, "async_invoke")
@@ -101,7 +116,7 @@ class _AsyncWait(LiveOperator):
             self._turn()
             self._leave()
 
-        return self.with_key(process)
+        return process
 
     async def _run(self, call: _Call, segment: _Segment, invoke: Any) -> None:
         asked = asyncio.ensure_future(invoke(call.value))

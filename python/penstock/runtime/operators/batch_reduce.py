@@ -14,7 +14,7 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.usercode.binding import bind
+from penstock.runtime.usercode.binding import bind, lifecycle
 
 _MISSING = object()
 _FEW = 8
@@ -36,8 +36,10 @@ class BatchReduce(LiveOperator):
         super().__init__(context, output, reducer, keyed)
         self._reduce = bind(reducer, "reduce")
         self._fold = reducer.fold if isinstance(reducer, SumAggregator) else partial(reduce, self._reduce)
+        self._key_of = keyed.selector()
         self._value: Any = _MISSING
         self._results: list[Any] = []
+        self._enters = lifecycle(reducer, "open") is not None  # through which alone it can have got hold of state
         self.emitted: int = 0
 
     def input(self, number: int) -> Collector:
@@ -51,6 +53,8 @@ class BatchReduce(LiveOperator):
         """
         if self._value is not _MISSING:
             values = [self._value, *values]
+        elif self._enters:
+            self._enter(values[0])
         if len(values) == 1:
             self._value = values[0]
             return
@@ -59,7 +63,17 @@ class BatchReduce(LiveOperator):
         except Exception as error:
             raise self.context.fail(error) from error
 
+    def _enter(self, value: Any) -> None:
+        """Make a record's key the current one."""
+        assert self.keyed is not None
+        try:
+            self.context.keyed_state(self.keyed).enter(self._key_of(value))
+        except Exception as error:
+            raise self.context.fail(error) from error
+
     def end_key(self) -> None:
+        if self._enters:
+            super().end_key()
         self._results.append(self._value)
         self._value = _MISSING
         if len(self._results) >= _TOGETHER:

@@ -166,7 +166,19 @@ class _BroadcastProcess(LiveTwoInputs):
     def input(self, number: int) -> Collector:
         if number == 1:
             return self.with_key_of(1, self.processing(bind(self.function, "process_element"), self._element))
-        return self.processing(bind(self.function, "process_broadcast_element"), self._broadcast)
+        return self._without_key(self.processing(bind(self.function, "process_broadcast_element"), self._broadcast))
+
+    def _without_key(self, process: Collector) -> Collector:
+        """``process`` with no key current, which is not the last element's."""
+        keyed: KeyedState | None = self.context.state
+        if keyed is None:
+            return process
+
+        def process_without_key(value: Any, timestamp: int | None) -> None:
+            keyed.resume(None, None)
+            process(value, timestamp)
+
+        return process_without_key
 
     def _visit(self, descriptor: Any, function: Callable[[Any, Any], None]) -> None:
         state: KeyedState | None = self.context.state

@@ -18,6 +18,7 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.fragments import Fragment
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.state.handles import no_key
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.timers import Timer
 from penstock.runtime.usercode.binding import bind, lifecycle, unless_iterable
@@ -71,6 +72,8 @@ class TimerService:
                 "belong to a key. Call key_by before it.",
                 flink_class="java.lang.UnsupportedOperationException",
             )
+        if self._context.state.slot is None:
+            raise no_key("A timer")
 
 
 class ProcessContext:

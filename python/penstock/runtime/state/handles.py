@@ -23,6 +23,19 @@ _MISSING = object()
 _EMPTY: Table = {}
 
 
+def no_key(what: str) -> InvalidProgramError:
+    """The error for what belongs to a key while none is current.
+
+    Args:
+        what: as the subject of a sentence.
+    """
+    return InvalidProgramError(
+        f"{what} was used while no key is current: in open(), in close(), or for a broadcast element. It belongs to a "
+        "key; use it where an element or a timer of the keyed stream is processed.",
+        flink_class="java.lang.NullPointerException",
+    )
+
+
 class State:
     """Base of the handles.
 
@@ -47,9 +60,14 @@ class State:
         table = self._table
         if table is None:
             table = self._keyed.find(self.name, self._namespace) or _EMPTY
-        return table.get(self._keyed.slot, _MISSING)
+        found = table.get(self._keyed.slot, _MISSING)
+        if found is _MISSING and self._keyed.slot is None:
+            raise no_key(f"The state {self.name!r}")
+        return found
 
     def _write(self, value: Any) -> None:
+        if self._keyed.slot is None:
+            raise no_key(f"The state {self.name!r}")
         table = self._table
         if table is None:
             table = self._keyed.table(self.name, self._namespace)
@@ -57,6 +75,8 @@ class State:
 
     def clear(self) -> None:
         """Forget the state of the current key."""
+        if self._keyed.slot is None:
+            raise no_key(f"The state {self.name!r}")
         self._keyed.drop(self.name, self._namespace)
 
 
