@@ -7,6 +7,7 @@ import builtins
 import contextlib
 import errno
 import os
+import pathlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ def before_each_change(hook: Callable[[str], None]) -> Iterator[None]:
     """Call a hook with "rename /a/b" and the like before the change happens."""
     originals = {name: getattr(os, name) for name in CHANGES}
     original_open = builtins.open
+    accessor = getattr(pathlib, "_NormalAccessor", None)  # Python 3.10: pathlib has functions of its own for these
+    accessors = {} if accessor is None else {name: each for name, each in vars(accessor).items() if name in CHANGES}
 
     def hooked(name: str) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -42,12 +45,16 @@ def before_each_change(hook: Callable[[str], None]) -> Iterator[None]:
     try:
         for name in CHANGES:
             setattr(os, name, hooked(name))
+        for name in accessors:
+            setattr(accessor, name, staticmethod(hooked(name)))
         builtins.open = open_
         yield
     finally:
         builtins.open = original_open
         for name, original in originals.items():
             setattr(os, name, original)
+        for name, original in accessors.items():
+            setattr(accessor, name, original)
 
 
 class Fuse:
