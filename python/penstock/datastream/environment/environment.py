@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from penstock.common import Configuration, JobExecutionResult, RuntimeExecutionMode
 from penstock.common.restart_strategy import RestartStrategy
 from penstock.datastream.environment import executors
-from penstock.datastream.environment.planned_sources import PlannedSourceMethods
 from penstock.datastream.program import checks, plan_only
 from penstock.datastream.program.configuring import apply_configuration
 from penstock.datastream.program.settings import CheckpointingMode, TimeCharacteristic
 from penstock.datastream.program.transformations import Transformation
 from penstock.datastream.program.translation import Translation, translate
+from penstock.datastream.streams.planned_sources import PlannedSourceMethods
 from penstock.errors import UnsupportedError
 from penstock.runtime.config.options import MODE, is_batch
 

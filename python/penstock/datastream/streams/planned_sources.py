@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.common.watermark_strategy import WatermarkStrategy
-from penstock.datastream.environment.sources import SourceMethods
 from penstock.datastream.formats import FileInputFormat, FileProcessingMode, InputFormat, TextInputFormat
 from penstock.datastream.program import checks
 from penstock.datastream.program.plan_only import PlanOnly
 from penstock.datastream.program.transformations import NewSourceTransformation, SourceTransformation
 from penstock.datastream.streams.data_stream import DataStreamSource
+from penstock.datastream.streams.sources import SourceMethods
 
 if TYPE_CHECKING:
     from penstock.datastream.formats import Source
