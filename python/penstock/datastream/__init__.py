@@ -46,8 +46,8 @@ from penstock.datastream.functions import (
     SourceFunction,
     WindowFunction,
 )
+from penstock.datastream.program.program import CheckpointingMode, TimeCharacteristic
 from penstock.datastream.program.resources import ResourceSpec
-from penstock.datastream.program.settings import CheckpointingMode, TimeCharacteristic
 from penstock.datastream.state import (
     AggregatingStateDescriptor,
     ListStateDescriptor,

@@ -1,1 +1,1 @@
-"""Where programs begin and are handed over: the environment, its sources, the executors by name."""
+"""Where programs are handed over: the environment and the executors by name. Nothing that a stream needs to know."""

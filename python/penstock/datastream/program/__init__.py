@@ -1,1 +1,1 @@
-"""What a program consists of, and its translation to stream nodes. No fluent API, nothing that runs."""
+"""What a program consists of, its settings, and its translation to stream nodes. No streams, nothing that runs."""

@@ -1,16 +1,13 @@
-"""Which keys of a Configuration an environment understands."""
+"""Which keys of a Configuration a program understands."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from typing import TYPE_CHECKING
 
 from penstock.common import Configuration, RuntimeExecutionMode
+from penstock.datastream.program.program import Program
 from penstock.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from penstock.datastream.environment.environment import StreamExecutionEnvironment
 
 _MILLIS = {
     "": 1,
@@ -58,25 +55,25 @@ def duration_ms(configuration: Configuration, key: str) -> int:
     return int(match[1]) * _MILLIS[match[2]]
 
 
-def apply_configuration(environment: StreamExecutionEnvironment, configuration: Configuration) -> None:
-    """Take over the settings that have a method on the environment, with the same checks; warn of keys nobody reads."""
+def apply_configuration(program: Program, configuration: Configuration) -> None:
+    """Take over the settings that have a method on the program, with the same checks; warn of keys nobody reads."""
     has = configuration.contains_key
     if has("parallelism.default"):
-        environment.set_parallelism(configuration.get_integer("parallelism.default", 1))
+        program.set_parallelism(configuration.get_integer("parallelism.default", 1))
     if has("pipeline.max-parallelism") and (limit := configuration.get_integer("pipeline.max-parallelism", -1)) != -1:
-        environment.set_max_parallelism(limit)
+        program.set_max_parallelism(limit)
     if not configuration.get_boolean("pipeline.operator-chaining", True):
-        environment.disable_operator_chaining()
+        program.disable_operator_chaining()
     configuration.get_boolean("pipeline.object-reuse", False)  # the runtime reads it; here it is only checked
     if has("execution.buffer-timeout"):
-        environment.set_buffer_timeout(duration_ms(configuration, "execution.buffer-timeout"))
+        program.set_buffer_timeout(duration_ms(configuration, "execution.buffer-timeout"))
     if has("execution.checkpointing.interval"):
-        environment.enable_checkpointing(duration_ms(configuration, "execution.checkpointing.interval"))
+        program.enable_checkpointing(duration_ms(configuration, "execution.checkpointing.interval"))
     if has("execution.runtime-mode"):
-        environment.set_runtime_mode(_mode(configuration.get_string("execution.runtime-mode", "")))
+        program.set_runtime_mode(_mode(configuration.get_string("execution.runtime-mode", "")))
     if has("penstock.flink"):
         _check_profile(configuration.get_string("penstock.flink", ""))
-    environment._job_name = configuration.get_string("pipeline.name", environment._job_name)
+    program.job_name = configuration.get_string("pipeline.name", program.job_name)
     unread = sorted(key for key in configuration.key_set() if key not in _UNDERSTOOD and not key.startswith(_PASSED_ON))
     if unread:
         warnings.warn(f"These settings have no effect in Penstock: {', '.join(unread)}", stacklevel=4)

@@ -1,7 +1,7 @@
 """Transformations: the nodes a program creates, one class per kind of Flink's ``Transformation``.
 
 They are plain records, made in the order of the API calls and read once, by
-:mod:`penstock.datastream.program.translation`. Each takes the next id of its environment when it is made, virtual ones
+:mod:`penstock.datastream.program.translation`. Each takes the next id of its program when it is made, virtual ones
 (partition, union, side output) too, because Flink does and because ids show in plans. Programs reach them through
 ``stream.transformation`` for the few settings that have no method on a stream.
 
@@ -44,7 +44,7 @@ class Transformation:
     """What all transformations have.
 
     Attributes:
-        id: number in order of construction, from 1, per environment.
+        id: number in order of construction, from 1, per program.
         name: operator name without the "Source: " or "Sink: " of the plan.
         output_type: declared type of the records, or None.
         parallelism: subtasks, or −1 for the environment's at translation.

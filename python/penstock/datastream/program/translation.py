@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.program import checks
+from penstock.datastream.program.program import Program
 from penstock.datastream.program.transformations import (
     FeedbackTransformation,
     OneInputTransformation,
@@ -30,9 +31,6 @@ from penstock.datastream.program.transformations import (
     UnionTransformation,
     inputs_of,
 )
-
-if TYPE_CHECKING:
-    from penstock.datastream.environment.environment import StreamExecutionEnvironment
 
 DEFAULT_GROUP = "default"
 _MIXED = object()
@@ -68,7 +66,6 @@ class Translation:
         partitioners: key or custom partitioning by id of the virtual node that asked for it.
         types: declared type by node id (of a sink: of what it takes in), and of side outputs by (node id, tag id).
         names: operator names by node id.
-        loops: ids of iterations.
     """
 
     stream_graph: Any = None
@@ -76,14 +73,13 @@ class Translation:
     partitioners: dict[int, Any] = field(default_factory=dict)
     types: dict[Any, TypeInformation | None] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
-    loops: list[int] = field(default_factory=list)
 
 
-def translate(environment: StreamExecutionEnvironment, job_name: str, builder_class: Any = None) -> Translation:
-    """Translate the registered transformations of an environment.
+def translate(program: Program, job_name: str, builder_class: Any = None) -> Translation:
+    """Translate the registered transformations of a program.
 
     Args:
-        environment: is only read.
+        program: is only read.
         job_name: name of the job.
         builder_class: ``penstock.plan.StreamGraphBuilder`` unless a test brings its own.
 
@@ -91,7 +87,7 @@ def translate(environment: StreamExecutionEnvironment, job_name: str, builder_cl
         InvalidProgramError: nothing is registered (Flink: IllegalStateException).
         PlanError: what the planner refuses.
     """
-    transformations = environment.transformations
+    transformations = program.transformations
     if not transformations:
         checks.refuse(
             "The program has no operators, so there is nothing to execute. Add an operator or a sink, such as "
@@ -101,7 +97,7 @@ def translate(environment: StreamExecutionEnvironment, job_name: str, builder_cl
         )
     if builder_class is None:
         from penstock.plan import StreamGraphBuilder as builder_class
-    generator = _Generator(environment, builder_class(job_name=job_name, **environment.plan_settings()))
+    generator = _Generator(program, builder_class(job_name=job_name, **program.plan_settings()))
     for transformation in transformations:
         generator.run(transformation)
     generator.result.stream_graph = generator.builder.build()
@@ -116,16 +112,16 @@ class _Generator:
     head's node, the head's group, and the groups of its feedback streams.
     """
 
-    def __init__(self, environment: StreamExecutionEnvironment, builder: Any) -> None:
+    def __init__(self, program: Program, builder: Any) -> None:
         self.builder = builder
         self.result = Translation()
         self.groups: dict[int, Any] = {}
         self.loops: dict[int, tuple[int, _Head, list[Any]]] = {}
         self.iteration_nodes = 0
-        self.parallelism = environment.get_parallelism()
-        self.max_parallelism = environment.get_max_parallelism()
-        self.buffer_timeout = environment.get_buffer_timeout()
-        self.is_batch = environment.is_batch
+        self.parallelism = program.get_parallelism()
+        self.max_parallelism = program.get_max_parallelism()
+        self.buffer_timeout = program.get_buffer_timeout()
+        self.is_batch = program.is_batch
 
     def run(self, root: Transformation) -> None:
         """Translate ``root`` after everything it needs."""
@@ -197,7 +193,6 @@ class _Generator:
             **resources,
         )
         self.loops[loop.id] = (head, _Head(), [])
-        self.result.loops.append(loop.id)
         entry = [head]
         if loop.input is not None:
             entry.insert(0, loop.input.id)
@@ -227,7 +222,7 @@ class _Generator:
         self.groups[current.id] = self.groups[current.input.id]
 
     def node(self, current: PhysicalTransformation, inputs: Iterable[Transformation]) -> None:
-        """Add a real node with its settings resolved against the environment's."""
+        """Add a real node with its settings resolved against the program's."""
         group = current.slot_sharing_group
         if group is None:
             group = self.inherited_group(inputs)

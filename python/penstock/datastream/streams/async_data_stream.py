@@ -60,14 +60,14 @@ def _wait(
     timeout_ms = milliseconds_of(timeout, call, "timeout")
     checks.integer(capacity, call, "capacity")
     checks.type_info(output_type, call)
-    environment = stream.get_execution_environment()
+    program = stream.get_execution_environment()
     node = YieldingTransformation(
-        environment.next_id(),
+        program.next_id(),
         stream.transformation,
         "async wait operator",
         stream._with_key(AsyncWait(func, call == "ordered_wait", timeout_ms, capacity, output_type)),
         output_type,
-        environment.get_parallelism(),
+        program.get_parallelism(),
     )
-    environment.register(node)
-    return SingleOutputStreamOperator(environment, node)
+    program.register(node)
+    return SingleOutputStreamOperator(program, node)

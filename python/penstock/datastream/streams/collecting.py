@@ -41,8 +41,8 @@ def execute_and_collect(stream: DataStream, job_name: str | None, limit: int | N
     """See :meth:`DataStream.execute_and_collect`. Memory on the driver: all records of the stream."""
     if limit is not None and checks.integer(limit, "execute_and_collect", "limit") < 1:
         checks.refuse(f"execute_and_collect(limit={limit}): a limit is at least 1.", checks.ILLEGAL_ARGUMENT)
-    environment = stream.get_execution_environment()
-    sink_id = f"collect-{environment.next_collect_number()}"
+    program = stream.get_execution_environment()
+    sink_id = f"collect-{program.next_collect_number()}"
     stream._sink("Data stream collect sink", sinks.CollectSink(sink_id), parallelism=1)
-    records = list(environment.execute(job_name).collected.get(sink_id, ()))
+    records = list(program.execute(job_name).collected.get(sink_id, ()))
     return CloseableIterator(records) if limit is None else records[:limit]

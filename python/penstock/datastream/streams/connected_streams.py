@@ -26,24 +26,25 @@ if TYPE_CHECKING:
         KeySelector,
     )
     from penstock.datastream.state import MapStateDescriptor
+    from penstock.datastream.streams.sources import ProgramWithSources
 
 
 def two_inputs(
     first: DataStream, second: DataStream, name: str, operator: Any, output_type: TypeInformation | None
 ) -> SingleOutputStreamOperator:
     """Add an operator with two inputs at the environment's current parallelism."""
-    environment = first.get_execution_environment()
+    program = first.get_execution_environment()
     transformation = TwoInputTransformation(
-        environment.next_id(),
+        program.next_id(),
         first.transformation,
         second.transformation,
         name,
         operator,
         output_type,
-        environment.get_parallelism(),
+        program.get_parallelism(),
     )
-    environment.register(transformation)
-    return SingleOutputStreamOperator(environment, transformation)
+    program.register(transformation)
+    return SingleOutputStreamOperator(program, transformation)
 
 
 class ConnectedStreams:
@@ -183,7 +184,7 @@ class BroadcastStream:
         """The partitioning node of the stream."""
         return self._stream.transformation
 
-    def get_execution_environment(self) -> Any:
+    def get_execution_environment(self) -> ProgramWithSources:
         """The environment this stream belongs to."""
         return self._stream.get_execution_environment()
 

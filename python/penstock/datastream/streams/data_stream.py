@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation, Types
-from penstock.datastream.program import checks
+from penstock.datastream.program import checks, keys
 from penstock.datastream.program.transformations import (
     OneInputTransformation,
     PartitionTransformation,
@@ -24,15 +24,13 @@ from penstock.datastream.program.transformations import (
     Transformation,
     UnionTransformation,
 )
-from penstock.datastream.streams import keys
-from penstock.datastream.streams.planned_methods import PlannedMethods
 from penstock.datastream.streams.setters import OPERATOR_SETTERS, OperatorSetters
 from penstock.datastream.streams.sink import SinkMethods
+from penstock.datastream.streams.transitions import Transitions
 from penstock.runtime import operators
 from penstock.runtime.keys import partition
 
 if TYPE_CHECKING:
-    from penstock.datastream.environment.environment import StreamExecutionEnvironment
     from penstock.datastream.functions import (
         FilterFunction,
         FlatMapFunction,
@@ -43,19 +41,20 @@ if TYPE_CHECKING:
     )
     from penstock.datastream.state import MapStateDescriptor
     from penstock.datastream.streams.keyed_stream import KeyedStream
+    from penstock.datastream.streams.sources import ProgramWithSources
 
 
-class DataStream(PlannedMethods, SinkMethods):
+class DataStream(Transitions, SinkMethods):
     """A stream of records.
 
     Attributes:
         transformation: the node this stream stands for, with settings that have no method here.
     """
 
-    __slots__ = ("_environment", "transformation")
+    __slots__ = ("_program", "transformation")
 
-    def __init__(self, environment: StreamExecutionEnvironment, transformation: Transformation) -> None:
-        self._environment = environment
+    def __init__(self, program: ProgramWithSources, transformation: Transformation) -> None:
+        self._program = program
         self.transformation = transformation
 
     # --- what it is -------------------------------------------------------------------------------------------------
@@ -69,9 +68,9 @@ class DataStream(PlannedMethods, SinkMethods):
         declared = self.transformation.output_type
         return Types.PICKLED_BYTE_ARRAY() if declared is None else declared
 
-    def get_execution_environment(self) -> StreamExecutionEnvironment:
+    def get_execution_environment(self) -> ProgramWithSources:
         """The environment this stream belongs to."""
-        return self._environment
+        return self._program
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.transformation!r}>"
@@ -90,18 +89,18 @@ class DataStream(PlannedMethods, SinkMethods):
         self, name: str, operator: Any, output_type: TypeInformation | None, chaining_strategy: str = "ALWAYS"
     ) -> SingleOutputStreamOperator:
         """Add an operator at the environment's current parallelism."""
-        environment = self._environment
+        program = self._program
         transformation = OneInputTransformation(
-            environment.next_id(),
+            program.next_id(),
             self.transformation,
             name,
             self._with_key(operator),
             output_type,
-            environment.get_parallelism(),
+            program.get_parallelism(),
             chaining_strategy,
         )
-        environment.register(transformation)
-        return SingleOutputStreamOperator(environment, transformation)
+        program.register(transformation)
+        return SingleOutputStreamOperator(program, transformation)
 
     def _with_key(self, operator: Any) -> Any:
         """The operator as it runs on this stream; keyed streams add the key."""
@@ -204,7 +203,7 @@ class DataStream(PlannedMethods, SinkMethods):
                     checks.ILLEGAL_ARGUMENT,
                 )
         inputs = [self.transformation, *(other.transformation for other in streams)]
-        return DataStream(self._environment, UnionTransformation(self._environment.next_id(), inputs))
+        return DataStream(self._program, UnionTransformation(self._program.next_id(), inputs))
 
     # --- partitioners -----------------------------------------------------------------------------------------------
 
@@ -226,9 +225,9 @@ class DataStream(PlannedMethods, SinkMethods):
         return KeyedStream(self, partition.KeyPartition(selector, key_type))
 
     def _partition(self, partitioner: str, spec: Any = None) -> DataStream:
-        environment = self._environment
-        node = PartitionTransformation(environment.next_id(), self.transformation, partitioner, spec)
-        return DataStream(environment, node)
+        program = self._program
+        node = PartitionTransformation(program.next_id(), self.transformation, partitioner, spec)
+        return DataStream(program, node)
 
     def rebalance(self) -> DataStream:
         """Distribute records evenly, in turn."""
@@ -302,8 +301,8 @@ class SingleOutputStreamOperator(OperatorSetters, DataStream):
 
     __slots__ = ("_non_parallel", "_serial_source", "_side_outputs")
 
-    def __init__(self, environment: StreamExecutionEnvironment, transformation: Transformation) -> None:
-        self._environment = environment
+    def __init__(self, program: ProgramWithSources, transformation: Transformation) -> None:
+        self._program = program
         self.transformation = transformation
         self._non_parallel = False
         self._serial_source = False
@@ -326,8 +325,8 @@ class SingleOutputStreamOperator(OperatorSetters, DataStream):
                 "OutputTag object, or another id.",
                 checks.UNSUPPORTED_OPERATION,
             )
-        node = SideOutputTransformation(self._environment.next_id(), self.transformation, output_tag)
-        return DataStream(self._environment, node)
+        node = SideOutputTransformation(self._program.next_id(), self.transformation, output_tag)
+        return DataStream(self._program, node)
 
 
 class DataStreamSource(SingleOutputStreamOperator):
@@ -339,6 +338,6 @@ class DataStreamSource(SingleOutputStreamOperator):
 
     __slots__ = ()
 
-    def __init__(self, environment: StreamExecutionEnvironment, transformation: Transformation, parallel: bool) -> None:
-        super().__init__(environment, transformation)
+    def __init__(self, program: ProgramWithSources, transformation: Transformation, parallel: bool) -> None:
+        super().__init__(program, transformation)
         self._serial_source = not parallel

@@ -19,11 +19,11 @@ class IterativeStream(SingleOutputStreamOperator):
 
     def __init__(self, origin: DataStream, max_wait_time_ms: int) -> None:
         checks.integer(max_wait_time_ms, "iterate", "waiting time in milliseconds")
-        environment, before = origin.get_execution_environment(), origin.transformation
+        program, before = origin.get_execution_environment(), origin.transformation
         loop = FeedbackTransformation(
-            environment.next_id(), before, before.output_type, before.parallelism, max_wait_time_ms
+            program.next_id(), before, before.output_type, before.parallelism, max_wait_time_ms
         )
-        super().__init__(environment, loop)
+        super().__init__(program, loop)
         self._origin = origin
 
     def close_with(self, feedback_stream: DataStream) -> DataStream:
@@ -40,8 +40,8 @@ class IterativeStream(SingleOutputStreamOperator):
     def with_feedback_type(self, feedback_type: TypeInformation) -> ConnectedIterativeStreams:
         """Turn the loop into two connected streams: its input, and feedback of another type."""
         checks.type_info(feedback_type, "with_feedback_type", "feedback_type")
-        environment, before = self._environment, self._origin.transformation
+        program, before = self._program, self._origin.transformation
         assert isinstance(self.transformation, FeedbackTransformation)
         wait = self.transformation.max_wait_time
-        loop = FeedbackTransformation(environment.next_id(), None, feedback_type, before.parallelism, wait)
-        return ConnectedIterativeStreams(self._origin, DataStream(environment, loop))
+        loop = FeedbackTransformation(program.next_id(), None, feedback_type, before.parallelism, wait)
+        return ConnectedIterativeStreams(self._origin, DataStream(program, loop))

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.functions import FlatJoinFunction
-from penstock.datastream.program import checks
-from penstock.datastream.program.settings import TimeCharacteristic
-from penstock.datastream.streams import keys
+from penstock.datastream.program import checks, keys
+from penstock.datastream.program.program import TimeCharacteristic
 from penstock.datastream.streams.connected_streams import check_same_keys, two_inputs
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream
@@ -153,8 +152,8 @@ class IntervalJoin:
         """
         from penstock.common.time import milliseconds_of
 
-        environment = self.left.get_execution_environment()
-        if environment.get_stream_time_characteristic() is not TimeCharacteristic.EventTime:
+        program = self.left.get_execution_environment()
+        if program.get_stream_time_characteristic() is not TimeCharacteristic.EventTime:
             checks.refuse(
                 "between() of an interval join: such joins need event time. Call "
                 "env.set_stream_time_characteristic(TimeCharacteristic.EventTime) first.",

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.functions import ProcessFunction
-from penstock.datastream.program import checks
+from penstock.datastream.program import checks, keys
 from penstock.datastream.program.transformations import PartitionTransformation
-from penstock.datastream.streams import keys
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.runtime import aggregators, operators
 from penstock.runtime.keys.partition import KeyPartition
 
 if TYPE_CHECKING:
     from penstock.common.time import Duration, Time
-    from penstock.datastream.environment.environment import StreamExecutionEnvironment
     from penstock.datastream.functions import KeyedProcessFunction, KeySelector, ReduceFunction
+    from penstock.datastream.program.program import Program
     from penstock.datastream.streams.joined_streams import IntervalJoin
     from penstock.datastream.streams.windowed_stream import WindowedStream
     from penstock.datastream.window import WindowAssigner
@@ -35,9 +34,9 @@ class KeyedStream(DataStream):
     __slots__ = ("_key",)
 
     def __init__(self, stream: DataStream, key: KeyPartition, partitioner: str = "HASH") -> None:
-        environment = stream.get_execution_environment()
-        node = PartitionTransformation(environment.next_id(), stream.transformation, partitioner, key)
-        super().__init__(environment, node)
+        program = stream.get_execution_environment()
+        node = PartitionTransformation(program.next_id(), stream.transformation, partitioner, key)
+        super().__init__(program, node)
         self._key = key
 
     def get_key_type(self) -> TypeInformation | None:
@@ -151,7 +150,7 @@ class KeyedStream(DataStream):
 
     def time_window(self, size: Time | Duration | int, slide: Time | Duration | int | None = None) -> WindowedStream:
         """Tumbling or, with ``slide``, sliding windows in the environment's time characteristic."""
-        return self.window(time_assigner(self._environment, size, slide))
+        return self.window(time_assigner(self._program, size, slide))
 
     def interval_join(self, other_stream: KeyedStream) -> IntervalJoin:
         """Join with another keyed stream by intervals of event time; ``between`` says how far apart."""
@@ -163,12 +162,12 @@ class KeyedStream(DataStream):
         return IntervalJoin(self, other_stream)
 
 
-def time_assigner(environment: StreamExecutionEnvironment, size: Any, slide: Any) -> WindowAssigner:
+def time_assigner(program: Program, size: Any, slide: Any) -> WindowAssigner:
     """The assigner of ``time_window``: by the clock for ProcessingTime, else by timestamps (Flink 1.11)."""
     from penstock.datastream import window
-    from penstock.datastream.program.settings import TimeCharacteristic
+    from penstock.datastream.program.program import TimeCharacteristic
 
-    by_clock = environment.get_stream_time_characteristic() is TimeCharacteristic.ProcessingTime
+    by_clock = program.get_stream_time_characteristic() is TimeCharacteristic.ProcessingTime
     if slide is None:
         tumbling = window.TumblingProcessingTimeWindows if by_clock else window.TumblingEventTimeWindows
         return tumbling.of(size)

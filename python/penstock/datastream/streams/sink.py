@@ -18,11 +18,11 @@ from penstock.runtime import operators
 from penstock.runtime.io import sinks
 
 if TYPE_CHECKING:
-    from penstock.datastream.environment.environment import StreamExecutionEnvironment
     from penstock.datastream.functions import SinkFunction
     from penstock.datastream.program.transformations import Transformation
     from penstock.datastream.streams.collecting import CloseableIterator
     from penstock.datastream.streams.data_stream import DataStream
+    from penstock.datastream.streams.sources import ProgramWithSources
 
 
 class DataStreamSink(SinkSetters):
@@ -45,7 +45,7 @@ class SinkMethods:
     """Mixed into DataStream."""
 
     __slots__ = ()
-    _environment: StreamExecutionEnvironment
+    _program: ProgramWithSources
     transformation: Transformation
     _with_key: Callable[[Any], Any]
 
@@ -53,15 +53,15 @@ class SinkMethods:
         return self._sink_operator(name, operators.StreamSink(sink), parallelism)
 
     def _sink_operator(self, name: str, operator: Any, parallelism: int | None = None) -> DataStreamSink:
-        environment = self._environment
+        program = self._program
         transformation = SinkTransformation(
-            environment.next_id(),
+            program.next_id(),
             self.transformation,
             name,
             self._with_key(operator),
-            environment.get_parallelism() if parallelism is None else parallelism,
+            program.get_parallelism() if parallelism is None else parallelism,
         )
-        environment.register(transformation)
+        program.register(transformation)
         return DataStreamSink(transformation)
 
     def add_sink(self, sink_func: Callable | SinkFunction) -> DataStreamSink:

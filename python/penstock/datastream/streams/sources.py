@@ -1,4 +1,4 @@
-"""The environment's methods that create sources.
+"""The beginnings of streams: a program with the methods that create its sources.
 
 Source: Flink 1.11 ``StreamExecutionEnvironment``.
 """
@@ -6,36 +6,40 @@ Source: Flink 1.11 ``StreamExecutionEnvironment``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from penstock.common.row import Row
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
+from penstock.common.watermark_strategy import WatermarkStrategy
+from penstock.datastream.formats import FileInputFormat, FileProcessingMode, InputFormat, TextInputFormat
 from penstock.datastream.functions import ParallelSourceFunction
 from penstock.datastream.program import checks
-from penstock.datastream.program.transformations import SourceTransformation, YieldingTransformation
+from penstock.datastream.program.plan_only import PlanOnly
+from penstock.datastream.program.program import Program
+from penstock.datastream.program.transformations import (
+    NewSourceTransformation,
+    SourceTransformation,
+    YieldingTransformation,
+)
 from penstock.datastream.streams.data_stream import DataStreamSource
 from penstock.errors import TypeInfoError
 from penstock.runtime import operators
 from penstock.runtime.io import sources
 
 if TYPE_CHECKING:
-    from penstock.datastream.environment.environment import StreamExecutionEnvironment
+    from penstock.datastream.formats import Source
     from penstock.datastream.functions import RuntimeContext, SourceFunction
 
 
-class SourceMethods:
-    """Mixed into StreamExecutionEnvironment. Sources enter the plan when an operator or sink needs them."""
-
-    @property
-    def _itself(self) -> StreamExecutionEnvironment:
-        return cast("StreamExecutionEnvironment", self)
+class ProgramWithSources(Program):
+    """What a stream knows of its environment: the program, and how further streams begin in it. Sources enter the plan
+    when an operator or sink needs them."""
 
     def _source(self, name: str, function: Any, type_info: TypeInformation | None, parallel: bool) -> DataStreamSource:
-        environment = self._itself
-        parallelism = environment.get_parallelism() if parallel else 1
+        parallelism = self.get_parallelism() if parallel else 1
         operator = operators.StreamSource(function)
-        transformation = SourceTransformation(environment.next_id(), name, operator, type_info, parallelism)
-        return DataStreamSource(environment, transformation, parallel)
+        transformation = SourceTransformation(self.next_id(), name, operator, type_info, parallelism)
+        return DataStreamSource(self, transformation, parallel)
 
     def from_collection(self, collection: Iterable[Any], type_info: TypeInformation | None = None) -> DataStreamSource:
         """A bounded source of the given records, with parallelism 1.
@@ -109,19 +113,18 @@ class SourceMethods:
 
     def _file_source(self, name: str, monitor: Any, reader: Any, type_info: TypeInformation | None) -> DataStreamSource:
         """Monitor and reader; ids in this order."""
-        environment = self._itself
-        source = SourceTransformation(environment.next_id(), name, monitor, None, 1)
+        source = SourceTransformation(self.next_id(), name, monitor, None, 1)
         node = YieldingTransformation(
-            environment.next_id(),
+            self.next_id(),
             source,
             f"Split Reader: {name}",
             reader,
             type_info,
-            environment.get_parallelism(),
+            self.get_parallelism(),
             "HEAD",
         )
-        environment.register(node)
-        return DataStreamSource(environment, node, parallel=True)
+        self.register(node)
+        return DataStreamSource(self, node, parallel=True)
 
     def from_parallel_collection(
         self, collection: Iterable[Any], type_info: TypeInformation | None = None
@@ -130,6 +133,83 @@ class SourceMethods:
         checks.type_info(type_info, "from_parallel_collection", "type_info")
         dealt = DealtOut(_elements(collection, type_info))
         return self._source("Parallel Collection Source", dealt, type_info, parallel=True)
+
+    # --- planned, not run yet: unbounded sources and those of connectors ----------------------------------------------
+
+    def from_source(
+        self,
+        source: Source,
+        watermark_strategy: WatermarkStrategy,
+        source_name: str,
+        type_info: TypeInformation | None = None,
+    ) -> DataStreamSource:
+        """A source of the new kind.
+
+        Args:
+            source: what to read.
+            watermark_strategy: where timestamps and watermarks come from.
+            source_name: operator name.
+            type_info: type of the records; None leaves them undeclared.
+        """
+        if not isinstance(watermark_strategy, WatermarkStrategy):
+            checks.refuse(
+                f"from_source() was given the watermark strategy {watermark_strategy!r}; give a WatermarkStrategy."
+            )
+        checks.name(source_name, "from_source", "source name")
+        checks.type_info(type_info, "from_source", "type_info")
+        operator = PlanOnly("from_source", source)
+        parallelism = self.get_parallelism()
+        node = NewSourceTransformation(self.next_id(), source_name, operator, type_info, parallelism)
+        # Flink 1.11 runs it in parallel, yet lets nobody set another parallelism than 1.
+        return DataStreamSource(self, node, parallel=False)
+
+    def socket_text_stream(self, hostname: str, port: int) -> DataStreamSource:
+        """Lines from a socket, with parallelism 1."""
+        checks.text(hostname, "socket_text_stream", "host name")
+        checks.integer(port, "socket_text_stream", "port")
+        return self._planned("Socket Stream", "socket_text_stream", Types.STRING(), parallel=False)
+
+    def read_file(
+        self,
+        file_path: str,
+        watch_type: FileProcessingMode = FileProcessingMode.PROCESS_ONCE,
+        interval: int = -1,
+        charset_name: str = "UTF-8",
+    ) -> DataStreamSource:
+        """The lines of a file or folder, once or for ever.
+
+        Args:
+            file_path: path of a file or folder.
+            watch_type: PROCESS_ONCE is :meth:`read_text_file`; PROCESS_CONTINUOUSLY looks for new files again and
+            again.
+            interval: milliseconds between two looks.
+            charset_name: encoding.
+        """
+        if watch_type is FileProcessingMode.PROCESS_ONCE:
+            return self.read_text_file(file_path, charset_name)
+        if checks.integer(interval, "read_file", "interval in milliseconds") < 1:
+            checks.refuse(
+                f"read_file(interval={interval}): looking again takes at least 1 ms.", checks.ILLEGAL_ARGUMENT
+            )
+        checks.text(file_path, "read_file", "path")
+        operator = PlanOnly("read_file", None, "(PROCESS_CONTINUOUSLY)")
+        return self._file_source("Custom File Source", operator, operator, Types.STRING())
+
+    def create_input(self, input_format: InputFormat, type_info: TypeInformation | None = None) -> DataStreamSource:
+        """Records of an input format; files are read by a monitor and a reader, everything else by one operator."""
+        checks.type_info(type_info, "create_input", "type_info")
+        if not isinstance(input_format, InputFormat):
+            checks.refuse(f"create_input() was given {input_format!r}, which is no InputFormat.")
+        if not isinstance(input_format, FileInputFormat):
+            return self._planned("Custom Source", "create_input", type_info, parallel=True)
+        lines = Types.STRING() if isinstance(input_format, TextInputFormat) else type_info
+        operator = PlanOnly("create_input", input_format)
+        return self._file_source("Custom File source", operator, operator, lines)
+
+    def _planned(self, name: str, what: str, type_info: TypeInformation | None, parallel: bool) -> DataStreamSource:
+        parallelism = self.get_parallelism() if parallel else 1
+        node: Any = SourceTransformation(self.next_id(), name, PlanOnly(what), type_info, parallelism)
+        return DataStreamSource(self, node, parallel)
 
 
 def _elements(collection: Any, type_info: TypeInformation | None) -> list[Any]:

@@ -20,9 +20,9 @@ from penstock.datastream.window import CountTrigger, GlobalWindows, PurgingTrigg
 from penstock.runtime import operators, windows
 
 if TYPE_CHECKING:
-    from penstock.datastream.environment.environment import StreamExecutionEnvironment
     from penstock.datastream.functions import AggregateFunction, ProcessWindowFunction, ReduceFunction, WindowFunction
     from penstock.datastream.streams.data_stream import SingleOutputStreamOperator
+    from penstock.datastream.streams.sources import ProgramWithSources
 
 W = TypeVar("W", bound="WindowedStream")
 PASS_THROUGH = "PassThroughWindowFunction"
@@ -88,7 +88,7 @@ class WindowedStream:
         self._lateness = 0
         self._late: OutputTag | None = None
 
-    def get_execution_environment(self) -> StreamExecutionEnvironment:
+    def get_execution_environment(self) -> ProgramWithSources:
         """The environment this stream belongs to."""
         return self._stream.get_execution_environment()
 

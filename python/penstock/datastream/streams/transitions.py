@@ -1,4 +1,4 @@
-"""Methods of every stream for time, windows, and several streams.
+"""Methods that lead from one stream to another kind: timed, windowed, joined, connected, iterated.
 
 Source: Flink 1.11 ``DataStream``.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from penstock.datastream.window import WindowAssigner
 
 
-class PlannedMethods:
+class Transitions:
     """Mixed into DataStream."""
 
     __slots__ = ()
