@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from penstock.common import checks
 from penstock.common.time import milliseconds_of
-from penstock.datastream.functions import simple_name
-from penstock.datastream.program import checks
-from penstock.datastream.window import Span, java_object
+from penstock.datastream.window import Span
 from penstock.runtime import windows
+from penstock.runtime.usercode.naming import java_object, simple_name
 
 
 class Evictor:

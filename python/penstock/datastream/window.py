@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from penstock.common import checks
 from penstock.common.time import Duration, Time, milliseconds_of
-from penstock.datastream.functions import simple_name
-from penstock.datastream.program import checks
 from penstock.runtime import windows
+from penstock.runtime.usercode.naming import java_object, simple_name
 from penstock.runtime.windows import GlobalWindow as GlobalWindow  # PyFlink has these here
 from penstock.runtime.windows import TimeWindow as TimeWindow
 from penstock.runtime.windows import TriggerResult as TriggerResult
@@ -249,12 +249,6 @@ class _Mergeable(Trigger):
 
     def can_merge(self) -> bool:
         return True
-
-
-def java_object(class_name: str) -> str:
-    """How Java prints an object without a text form of its own. Its address differs in each run, so a star stands for
-    it."""
-    return f"{class_name}@*"
 
 
 @dataclass(frozen=True)

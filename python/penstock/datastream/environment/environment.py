@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from penstock.common import Configuration, JobExecutionResult
+from penstock.common import Configuration, JobExecutionResult, checks
 from penstock.datastream.environment import executors
-from penstock.datastream.program import checks, plan_only
+from penstock.datastream.program import plan_only
 from penstock.datastream.program.configuring import apply_configuration
 from penstock.datastream.program.translation import Translation, translate
 from penstock.datastream.streams.sources import ProgramWithSources

@@ -22,7 +22,6 @@ from penstock.datastream.functions.base import (
     SinkFunction,
     SourceFunction,
     is_rich,
-    simple_name,
 )
 from penstock.datastream.functions.connected import (
     AllWindowFunction,
@@ -73,5 +72,4 @@ __all__ = [
     "SourceFunction",
     "WindowFunction",
     "is_rich",
-    "simple_name",
 ]

@@ -180,14 +180,3 @@ def is_rich(function: Any) -> bool:
     if isinstance(function, Function):
         return cls.open is not Function.open or cls.close is not Function.close
     return hasattr(function, "open") or hasattr(function, "close")
-
-
-def simple_name(function: Any) -> str:
-    """The name a function shows in operator names: its class, or its own name if it is a plain function.
-
-    A lambda is called ``lambda``: unlike Java's, its name must be the same in every run.
-    """
-    name = getattr(function, "__name__", None)
-    if name == "<lambda>":
-        return "lambda"
-    return name if isinstance(name, str) else type(function).__name__

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from penstock.common import checks
 from penstock.common.row import Row
 from penstock.common.typeinfo import (
     NUMERIC,
@@ -22,7 +23,6 @@ from penstock.common.typeinfo import (
     Types,
 )
 from penstock.datastream.functions import KeySelector
-from penstock.datastream.program import checks
 from penstock.errors import TypeInfoError
 
 Field = int | str

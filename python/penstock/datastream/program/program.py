@@ -11,9 +11,8 @@ import itertools
 from enum import Enum
 from typing import Any, TypeVar
 
-from penstock.common import JobExecutionResult, RuntimeExecutionMode
+from penstock.common import JobExecutionResult, RuntimeExecutionMode, checks
 from penstock.common.restart_strategy import RestartStrategy
-from penstock.datastream.program import checks
 from penstock.datastream.program.transformations import Transformation
 from penstock.runtime.config.options import MODE, is_batch
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.datastream.program.checks import ILLEGAL_ARGUMENT, refuse
+from penstock.common.checks import ILLEGAL_ARGUMENT, refuse
 
 
 @dataclass(frozen=True, slots=True)

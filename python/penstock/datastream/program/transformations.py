@@ -14,9 +14,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from penstock.common import checks
 from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation
-from penstock.datastream.program import checks
 from penstock.datastream.program.resources import ResourceSpec
 
 _UID_HASH = re.compile(r"[0-9A-Fa-f]{32}")

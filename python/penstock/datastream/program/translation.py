@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation
-from penstock.datastream.program import checks
 from penstock.datastream.program.program import Program
 from penstock.datastream.program.transformations import (
     FeedbackTransformation,

@@ -15,9 +15,10 @@ from penstock.datastream.functions import KeySelector
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream
 from penstock.datastream.streams.windowed_stream import Applied, WindowedStream, by_count
-from penstock.datastream.window import GlobalWindows, WindowAssigner, java_object
+from penstock.datastream.window import GlobalWindows, WindowAssigner
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state import serializers
+from penstock.runtime.usercode.naming import java_object
 
 # The lines of Flink 1.11.4's own source where its one-argument calls pass on to the others; operator names show them.
 _FLINKS_OWN_LINES = {"reduce": 240, "aggregate": 552, "fold": 952}

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from penstock.common import checks
 from penstock.common.time import milliseconds_of
 from penstock.common.typeinfo import TypeInformation
-from penstock.datastream.program import checks
 from penstock.datastream.program.transformations import YieldingTransformation
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.runtime.operators import AsyncWait

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from penstock.datastream.program import checks
+from penstock.common import checks
 from penstock.runtime.io import sinks
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation
-from penstock.datastream.program import checks
 from penstock.datastream.program.transformations import FeedbackTransformation, TwoInputTransformation, leads_back_to
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream

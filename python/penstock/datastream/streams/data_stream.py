@@ -14,9 +14,10 @@ import difflib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from penstock.common import checks
 from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation, Types
-from penstock.datastream.program import checks, keys
+from penstock.datastream.program import keys
 from penstock.datastream.program.transformations import (
     OneInputTransformation,
     PartitionTransformation,

@@ -5,8 +5,8 @@ Source: Flink 1.11 ``IterativeStream``.
 
 from __future__ import annotations
 
+from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation
-from penstock.datastream.program import checks
 from penstock.datastream.program.transformations import FeedbackTransformation
 from penstock.datastream.streams.connected_streams import ConnectedIterativeStreams, close_loop
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.functions import FlatJoinFunction
-from penstock.datastream.program import checks, keys
+from penstock.datastream.program import keys
 from penstock.datastream.program.program import TimeCharacteristic
 from penstock.datastream.streams.connected_streams import check_same_keys, two_inputs
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator

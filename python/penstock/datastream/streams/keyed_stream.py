@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.functions import ProcessFunction
-from penstock.datastream.program import checks, keys
+from penstock.datastream.program import keys
 from penstock.datastream.program.transformations import PartitionTransformation
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.runtime import aggregators, operators

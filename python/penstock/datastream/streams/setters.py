@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from penstock.datastream.program import checks
+from penstock.common import checks
 from penstock.datastream.program.transformations import PhysicalTransformation, Transformation
 
 _Self = TypeVar("_Self", bound="CommonSetters")

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast, overload
 
+from penstock.common import checks
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo
 from penstock.datastream.formats import OutputFormat
-from penstock.datastream.program import checks
 from penstock.datastream.program.plan_only import PlanOnly
 from penstock.datastream.program.transformations import SinkTransformation
 from penstock.datastream.streams.setters import SinkSetters

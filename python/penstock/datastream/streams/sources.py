@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from penstock.common import checks
 from penstock.common.row import Row
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.datastream.formats import FileInputFormat, FileProcessingMode, InputFormat, TextInputFormat
 from penstock.datastream.functions import ParallelSourceFunction
-from penstock.datastream.program import checks
 from penstock.datastream.program.plan_only import PlanOnly
 from penstock.datastream.program.program import Program
 from penstock.datastream.program.transformations import (

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from penstock.common import checks
 from penstock.common.watermark_strategy import WatermarkStrategy
-from penstock.datastream.program import checks
 from penstock.runtime.operators import TimestampsAndWatermarks
 
 if TYPE_CHECKING:
