@@ -7,9 +7,9 @@ found wherever the subtask ran, and also when the job failed.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,23 +50,23 @@ class Notes:
         self.all_attempts = all_attempts
 
     def add(self, kind: str, name: str, subtask: int, attempt: int, text: str) -> None:
-        """Append a line."""
+        """Append a line. The file is named after a digest of its heading, which stands in its first line: names of
+        tasks can be longer than those of files."""
         heading = json.dumps([kind, name, subtask, attempt])
-        with open(os.path.join(self.folder, heading.encode().hex()), "a", encoding="utf-8") as file:
+        with open(os.path.join(self.folder, hashlib.sha256(heading.encode()).hexdigest()), "a") as file:
+            if not file.tell():
+                file.write(heading + "\n")
             file.write(json.dumps(text) + "\n")
 
     def read(self, kind: str) -> dict[tuple[str, int], list[str]]:
         """Lines by (name, subtask), of all attempts in order, or of the first one (Spark tries a task again that
         fails)."""
         found: dict[tuple[str, int], list[str]] = {}
-        for (of_kind, name, subtask, attempt), path in sorted(self._files()):
+        files = (path.read_text().splitlines() for path in Path(self.folder).iterdir())
+        for (of_kind, name, subtask, attempt), *lines in sorted([json.loads(line) for line in file] for file in files):
             if of_kind == kind and (self.all_attempts or attempt == 0):
-                lines = path.read_text(encoding="utf-8").splitlines()
-                found.setdefault((name, subtask), []).extend(map(json.loads, lines))
+                found.setdefault((name, subtask), []).extend(lines)
         return found
-
-    def _files(self) -> Iterator[tuple[list[Any], Path]]:
-        return ((json.loads(bytes.fromhex(path.name)), path) for path in Path(self.folder).iterdir())
 
 
 def text(value: Any) -> str:

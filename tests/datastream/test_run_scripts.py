@@ -133,3 +133,15 @@ def test_a_source_that_waits_sees_what_reached_a_sink_behind_several_exchanges()
     ]
     result = result_of({"name": "awaits", "calls": calls})
     assert result["output"]["out"]["texts"] == [[0, "(a,20,1)"], [0, "(a,30,2)"]]
+
+
+def test_a_task_may_have_a_name_longer_than_a_files() -> None:
+    """And tasks whose long names begin alike have traces of their own."""
+    traced = {"fn": "Trace", "args": ["t"]}
+    calls: list[list[Any]] = [["env", "source", [["a", 1, 1]]]]
+    for name in ("long " * 60 + "one", "long " * 60 + "two"):
+        last = len(calls) - 1
+        calls += [[last, "map", traced], [last + 1, "name", name], [last + 2, "startNewChain"]]
+    trace = result_of({"name": "long", "calls": [*calls, [6, "collect", "out"]]})["trace"]
+    assert [lines for _, lines in sorted(trace.items())] == [["open t", "t (a,1,1)", "close t"]] * 2
+    assert min(map(len, trace)) > 255
