@@ -13,7 +13,7 @@ A line of input is a script, ``{"name", "calls": [[receiver, method, argument…
 * ``late_dropped``: ``[[subtask, records], …]``, where not 0;
 * ``error``: ``[[class, message], …]`` of the user's exception and its causes, if it failed.
 
-Where records are dealt out from a random start (rebalance, shuffle), subtasks are null and counts are summed.
+Where records are dealt out from a random start (rebalance, shuffle), subtasks are null and counts are summed by name.
 ``{"unsupported": what}`` stands for a program with something that Penstock cannot run so far.
 """
 
@@ -316,12 +316,14 @@ def _random_start(graph: Any) -> bool:
 
 
 def _counts(reports: Iterable[Any], summed: bool) -> list[list[Any]]:
+    """Counts by operator and subtask; summed, by name: Flink's metrics then know no more of an operator."""
     counts: dict[Any, list[int]] = defaultdict(lambda: [0, 0])
     for report in reports:
         for counter in report.counters:
             if counter.name.startswith("IterationSource"):
                 continue  # no operator to Flink
-            count = counts[_name(counter.name), None if summed else report.subtask, counter.operator_id]
+            place = (None, None) if summed else (report.subtask, counter.operator_id)
+            count = counts[(_name(counter.name), *place)]
             count[0] += counter.records_in
             count[1] += counter.records_out
     rows = [[name, subtask, *count] for (name, subtask, _), count in counts.items()]

@@ -145,3 +145,23 @@ def test_a_task_may_have_a_name_longer_than_a_files() -> None:
     trace = result_of({"name": "long", "calls": [*calls, [6, "collect", "out"]]})["trace"]
     assert [lines for _, lines in sorted(trace.items())] == [["open t", "t (a,1,1)", "close t"]] * 2
     assert min(map(len, trace)) > 255
+
+
+def test_counts_without_subtasks_are_summed_by_name() -> None:
+    """As Flink's metrics are: two operators of one name, and what their names are cut to, are one there."""
+    same = "same " * 20
+    calls: list[list[Any]] = [
+        ["env", "source", [["a", number, number] for number in range(6)]],
+        [0, "rebalance"],
+        [1, "map", {"fn": "Add", "args": [1]}],
+        [2, "setParallelism", 2],
+        [3, "name", same + "one"],
+        [4, "filter", {"fn": "Less", "args": [3]}],
+        [5, "setParallelism", 2],
+        [6, "name", same + "two"],
+        [7, "collect", "out"],
+    ]
+    result = result_of({"name": "same", "calls": calls})
+    counts = {name: [subtask, *counted] for name, subtask, *counted in result["counts"]}
+    assert len(counts) == len(result["counts"]) == 3
+    assert counts[same[:80]] == [None, 12, 8]
