@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import importlib.metadata
 import os
 import platform
@@ -11,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import engines
+from results import ROOT
 
 LIBRARIES = ("pyspark", "pyarrow", "numpy", "rustworkx", "networkx", "mmh3")
 
@@ -18,7 +18,6 @@ LIBRARIES = ("pyspark", "pyarrow", "numpy", "rustworkx", "networkx", "mmh3")
 def describe() -> dict[str, str]:
     """Processor, memory, and the versions of everything that was measured."""
     facts = {
-        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "processor": processor(),
         "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
         "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB",
@@ -33,6 +32,17 @@ def describe() -> dict[str, str]:
     for engine in engines.REQUIREMENTS:
         facts[engine] = engines.version(engine)
     return facts
+
+
+def commit() -> str:
+    """Of this checkout, with a ``+`` where files have changed since."""
+    git = ["git", "-C", str(ROOT)]
+    try:
+        head = subprocess.check_output([*git, "rev-parse", "--short", "HEAD"], stderr=subprocess.DEVNULL, text=True)
+        changed = subprocess.check_output([*git, "status", "--porcelain", "--untracked-files=no"], text=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return head.strip() + ("+" if changed else "")
 
 
 def processor() -> str:

@@ -1,10 +1,12 @@
 """``make bench``: every step in a process of its own, then the report.
 
-    python benches/run.py                        everything
-    python benches/run.py --steps flink,regions  these again; the figures of the other steps stay as they are
-    python benches/run.py --only-report          the report from what has been measured
+    python benches/run.py                             everything, as one run
+    python benches/run.py --steps word_count,engines  these, as one run; the figures of other steps stay as they are
+    python benches/run.py --only-report               the report from what has been measured
 
-A step that fails, dies or takes too long loses its own figures only; what it measured before stays. Settings:
+Figures are divided by each other only within one run. A run without some of the peers of a step (``steps.PEERS``) is
+kept, but the report goes on showing the last run that has them all. A step that fails, dies or takes too long loses
+its own figures only; what it measured before stays, also when the run is interrupted. Settings:
 
     PENSTOCK_BENCH_MAX=100000      the largest size (default 10,000,000)
     PENSTOCK_BENCH_HEAP=8g         what each JVM may take
@@ -21,31 +23,17 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import calibration
 import machine
 import report
 import results as store
-from results import RAW, ROOT, Results
-
-STEPS = {  # name: (file or test, minutes it may take); small things first, so that something is seen soon
-    "api": ("test_api.py", 5),
-    "core": ("test_core.py", 10),
-    "planner": ("test_planner.py", 15),
-    "fan_out": ("test_fan_out.py", 5),
-    "regions": ("test_regions.py", 5),
-    "memory": ("test_memory.py", 5),
-    "job_memory": ("test_job_memory.py", 30),
-    "python": ("test_python.py", 5),
-    "graph_libraries": ("test_graph_libraries.py", 5),
-    "runtime": ("test_runtime.py", 8),
-    "start": ("test_running.py::test_start", 10),
-    "chain": ("test_running.py::test_chain", 8),
-    "word_count": ("test_running.py::test_word_count", 8),
-    "engines": ("test_running.py::test_engine", 15),
-    "flink": ("test_flink.py", 45),
-}
-STATE = RAW / "steps.json"  # which steps have run, and how they ended
+import tables
+from results import RAW, ROOT, Run
+from steps import STEPS, without_peers
 
 
 def main() -> int:
@@ -53,41 +41,66 @@ def main() -> int:
     parser.add_argument("--steps", default=",".join(STEPS), help=f"some of {','.join(STEPS)}")
     parser.add_argument("--only-report", action="store_true", help="measure nothing")
     arguments = parser.parse_args()
-    RAW.mkdir(parents=True, exist_ok=True)
     names = [] if arguments.only_report else arguments.steps.split(",")
     unknown = set(names) - STEPS.keys()
     if unknown:
         parser.error(f"no step {', '.join(sorted(unknown))}; there are {', '.join(STEPS)}")
-    steps = json.loads(STATE.read_text()) if STATE.exists() else {}
+    ended = measure(names) if names else []
+    write_report()
+    return int(any(end != "passed" for end in ended))
+
+
+def measure(names: list[str]) -> list[str]:
+    """One run of some steps; how each ended."""
+    for group, lacking in without_peers(names).items():
+        print(f"Without {', '.join(lacking)} the report keeps the last run of all of {', '.join(group)}.")
+    run = begin()
+    folder = RAW / run.id
+    folder.mkdir(parents=True)
     for number, name in enumerate(names, 1):
         print(f"\n=== step {number} of {len(names)}: {name}", flush=True)
-        steps[name] = run(name)
-        STATE.write_text(json.dumps(steps))
-    write_report({name: steps[name] for name in STEPS if name in steps})
-    return int(any(steps[name]["ended"] != "passed" for name in names))
+        run = replace(run, steps={**run.steps, name: step(name, folder)})
+        (folder / "run.json").write_text(json.dumps(store.head(run)))
+    return [facts["ended"] for facts in run.steps.values()]
 
 
-def run(name: str) -> dict[str, Any]:
-    """One step: when it started, how many seconds it took, how it ended."""
+def begin() -> Run:
+    """A run of this machine and this commit, without steps so far."""
+    now, commit = datetime.datetime.now(datetime.timezone.utc), machine.commit()
+    return Run(
+        id=f"{now:%Y-%m-%dT%H-%M-%SZ}-{commit}",
+        started=f"{now:%Y-%m-%d %H:%M UTC}",
+        commit=commit,
+        machine=machine.describe(),
+        largest=int(os.environ.get("PENSTOCK_BENCH_MAX", 0)) or None,
+    )
+
+
+def step(name: str, folder: Path) -> dict[str, Any]:
+    """One step: when it started, how many seconds it took, how it ended, and the calibration before and after it."""
+    started = f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M UTC}"
+    before, clock = calibration.seconds(), time.monotonic()
+    ended = pytest(name, folder)
+    seconds = round(time.monotonic() - clock)
+    print(f"=== {name}: {ended} after {seconds} s", flush=True)
+    speed = [store.short(each) for each in (before, calibration.seconds())]
+    return {"started": started, "seconds": seconds, "ended": ended, "calibration": speed}
+
+
+def pytest(name: str, folder: Path) -> str:
+    """Run a step's benches; how they ended."""
     file, minutes = STEPS[name]
-    records = RAW / f"{name}.jsonl"
-    records.unlink(missing_ok=True)
-    environment = {**os.environ, "PENSTOCK_BENCH_RECORDS": str(records)}
+    environment = {**os.environ, "PENSTOCK_BENCH_RECORDS": str(folder / f"{name}.jsonl")}
     command = [sys.executable, "-m", "pytest", "-v", "--tb=short", f"benches/{file}", "--benchmark-disable-gc"]
-    command += ["--benchmark-quiet", "--benchmark-json", str(RAW / f"{name}.benchmark.json")]
-    started = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    clock = time.monotonic()
+    command += ["--benchmark-quiet", "--benchmark-json", str(folder / f"{name}.benchmark.json")]
     process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
     try:
         code = process.wait(60 * minutes)
-        ended = {0: "passed", 1: "some benches failed"}.get(code, f"ended with status {code}")
+        return {0: "passed", 1: "some benches failed"}.get(code, f"ended with status {code}")
     except subprocess.TimeoutExpired:
-        ended = f"stopped after {minutes} minutes"
+        return f"stopped after {minutes} minutes"
     finally:
         stop(process)
-    seconds = round(time.monotonic() - clock)
-    print(f"=== {name}: {ended} after {seconds} s", flush=True)
-    return {"started": started, "seconds": seconds, "ended": ended}
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
@@ -97,14 +110,14 @@ def stop(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def write_report(steps: dict[str, Any]) -> None:
-    """The files of benches/report and the section of the README."""
-    store.save(store.updated(store.load(), Results(machine.describe(), steps, store.read_raw())))
+def write_report() -> None:
+    """The files of benches/report, and the documents that show figures."""
+    store.save(store.merged([*store.load().runs, *store.read_raw()]))
     found = store.load()
     documents = report.documents(found)
     report.write(found, documents)
     names = ", ".join(str(path.relative_to(ROOT)) for path in documents)
-    print(f"\n{report.target_table(report.targets_of(found))}\n\nWritten: {names}")
+    print(f"\n{tables.target_table(tables.targets_of(found))}\n\nWritten: {names}")
 
 
 if __name__ == "__main__":

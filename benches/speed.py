@@ -3,45 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from programs import FIRST, FIVE, MAPS, RUNNING, START, WARM, WORDS
-from results import Results
-from targets import Row, died, time
+from results import Figures, Key, Results, Run, ratio
+from results import Row as Found
+from steps import peers
+from targets import APART, Row, died, penstock, time, unmeasured
 
-Found = Mapping[str, Any]
 CHAIN = (MAPS, FIVE)
+SIZE = 5_000_000
 
 
 def rows(results: Results) -> list[Row]:
     """Every target of running programs."""
-    words = "word count with running sums, 5,000,000 words:"
+    words = f"word count with running sums, {SIZE:,} words:"
     than = [("RDD", 4.0), ("mapInArrow", 1.1), ("PyFlink", 20.0), ("Bytewax", 3.0)]
     return [*(less_cpu(results, f"{words} ≥ {factor:g}×", factor, peer) for peer, factor in than), by_hand(results)]
 
 
 def less_cpu(results: Results, target: str, factor: float, peer: str) -> Row:
     """Records per CPU-second of ours over those of a peer, which may have counted fewer words."""
-    ours, theirs = (newest(results, WORDS, RUNNING, name) for name in ("Penstock", peer))
+    ours = penstock(WORDS, RUNNING, SIZE)
+    run, other = beside(results, ours, peer)
+    mine, theirs = run.find(*ours), run.find(*other)
     target = f"{target} records per CPU-second of {NAMES[peer]}"
-    equal = theirs.get("checksum_equal") and ours.get("checksum_equal") if ours and theirs else None
-    if not ours.get("median") or not theirs.get("median"):
-        return Row(target, died(theirs), None, equal)
-    mine, other = rate(ours), rate(theirs)
-    measured = f"{mine / other:.3g}× ({count(mine)} : {count(other)})"
-    return Row(target, measured, mine / other >= factor, equal)
+    if not run.rows:
+        return unmeasured(results, target, ours, other)
+    if not mine.get("median") or not theirs.get("median"):
+        return Row(target, died(theirs), None, run=run.started)
+    times = ratio(theirs, mine) * ours[2] / other[2]
+    rates = " : ".join(count(key[2] / run.find(*key)["median"]) for key in (ours, other))
+    equal = theirs["checksum_equal"] and mine["checksum_equal"]
+    return Row(target, f"{times:.3g}× ({rates})", times >= factor, equal, run.started)
+
+
+def beside(results: Results, ours: Key, peer: str) -> tuple[Run, Key]:
+    """The last run that has a row of ours and one of a peer, and the peer's: its largest workload there."""
+    sizes = {key[2] for run in results.runs for key in run.rows if (*key[:2], key[3]) == (*ours[:2], peer)}
+    keys: list[Key] = [(*ours[:2], size, peer) for size in sorted(sizes, reverse=True)]
+    found = [(results.together(ours, key), key) for key in keys]
+    return max(found, key=lambda each: each[0].id, default=(Run(), (*ours[:2], 0, peer)))
 
 
 def by_hand(results: Results) -> Row:
     """The chain beside the same functions as a pipeline of generators."""
-    target = "a chain of 5 maps and a filter, 5,000,000 numbers: within 5 % of generators by hand in `mapInArrow`"
-    ours, theirs = (newest(results, *CHAIN, name) for name in ("Penstock", BY_HAND))
-    if not ours.get("median") or not theirs.get("median"):
-        return Row(target, "", None)
+    target = f"a chain of 5 maps and a filter, {SIZE:,} numbers: within 5 % of generators by hand in `mapInArrow`"
+    keys = penstock(*CHAIN, SIZE), (*CHAIN, SIZE, BY_HAND)
+    run = results.together(*keys)
+    if not run.rows:
+        return unmeasured(results, target, *keys)
+    ours, theirs = (run.find(*key) for key in keys)
     equal = ours["checksum_equal"] and theirs["checksum_equal"]
-    more = ours["median"] / theirs["median"] - 1
+    more = ratio(ours, theirs) - 1
     measured = f"{100 * more:+.1f} % ({time(ours['median'])} : {time(theirs['median'])})"
-    return Row(target, measured, more <= 0.05, equal)
+    return Row(target, measured, more <= 0.05, equal, run.started)
 
 
 NAMES = {
@@ -53,7 +68,7 @@ NAMES = {
 }
 
 
-def newest(results: Results, phase: str, shape: str, peer: str) -> Found:
+def newest(results: Figures, phase: str, shape: str, peer: str) -> Found:
     """The row of the largest size; with the size in it."""
     found = [(key[2], row) for key, row in results.rows.items() if (*key[:2], key[3]) == (phase, shape, peer)]
     return {"size": max(found)[0], **max(found, key=lambda each: each[0])[1]} if found else {}
@@ -153,11 +168,20 @@ def chains(results: Results) -> Table:
 
 def chaining_buys(results: Results) -> str:
     """In a sentence."""
-    chained, unchained = (newest(results, *CHAIN, peer) for peer in ("Penstock", "Penstock, unchained"))
-    if not chained.get("median") or not unchained.get("median"):
-        return ""
-    saved = unchained["median"] / unchained["size"] - chained["median"] / chained["size"]
-    return f"Chaining saves {saved / 7 * 1e9:,.0f} ns per record for each of the 7 exchanges that it takes away."
+    saved = chaining_saves(results)
+    if saved is None:
+        return APART + "."
+    return f"Chaining saves {saved:,.0f} ns per record for each of the 7 exchanges that it takes away."
+
+
+def chaining_saves(results: Results) -> float | None:
+    """Nanoseconds per record and exchange."""
+    ours = penstock(*CHAIN, SIZE)
+    run, other = beside(results, ours, "Penstock, unchained")
+    if not run.rows:
+        return None
+    chained, unchained = (run.find(*key)["median"] / key[2] for key in (ours, other))
+    return (unchained - chained) / 7 * 1e9
 
 
 def outputs(results: Results) -> Table:
@@ -219,6 +243,17 @@ def start_line(results: Results, peer: str) -> tuple[str, ...]:
     return (peer, *cells)
 
 
+def runs(results: Results) -> str:
+    """Of which run each step's figures on this page are."""
+    steps = ("word_count", "engines", "chain", "runtime", "start")
+    found: dict[str, list[str]] = {}
+    for step in steps:
+        run = results.shown.get(peers(step))
+        if run:
+            found.setdefault(run.started, []).append(f"`{step}`")
+    return " ".join(f"{', '.join(names)}: run of {started}." for started, names in found.items())
+
+
 TABLES: Mapping[str, Callable[[Results], Table | str]] = {
     "word_count": word_count,
     "with_start": with_start,
@@ -228,5 +263,6 @@ TABLES: Mapping[str, Callable[[Results], Table | str]] = {
     "selectors": selectors,
     "codecs": codecs,
     "starts": starts,
+    "runs": runs,
 }
 """By the name that docs/performance.md calls them."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from results import Results
+from results import Key, Results, Run, ratio
+from results import Row as Found
 
 FLINKS = ("Flink 1.11.4", "Flink 2.3.0")
 PROFILED = "Penstock (2.3)"  # planning as Flink 2.3 does
 GIB = 2**30
+APART = "not measured in one run yet"
 
 Ours = tuple[str, str, int]  # phase, shape, size
 
@@ -23,12 +25,14 @@ class Row:
         measured: what was, in words.
         met: ``None`` when it was not measured in this run.
         equal: whether the checksums of both sides are the same; ``None`` where there is nothing to compare.
+        run: when the one run started that all of it is from.
     """
 
     target: str
     measured: str
     met: bool | None
     equal: bool | None = None
+    run: str = ""
 
     @property
     def verdict(self) -> str:
@@ -43,32 +47,46 @@ def rows(results: Results) -> list[Row]:
     return [row for make in MAKERS for row in make(results)]
 
 
+def penstock(phase: str, shape: str, size: int) -> Key:
+    """Penstock's row."""
+    return phase, shape, size, "Penstock"
+
+
+def unmeasured(results: Results, target: str, *keys: Key) -> Row:
+    """A target that no run has all figures for."""
+    return Row(target, APART if results.apart(*keys) else "", None)
+
+
 def faster(results: Results, target: str, factor: float, ours: Ours, peer: str, theirs: str = "") -> Row:
     """Penstock against a peer on the same graph; ``theirs`` is the peer's phase if it has another name."""
     phase, shape, size = ours
-    other = results.find(theirs or phase, shape, size, peer)
-    mine, equal = own(results, ours, peer), other.get("checksum_equal")
-    if mine is None or other.get("median") is None:
-        return Row(target, died(other), None, equal)
-    ratio = other["median"] / mine
-    return Row(target, f"{ratio:,.0f}× ({time(other['median'])} : {time(mine)})", ratio >= factor, equal)
+    keys = penstock(*ours), (theirs or phase, shape, size, peer)
+    run = results.together(*keys)
+    other, mine = run.find(*keys[1]), own(run, ours, peer)
+    if not run.rows:
+        return unmeasured(results, target, *keys)
+    if not other.get("median") or not mine.get("median"):
+        return Row(target, died(other), None, other.get("checksum_equal"), run.started)
+    times = ratio(other, mine)
+    measured = f"{times:,.0f}× ({time(other['median'])} : {time(mine['median'])})"
+    return Row(target, measured, times >= factor, other.get("checksum_equal"), run.started)
 
 
-def own(results: Results, ours: Ours, peer: str) -> float | None:
-    """Penstock's time, with the profile of the Flink it is compared with where that was measured by itself."""
-    profiled = results.seconds(*ours, PROFILED) if peer == FLINKS[1] else None
-    return profiled or results.seconds(*ours)
+def own(run: Run, ours: Ours, peer: str) -> Found:
+    """Penstock's row, with the profile of the Flink it is compared with where that was measured by itself."""
+    return (run.find(*ours, PROFILED) if peer == FLINKS[1] else {}) or run.find(*ours)
 
 
-def died(row: object) -> str:
+def died(row: Found) -> str:
     """Why a peer has no time."""
-    reason = dict(row).get("died") if isinstance(row, dict) else None
-    return f"the peer died: {reason}" if reason else ""
+    return f"the peer died: {row['died']}" if row.get("died") else ""
 
 
-def below(target: str, seconds: float | None, limit: float) -> Row:
+def below(results: Results, target: str, key: Key, limit: float) -> Row:
     """A time against a limit."""
-    return Row(target, time(seconds), seconds < limit) if seconds else Row(target, "", None)
+    run = results.together(key)
+    seconds = run.seconds(*key)
+    return Row(target, time(seconds), seconds < limit, run=run.started) if seconds else Row(target, "", None)
 
 
 def time(seconds: float) -> str:
@@ -87,18 +105,21 @@ def hashing(results: Results) -> list[Row]:
 
 def hashing_uids(results: Results) -> list[Row]:
     target = "operator IDs with a uid on every operator: linear"
-    flinks = [results.seconds("hash", "uid_table", 100_000, peer) for peer in FLINKS]
-    told = [f"{peer} at 100,000: {time(second)}" for peer, second in zip(FLINKS, flinks, strict=True) if second]
-    return [growth(results, target, "hash", "uid_table", told)]
+    beside = {("hash", "uid_table", 100_000, peer): f"{peer} at 100,000:" for peer in FLINKS}
+    return [growth(results, target, "hash", "uid_table", beside)]
 
 
-def growth(results: Results, target: str, phase: str, shape: str, told: list[str]) -> Row:
+def growth(results: Results, target: str, phase: str, shape: str, beside: Mapping[Key, str]) -> Row:
     """Ten times the operators may take 20 times as long: caches end between the two; a quadratic step takes 100."""
-    small, large = (results.seconds(phase, shape, size) for size in (100_000, 1_000_000))
-    if small is None or large is None:
-        return Row(target, "", None)
-    measured = f"100,000: {time(small)}, 1,000,000: {time(large)}, {large / small:.1f}×"
-    return Row(target, "; ".join([measured, *told]), large / small < 20)
+    keys = [penstock(phase, shape, size) for size in (100_000, 1_000_000)]
+    run = results.together(*keys, beside=beside)
+    small, large = (run.find(*key) for key in keys)
+    if not small or not large:
+        return unmeasured(results, target, *keys)
+    times = ratio(large, small)
+    told = [f"{words} {time(second)}" for key, words in beside.items() if (second := run.seconds(*key))]
+    measured = f"100,000: {time(small['median'])}, 1,000,000: {time(large['median'])}, {times:.1f}×"
+    return Row(target, "; ".join([measured, *told]), times < 20, run=run.started)
 
 
 def job_graph(results: Results) -> list[Row]:
@@ -113,98 +134,122 @@ def job_graph(results: Results) -> list[Row]:
 
 
 def without_serialisation(results: Results, target: str, ours: Ours, peer: str) -> Row:
-    whole, spent = (results.seconds(phase, *ours[1:], peer) for phase in ("job graph", "config serialisation"))
-    mine = own(results, ours, peer)
-    if whole is None or spent is None or mine is None:
-        return Row(target, died(results.find(*ours, peer)), None)
-    rest = whole - spent
-    equal = results.find(*ours, peer).get("checksum_equal")
-    return Row(target, f"{rest / mine:,.0f}× ({time(rest)} : {time(mine)})", rest / mine >= 40, equal)
+    keys = penstock(*ours), (*ours, peer)
+    run = results.together(*keys)
+    whole, spent = run.find(*keys[1]), run.seconds("config serialisation", *ours[1:], peer)
+    mine = own(run, ours, peer)
+    if not run.rows:
+        return unmeasured(results, target, *keys)
+    if not whole.get("median") or spent is None or not mine.get("median"):
+        return Row(target, died(whole), None, run=run.started)
+    rest = whole["median"] - spent
+    times = rest / mine["median"]
+    measured = f"{times:,.0f}× ({time(rest)} : {time(mine['median'])})"
+    return Row(target, measured, times >= 40, whole.get("checksum_equal"), run.started)
 
 
 def long_chain(results: Results) -> list[Row]:
-    mine = results.seconds("job graph", "forward_chain", 1_000_000)
-    flinks = [results.find("job graph", "forward_chain", 100_000, peer) for peer in FLINKS]
-    told = [f"{peer} at 100,000: {row['died']}" for peer, row in zip(FLINKS, flinks, strict=True) if row.get("died")]
-    measured = "; ".join([f"JobGraph in {time(mine)}", *told]) if mine else ""
-    return [Row("a chain of 1,000,000 operators works", measured, True if mine else None)]
+    target, key = "a chain of 1,000,000 operators works", penstock("job graph", "forward_chain", 1_000_000)
+    flinks = [("job graph", "forward_chain", 100_000, peer) for peer in FLINKS]
+    run = results.together(key, beside=flinks)
+    if not run.rows:
+        return [Row(target, "", None)]
+    told = [f"{key[3]} at 100,000: {row['died']}" for key in flinks if (row := run.find(*key)).get("died")]
+    return [Row(target, "; ".join([f"JobGraph in {time(run.find(*key)['median'])}", *told]), True, run=run.started)]
 
 
 def huge(results: Results) -> list[Row]:
     size = 10_000_000
-    hashed, *floors = (
-        results.seconds(phase, "layered_dag", size, "Rust") for phase in ("hash", "bare traversal", "bare murmur3")
-    )
+    phases = ("hash", "bare traversal", "bare murmur3")
+    keys: list[Key] = [(phase, "layered_dag", size, "Rust") for phase in phases]
     target = "10,000,000 operators, 20,000,000 edges: operator IDs ≤ 1.5× a bare traversal and bare murmur3"
-    made = Row(target, "", None)
-    if hashed and all(floors):
-        floor = sum(floor for floor in floors if floor)
-        made = Row(target, f"{hashed / floor:.2f}× ({time(hashed)} : {time(floor)})", hashed / floor <= 1.5)
-    peak = results.find("job graph", "layered_dag", size).get("peak_bytes")
-    target = "the same graph: whole JobGraph under 10 GiB"
-    return [made, Row(target, f"{peak / GIB:.2f} GiB at peak", peak < 10 * GIB) if peak else Row(target, "", None)]
+    run = results.together(*keys)
+    made = unmeasured(results, target, *keys)
+    if run.rows:
+        hashed, *floors = (run.find(*key)["median"] for key in keys)
+        times = hashed / sum(floors)
+        made = Row(target, f"{times:.2f}× ({time(hashed)} : {time(sum(floors))})", times <= 1.5, run=run.started)
+    target, key = "the same graph: whole JobGraph under 10 GiB", penstock("job graph", "layered_dag", size)
+    run = results.together(key, fact="peak_bytes")
+    peak = run.find(*key).get("peak_bytes")
+    if not peak:
+        return [made, Row(target, "", None)]
+    return [made, Row(target, f"{peak / GIB:.2f} GiB at peak", peak < 10 * GIB, run=run.started)]
 
 
 def yielding(results: Results) -> list[Row]:
+    words = {"yielding_diamonds": "diamonds of yielding operators", "yielding_chain": "yielding operators in a row"}
     made = []
-    for shape in ("yielding_diamonds", "yielding_chain"):
-        told = []
-        for peer in FLINKS:
-            sizes = results.sizes("hash", shape, peer)
-            if sizes:
-                told.append(f"{peer}, IDs: " + ", ".join(f"{size} operators {time(second)}" for size, second in sizes))
-        words = {"yielding_diamonds": "diamonds of yielding operators", "yielding_chain": "yielding operators in a row"}
-        made.append(growth(results, f"JobGraph of {words[shape]}: linear", "job graph", shape, told))
+    for shape, name in words.items():
+        sizes = {peer: sorted({key[2] for key in results.rows if key[:2] == ("hash", shape) and key[3] == peer})
+                 for peer in FLINKS}  # fmt: skip
+        beside = {("hash", shape, size, peer): f"{peer}, IDs of {size:,}:" for peer in FLINKS for size in sizes[peer]}
+        made.append(growth(results, f"JobGraph of {name}: linear", "job graph", shape, beside))
     return made
 
 
 def fan_out(results: Results) -> list[Row]:
     wide, edges = 8_000, "execution edges"
-    grouped = results.seconds("execution graph", "all_to_all", wide)
-    table = results.seconds(edges, "all_to_all", wide)
-    fill = results.seconds(edges, "all_to_all", wide, "NumPy")
     ours, target = (edges, "all_to_all", wide), f"the same {wide**2:,} edges as Arrow columns:"
-    made = [
-        below(f"all-to-all {wide:,} × {wide:,} as groups: under 1 ms", grouped, 1e-3),
+    grouped = penstock("execution graph", "all_to_all", wide)
+    return [
+        below(results, f"all-to-all {wide:,} × {wide:,} as groups: under 1 ms", grouped, 1e-3),
         faster(results, f"{target} ≥ 10× faster than {FLINKS[0]} connects", 10, ours, FLINKS[0], "connect"),
+        beside_a_fill(results, f"{target} within 2× of NumPy filling the same bytes", ours),
+        walk(results),
     ]
-    target += " within 2× of NumPy filling the same bytes"
-    met = table / fill <= 2 if table and fill else None
-    unfolded = results.seconds("execution edges, unfolded", "all_to_all", wide)
+
+
+def beside_a_fill(results: Results, target: str, ours: Ours) -> Row:
+    """Edges as columns against NumPy filling as many bytes."""
+    keys, copied = (penstock(*ours), (*ours, "NumPy")), penstock("execution edges, unfolded", *ours[1:])
+    run = results.together(*keys, beside=[copied])
+    if not run.rows:
+        return unmeasured(results, target, *keys)
+    table, fill = (run.find(*key) for key in keys)
+    times, unfolded = ratio(table, fill), run.seconds(*copied)
     told = f"; what repeats is written once, {time(unfolded)} with every column copied out" if unfolded else ""
-    measured = f"{table / fill:.2f}× ({time(table)} : {time(fill)}){told}" if table and fill else ""
-    made.append(Row(target, measured, met))
-    walk = results.find("execution edges, in chunks", "all_to_all", 20_000)
-    measured = f"{time(walk['median'])}, memory grows by {walk['peak_bytes'] / 2**20:.1f} MiB" if walk else ""
-    met = walk["peak_bytes"] < 100e6 if walk else None
-    return [*made, Row("20,000 × 20,000 edges iterated in bounded memory", measured, met)]
+    measured = f"{times:.2f}× ({time(table['median'])} : {time(fill['median'])}){told}"
+    return Row(target, measured, times <= 2, run=run.started)
+
+
+def walk(results: Results) -> Row:
+    target, key = (
+        "20,000 × 20,000 edges iterated in bounded memory",
+        penstock("execution edges, in chunks", "all_to_all", 20_000),
+    )
+    run = results.together(key)
+    row = run.find(*key)
+    if not row:
+        return Row(target, "", None)
+    measured = f"{time(row['median'])}, memory grows by {row['peak_bytes'] / 2**20:.1f} MiB"
+    return Row(target, measured, row["peak_bytes"] < 100e6, run=run.started)
 
 
 def scheduling(results: Results) -> list[Row]:
     made = []
     for phase in ("regions to restart", "partition release"):
         for shape in ("scheduler_streaming", "scheduler_batch"):
-            kind = shape.removeprefix("scheduler_")
+            kind, ours = shape.removeprefix("scheduler_"), (phase, shape, 4_000)
             target = f"{phase}, Flink's {kind} scheduler benchmark at parallelism 4,000: ≥ 5× faster than {FLINKS[1]}"
-            row = faster(results, target, 5, (phase, shape, 4_000), FLINKS[1])
-            alone = own(results, (f"{phase}, a call per subtask", shape, 4_000), FLINKS[1])
-            told = f"; {time(alone)} with a Python call per subtask" if alone else ""
+            row = faster(results, target, 5, ours, FLINKS[1])
+            run = results.together(penstock(*ours), (*ours, FLINKS[1]))
+            alone = own(run, (f"{phase}, a call per subtask", *ours[1:]), FLINKS[1])
+            told = f"; {time(alone['median'])} with a Python call per subtask" if alone else ""
             made.append(replace(row, measured=row.measured + told))
     return made
 
 
 def python(results: Results) -> list[Row]:
-    imported = next((row["median"] for key, row in results.rows.items() if key[0] == "import penstock"), None)
-    planned = results.seconds("plan a program", "program", 100)
-    written, whole = (
-        results.seconds(f"write a program{more}", "program", 100_000) for more in ("", ", with its StreamGraph")
-    )
+    imported = next((key for key in results.rows if key[0] == "import penstock"), penstock("import penstock", "", 0))
+    written, whole = (penstock(f"write a program{more}", "program", 100_000) for more in ("", ", with its StreamGraph"))
     target = "building a program of 100,000 operators through the DataStream API"
+    planned = penstock("plan a program", "program", 100)
     return [
-        below("`import penstock`, without pyspark, pyarrow, numpy: under 150 ms", imported, 0.15),
-        below("planning a program of 100 operators from Python: under 5 ms", planned, 0.005),
-        below(f"{target}: under 1 s", written, 1),
-        below(f"{target}, and its StreamGraph: under 1 s", whole, 1),
+        below(results, "`import penstock`, without pyspark, pyarrow, numpy: under 150 ms", imported, 0.15),
+        below(results, "planning a program of 100 operators from Python: under 5 ms", planned, 0.005),
+        below(results, f"{target}: under 1 s", written, 1),
+        below(results, f"{target}, and its StreamGraph: under 1 s", whole, 1),
     ]
 
 

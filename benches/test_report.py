@@ -1,53 +1,82 @@
-"""The report says what the figures say, and the README shows the committed ones."""
+"""The report says what the figures say, each ratio from one run, and the documents show the committed ones."""
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import calibration
+import headlines
 import instructions
 import plots
 import report
 import results as store
+import run as bench
 import speed
+import steps
+import tables
 import targets
-from results import KEY, Results, gather, load, save
+from results import KEY, Results, Run, gather, load, merged, save
+from speed import SIZE
 
 FLINK = "Flink 1.11.4"
+STEPS = {FLINK: "flink", "PyFlink": "engines", "Bytewax": "engines"}
 
 
 def line(phase: str, size: int, peer: str, **facts: Any) -> dict[str, Any]:
     shape = "all_to_all" if phase in ("connect", "execution edges") else "layered_dag"
-    return {"phase": phase, "shape": shape, "size": size, "peer": peer, **facts}
+    return {"phase": phase, "shape": shape, "size": size, "peer": peer, "step": STEPS.get(peer, "planner"), **facts}
+
+
+def run(number: int, *lines: dict[str, Any], loop: float = 0.04, **facts: Any) -> Run:
+    """A run on a day of its own, of the steps that its lines are of."""
+    facts = {"commit": f"c{number}", "machine": {"processor": f"machine {number}"}, **facts}
+    steps = {
+        name: {"started": "", "seconds": 1, "ended": "passed", "calibration": [loop, loop]}
+        for name in dict.fromkeys(line["step"] for line in lines)
+    }
+    return Run(f"2026-01-{number:02}", f"2026-01-{number:02} 10:00 UTC", steps=steps, rows=gather(lines), **facts)
 
 
 def made(*lines: dict[str, Any]) -> Results:
-    return Results({}, {}, gather(lines))
+    return merged([run(1, *lines)])
 
 
 def row_of(found: Results, words: str) -> targets.Row:
-    return next(row for row in targets.rows(found) if words in row.target)
+    return next(row for row in tables.targets_of(found) if words in row.target)
 
 
-def test_the_readme_shows_the_committed_figures() -> None:
+def test_the_documents_show_the_committed_figures() -> None:
     found = load()
-    text = report.README.read_text()
-    assert report.put_into(text, report.section(found)) == text, "python benches/report.py writes it anew"
-    assert (store.FOLDER / "README.md").read_text() == report.full(found)
-    shown = text.partition(report.BEGIN)[2].partition(report.END)[0]
+    for path, text in report.documents(found).items():
+        assert path.read_text() == text, f"{path.name}: python benches/report.py writes it anew"
+    begin, end = report.MEASURED
+    shown = report.FIGURES.read_text().partition(begin)[2].partition(end)[0]
     assert len(targets.rows(found)) > 15
-    assert all(f"| {row.target} | {row.measured} |" in shown for row in report.targets_of(found))
-    assert report.PERFORMANCE.read_text() == report.with_tables(report.PERFORMANCE.read_text(), found)
+    assert all(f"| {row.target} | {row.measured} |" in shown for row in tables.targets_of(found))
+    assert len(headlines.text(found).splitlines()) == 5
+    assert headlines.text(found) in report.README.read_text()
 
 
-def test_markers_that_are_gone_are_missed() -> None:
-    assert (
-        report.put_into(f"a\n{report.BEGIN}\nold\n{report.END}\nb", "new") == f"a\n{report.BEGIN}\nnew\n{report.END}\nb"
-    )
-    with pytest.raises(SystemExit, match="markers"):
-        report.put_into("no markers", "new")
+def test_every_plot_that_is_shown_is_there() -> None:
+    for page in (report.FIGURES, store.FOLDER / "README.md"):
+        pictures = re.findall(r"!\[.*\]\((.*)\)", page.read_text())
+        assert len(pictures) == 4
+        assert all((page.parent / picture).is_file() for picture in pictures)
+
+
+def test_markers_that_are_gone_are_missed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    begin, end = report.MEASURED
+    page.write_text(f"a\n{begin}\nold\n{end}\nb")
+    assert report.put_into(page, report.MEASURED, "new") == f"a\n{begin}\nnew\n{end}\nb"
+    page.write_text("no markers")
+    with pytest.raises(SystemExit, match=r"page\.md has lost its markers"):
+        report.put_into(page, report.MEASURED, "new")
 
 
 @pytest.mark.parametrize(
@@ -77,6 +106,7 @@ def test_edges_are_compared_with_another_phase_of_flink() -> None:
 
 def counted(peer: str, size: int, cpu: float, *, equal: bool = True) -> dict[str, Any]:
     facts = {"phase": "word count", "shape": "running sums", "size": size, "peer": peer, "checksum_equal": equal}
+    facts["step"] = STEPS.get(peer, "word_count")
     return {**facts, "seconds": [cpu / 2], "cpu_seconds": [cpu], "jvm_seconds": 0.5}
 
 
@@ -86,7 +116,7 @@ def counted(peer: str, size: int, cpu: float, *, equal: bool = True) -> dict[str
 def test_engines_are_compared_by_records_per_cpu_second(cpu: float, equal: bool, verdict: str) -> None:
     """The peer may have counted fewer words."""
     found = made(counted("Penstock", 5_000_000, cpu), counted("PyFlink", 1_000_000, 20, equal=equal))
-    row = next(row for row in speed.rows(found) if "PyFlink" in row.target)
+    row = row_of(found, "PyFlink")
     assert row.verdict == verdict
     assert row.measured.startswith("25×" if cpu == 4 else "16.7×")
 
@@ -101,33 +131,137 @@ def test_documents_take_their_tables_from_the_figures() -> None:
         report.with_tables(document.replace("word_count", "gone"), made())
 
 
-def test_a_run_of_some_steps_keeps_the_other_figures() -> None:
-    before = Results(
-        {"date": "1"},
-        {"a": {}, "b": {}},
-        gather([line("hash", 1, FLINK, seconds=[1]), line("hash", 2, FLINK, seconds=[1])]),
+def words_of(number: int, *peers: str, slower: float = 1, **facts: Any) -> Run:
+    """A run of the word count, on a machine that may be slower."""
+    cpu = {"Penstock": 4, "mapInArrow": 5, "Bytewax": 16, "PyFlink": 1_000}
+    return run(number, *(counted(peer, SIZE, slower * cpu[peer]) for peer in peers), loop=0.04 * slower, **facts)
+
+
+def ratios(found: Results) -> dict[str, tuple[str, bool | None, str]]:
+    return {row.target: (row.measured, row.met, row.run) for row in speed.rows(found)}
+
+
+def test_a_word_count_alone_on_a_slower_machine_changes_no_ratio() -> None:
+    """The last run of all peers is shown, and says so, on whatever machine a part is measured later."""
+    full = words_of(1, "Penstock", "mapInArrow", "Bytewax", "PyFlink")
+    alone = words_of(2, "Penstock", slower=2)
+    before, after = merged([full]), merged([full, alone])
+    assert ratios(after) == ratios(before)
+    row = row_of(after, "Bytewax")
+    assert (row.measured, row.verdict, row.run) == ("4× (1,250,000 : 312,000)", "met", "2026-01-01 10:00 UTC")
+    assert "| met | equal | 2026-01-01 10:00 |" in tables.target_table([row])
+    assert headlines.text(after) == headlines.text(before)
+    assert speed.word_count(after) == speed.word_count(before)
+    assert "| 2026-01-02 10:00 | word count | running sums | Penstock | 5,000,000 | 8 s |" in tables.newer(after)
+    assert tables.newer(before) == ""
+
+
+def test_peers_that_the_last_run_has_are_compared_in_it() -> None:
+    """`mapInArrow` belongs to the step of Penstock's word count: both are new; Bytewax is in the older run only."""
+    full = words_of(1, "Penstock", "mapInArrow", "Bytewax")
+    alone = words_of(2, "Penstock", "mapInArrow", slower=2)
+    found = merged([full, alone])
+    assert [row_of(found, peer).run[:10] for peer in ("mapInArrow", "Bytewax")] == ["2026-01-02", "2026-01-01"]
+    assert row_of(found, "mapInArrow").measured == "1.25× (625,000 : 500,000)"
+
+
+def test_two_machines_are_never_divided() -> None:
+    ours, theirs = words_of(1, "Penstock"), words_of(2, "Bytewax", slower=2)
+    for runs in ([ours, theirs], [theirs, ours]):
+        row = row_of(merged(runs), "Bytewax")
+        assert (row.measured, row.verdict, row.run) == ("not measured in one run yet", "not measured", "")
+    assert row_of(merged([ours]), "Bytewax").measured == ""
+    flink = run(2, line("hash", 1_000_000, FLINK, seconds=[1], checksum_equal=True))
+    apart = merged([run(1, line("hash", 1_000_000, "Penstock", seconds=[0.05])), flink])
+    assert row_of(apart, f"≥ 10× faster than {FLINK}").measured == "not measured in one run yet"
+    assert "not measured in one run yet" in headlines.text(apart)
+
+
+def test_no_target_is_met_by_figures_of_two_runs() -> None:
+    """Every figure of the committed results in a run of its own: what compares two of them has nothing to say."""
+    lines = [{**dict(zip(KEY, key, strict=True)), **row} for key, row in load().rows.items()]
+    alone = [Run(f"{number:04}", f"{number:04}", rows=gather([each])) for number, each in enumerate(lines)]
+    found = tables.targets_of(Results(tuple(alone)))
+    compared = [row for row in found if "×" in row.measured or " %" in row.measured]
+    assert compared == []
+    assert sum(row.measured == "not measured in one run yet" for row in found) > 15
+
+
+def test_the_calibration_loop_is_shown_for_each_machine() -> None:
+    found = merged([words_of(1, "Penstock", "Bytewax"), words_of(2, "Penstock", slower=2.05)])
+    first, second = tables.list_of_runs(found).splitlines()
+    assert "**2026-01-01 10:00**, commit c1: word_count, engines. machine 1" in first
+    assert "machine speed: calibration loop 40 ms." in first
+    assert "machine speed: calibration loop 82 ms." in second
+    assert first in report.section(found)
+    assert "calibration loop 82 ms; shown: calibration loop 40 ms" in tables.newer(found)
+    assert tables.loop([0.04, 0.043, 0.041]) == "calibration loop 41 ms (40 to 43 ms)"
+    assert 0 < calibration.seconds() < 10
+
+
+def test_a_run_of_all_peers_takes_the_place_of_what_was_there() -> None:
+    peers = ("Penstock", "mapInArrow", "Bytewax")
+    planner = run(1, line("hash", 1, "Penstock", seconds=[1]))
+    old, alone, new = words_of(2, *peers), words_of(3, "Penstock"), words_of(4, *peers, slower=2)
+    assert merged([planner, old, alone]).runs == (planner, old, alone)
+    assert merged([new, alone, old, planner, old]).runs == (planner, new)
+    both = run(1, line("hash", 1, "Penstock", seconds=[1]), *(counted(peer, SIZE, 4) for peer in peers))
+    kept = merged([both, new]).runs[0]
+    assert list(kept.rows) == [("hash", "layered_dag", 1, "Penstock")]
+
+
+def test_a_run_of_small_sizes_does_not_show_instead_of_a_whole_one() -> None:
+    whole, small = (
+        words_of(1, "Penstock", "Bytewax"),
+        run(2, counted("Penstock", 9, 1), counted("Bytewax", 9, 1), largest=9),
     )
-    after = store.updated(
-        before, Results({"date": "2"}, {"b": {"x": 1}}, gather([line("hash", 2, FLINK, seconds=[3])]))
-    )
-    assert (after.machine, after.steps) == ({"date": "2"}, {"a": {}, "b": {"x": 1}})
-    assert [row["median"] for row in after.rows.values()] == [1, 3]
+    assert merged([whole, small]).shown == {("word_count", "engines"): whole}
+
+
+def test_a_ratio_is_the_median_over_pairs_of_rounds() -> None:
+    rows = gather([line("hash", 1, FLINK, seconds=[8, 9, 100]), line("hash", 1, "Penstock", seconds=[1, 2])])
+    theirs, ours = rows.values()
+    assert store.ratio(theirs, ours) == 8.5
+    assert store.ratio({"median": 6}, {"median": 3}) == 2
+
+
+def test_a_choice_of_steps_names_the_peers_that_it_lacks() -> None:
+    assert steps.without_peers(["word_count", "engines", "chain"]) == {}
+    assert steps.without_peers(["word_count"]) == {("word_count", "engines"): ["engines"]}
+    assert {step for group in steps.PEERS for step in group} <= steps.STEPS.keys()
+
+
+def test_a_run_has_one_name_for_all_its_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def benches(name: str, folder: Path) -> str:
+        peer = {"word_count": "Penstock", "engines": "Bytewax"}[name]
+        (folder / f"{name}.jsonl").write_text(json.dumps(counted(peer, SIZE, 4)) + "\n")
+        return "passed"
+
+    monkeypatch.setattr(bench, "RAW", tmp_path)
+    monkeypatch.setattr(bench, "pytest", benches)
+    assert bench.measure(["word_count", "engines"]) == ["passed", "passed"]
+    (found,) = merged(store.read_raw(tmp_path)).runs
+    assert {row["step"] for row in found.rows.values()} == {"word_count", "engines"}
+    assert found.id.endswith(found.commit)
+    assert found.machine["processor"]
+    assert all(len(step["calibration"]) == 2 for step in found.steps.values())
+    assert row_of(Results((found,)), "Bytewax").measured.startswith("1×")
 
 
 def test_figures_survive_being_saved(tmp_path: Path) -> None:
-    found = Results(
-        {"date": "2026-01-01"}, {"api": {"ended": "passed"}}, gather([line("hash", 10, FLINK, seconds=[0.123456])])
-    )
+    lines = [line("hash", 10, FLINK, seconds=[0.123456]), line("hash", 10, "Penstock", seconds=[1, 2], note="x")]
+    found = merged([run(1, *lines, note="a note"), words_of(2, "Penstock", largest=7)])
     save(found, tmp_path / "results.json")
     assert load(tmp_path / "results.json") == found
     assert found.seconds("hash", "layered_dag", 10, FLINK) == 0.123
-    assert list(found.rows) == [("hash", "layered_dag", 10, FLINK)]
-    assert len(KEY) == 4
+    assert list(found.runs[0].rows) == [("hash", "layered_dag", 10, FLINK), ("hash", "layered_dag", 10, "Penstock")]
 
 
 def test_lines_about_one_thing_add_up() -> None:
     found = made(line("build", 10, "Penstock", seconds=[1]), line("build", 10, "Penstock", seconds=None, peak_bytes=7))
-    assert found.find("build", "layered_dag", 10) == {"median": 1, "rounds": 1, "peak_bytes": 7}
+    assert found.find("build", "layered_dag", 10) == {
+        "median": 1, "rounds": 1, "peak_bytes": 7, "step": "planner",
+    }  # fmt: skip
 
 
 def test_plots_are_small(tmp_path: Path) -> None:
