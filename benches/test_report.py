@@ -187,6 +187,15 @@ def test_no_target_is_met_by_figures_of_two_runs() -> None:
     assert sum(row.measured == "not measured in one run yet" for row in found) > 15
 
 
+def test_what_stands_beside_each_other_is_of_peers() -> None:
+    """Tables and plots have a line per phase and shape."""
+    groups: dict[tuple[str, str], set[tuple[str, ...]]] = {}
+    for (phase, shape, *_), row in load().rows.items():
+        groups.setdefault((phase, shape), set()).add(steps.peers(row["step"]))
+    assert len(groups) > 50
+    assert [place for place, found in groups.items() if len(found) > 1] == []
+
+
 def test_the_calibration_loop_is_shown_for_each_machine() -> None:
     found = merged([words_of(1, "Penstock", "Bytewax"), words_of(2, "Penstock", slower=2.05)])
     first, second = tables.list_of_runs(found).splitlines()

@@ -36,10 +36,6 @@ def word_count(workers: int = 2) -> Callable[[str, str], Any]:
         def build(self, step_id: str, worker_index: int, worker_count: int) -> Partition:
             return Partition(self.folder)
 
-    def add(total: int | None, number: int) -> tuple[int, int]:
-        total = (total or 0) + number
-        return total, total
-
     def job(data: str, folder: str) -> None:
         flow = Dataflow("word_count")
         lines = op.input("lines", flow, DirSource(Path(data), batch_size=1000))
@@ -50,3 +46,9 @@ def word_count(workers: int = 2) -> Callable[[str, str], Any]:
         cli_main(flow, workers_per_process=workers)
 
     return job
+
+
+def add(total: int | None, number: int) -> tuple[int, int]:
+    """The next sum, as state and as output."""
+    total = (total or 0) + number
+    return total, total

@@ -12,8 +12,8 @@ from functions import Sink, pair, split, word_of
 
 def word_count(parallelism: int = 2, settings: dict[str, str] | None = None) -> Callable[[str, str], Any]:
     """The job, in a cluster inside this process's JVM."""
-    from pyflink.common import Configuration, Types, WatermarkStrategy
-    from pyflink.datastream import FilterFunction, RuntimeExecutionMode, StreamExecutionEnvironment
+    from pyflink.common import Types, WatermarkStrategy
+    from pyflink.datastream import FilterFunction
     from pyflink.datastream.connectors.file_system import FileSource, StreamFormat
 
     class Swallow(FilterFunction):
@@ -30,14 +30,7 @@ def word_count(parallelism: int = 2, settings: dict[str, str] | None = None) -> 
             self.sink.close()
 
     def job(data: str, folder: str) -> None:
-        configuration = Configuration()
-        for key, value in (settings or {}).items():
-            configuration.set_string(key, value)
-        env = StreamExecutionEnvironment.get_execution_environment(configuration)
-        env.set_runtime_mode(RuntimeExecutionMode.STREAMING)
-        env.set_parallelism(parallelism)
-        env.set_python_executable(sys.executable)
-        env.add_python_file(str(Path(__file__).parent))
+        env = environment(parallelism, settings or {})
         source = FileSource.for_record_stream_format(StreamFormat.text_line_format(), data).build()
         (
             env.from_source(source, WatermarkStrategy.no_watermarks(), "lines")
@@ -51,3 +44,19 @@ def word_count(parallelism: int = 2, settings: dict[str, str] | None = None) -> 
         env.execute("word count")
 
     return job
+
+
+def environment(parallelism: int, settings: dict[str, str]) -> Any:
+    """Flink's, in streaming mode, with the modules of this folder."""
+    from pyflink.common import Configuration
+    from pyflink.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+
+    configuration = Configuration()
+    for key, value in settings.items():
+        configuration.set_string(key, value)
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env.set_runtime_mode(RuntimeExecutionMode.STREAMING)
+    env.set_parallelism(parallelism)
+    env.set_python_executable(sys.executable)
+    env.add_python_file(str(Path(__file__).parent))
+    return env
