@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 import speed
 import targets
 from results import Key, Results, Row, Run
-from steps import peers
 
 PLANNERS = ("Penstock", *targets.FLINKS, "Python")
 PEERS = (*PLANNERS, targets.PROFILED, "rustworkx", "networkx", "Rust", "NumPy", "memcpy", *speed.PEERS)
@@ -147,20 +146,22 @@ def phase_table(found: Results, phase: str, timed: Iterable[Key]) -> str:
 
 def newer(found: Results) -> str:
     """What was measured again without its peers, after the run that is shown."""
-    rows = []
-    for run in found.runs:
-        for key, row in run.rows.items():
-            shown = found.shown[peers(row["step"])]
-            if run.id > shown.id and row.get("median"):
-                speeds = f"{speed_of(run)}; shown: {speed_of(shown)}"
-                rows.append(
-                    (named(run.started), key[0], key[1], key[3], f"{key[2]:,}", targets.time(row["median"]), speeds)
-                )
-    if not rows:
-        return ""
     told = "Later runs that lack a peer, or have smaller sizes only. Nothing here is divided by what stands above."
-    head = ("run", "phase", "shape", "who", "size", "time", "machine speed")
-    return f"## Measured again without peers\n\n{told}\n\n{table(head, rows)}"
+    parts = [part for run in found.runs for group, shown in found.shown.items() if (part := again(run, group, shown))]
+    return "\n\n".join(["## Measured again without peers", told, *parts]) if parts else ""
+
+
+def again(run: Run, group: Iterable[str], shown: Run) -> str:
+    """What a run after the one that is shown has of some peers."""
+    rows = [
+        (phase, shape, peer, f"{size:,}", targets.time(row["median"]))
+        for (phase, shape, size, peer), row in sorted(run.of(group).items())
+        if row.get("median")
+    ]
+    if run.id <= shown.id or not rows:
+        return ""
+    told = f"{named(run.started)}, {speed_of(run)}; shown above: {named(shown.started)}, {speed_of(shown)}."
+    return f"{told}\n\n{table(('phase', 'shape', 'who', 'size', 'time'), rows, numbers=2)}"
 
 
 def steps_of(found: Results) -> str:
