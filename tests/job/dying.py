@@ -25,7 +25,7 @@ from penstock.runtime.operators import (
     SumAggregator,
     WindowOperator,
 )
-from penstock.runtime.windows import ApplyWindow, EventTimeTrigger, TumblingWindows
+from penstock.runtime.windows import ApplyWindow, EventTimeTrigger, TumblingEventTimeWindows
 from tests.job.programs import Program
 
 RECORDS = 1200
@@ -174,7 +174,7 @@ def mortal(folder: Path, marker: Path, place: str = "", dies: Callable[[int, str
     program.add(StreamSink(TextSink(str(folder / "left"))), keyed, p=2, name="left")
     program.add(StreamSink(function("sink")), keyed, p=2, name="sink")
     apply = ApplyWindow(function("window"))
-    window = WindowOperator(TumblingWindows(size=100), EventTimeTrigger(), None, apply).keyed_by(key)
+    window = WindowOperator(TumblingEventTimeWindows(100), EventTimeTrigger(), None, apply).keyed_by(key)
     windows = program.add(window, pairs, p=3, partitioner="HASH", spec=key, name="window")
     program.add(StreamSink(TextSink(str(folder / "right"))), windows, name="right")
     rules = program.source(range(20), name="rules")

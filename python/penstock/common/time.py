@@ -83,7 +83,11 @@ class Duration:
         return Duration(days * 86_400_000)
 
 
-def milliseconds_of(span: Time | Duration | int, call: str, what: str) -> int:
+Span = Time | Duration | int
+"""A span of time as the API takes it; a number is milliseconds."""
+
+
+def milliseconds_of(span: Span, call: str, what: str) -> int:
     """The length of a span in milliseconds; a bare int is milliseconds.
 
     Raises:

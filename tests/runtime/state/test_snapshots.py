@@ -84,10 +84,10 @@ def windowed(assigner, trigger=None, evictor=None, function=None):
 
 OPERATORS = {
     "all kinds of state": KeyedProcessOperator(Everything(), keyed=KEY),
-    "tumbling": windowed(w.TumblingWindows(size=10)),
-    "sliding, reduced": windowed(w.SlidingWindows(size=10, slide=4), function=w.ReduceWindow(max)),
-    "sessions": windowed(w.SessionWindows(gap=4)),
-    "sessions, continuous": windowed(w.SessionWindows(gap=4), w.ContinuousEventTimeTrigger(7)),
+    "tumbling": windowed(w.TumblingEventTimeWindows(10)),
+    "sliding, reduced": windowed(w.SlidingEventTimeWindows(10, 4), function=w.ReduceWindow(max)),
+    "sessions": windowed(w.EventTimeSessionWindows(4)),
+    "sessions, continuous": windowed(w.EventTimeSessionWindows(4), w.ContinuousEventTimeTrigger(7)),
     "counts": windowed(w.GlobalWindows(), w.PurgingTrigger(w.CountTrigger(3)), w.CountEvictor(2)),
     "interval join": IntervalJoin(Pairs(), -3, 4, keyed=KEY, second_keyed=KEY),
 }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import defaultdict
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.common import Types
+from penstock.common import Time, Types
+from penstock.datastream import evictor, window
 from penstock.errors import InvalidProgramError
 from penstock.runtime import windows as w
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
@@ -75,20 +77,20 @@ def brute_force(starts, size, events, lateness):
 @given(EVENTS, st.integers(1, 25), st.integers(-20, 20), st.integers(0, 15))
 def test_tumbling_windows(events, size, offset, lateness):
     starts = range(offset - 100 * size, offset + 100 * size, size)
-    assigner = w.TumblingWindows(size=size, offset=offset)
+    assigner = w.TumblingEventTimeWindows(size, offset)
     assert run(assigner, events, lateness) == brute_force(starts, size, events, lateness)
 
 
 @given(EVENTS, st.integers(1, 25), st.integers(1, 25), st.integers(0, 15))
 def test_sliding_windows(events, size, slide, lateness):
     starts = range(-100 * slide, 100 * slide, slide)
-    assigner = w.SlidingWindows(size=size, slide=slide)
+    assigner = w.SlidingEventTimeWindows(size, slide)
     assert run(assigner, events, lateness) == brute_force(starts, size, events, lateness)
 
 
 @given(EVENTS, st.integers(1, 15), st.integers(0, 15))
 def test_session_windows(events, gap, lateness):
-    assert run(w.SessionWindows(gap=gap), events, lateness) == sessions(lambda event: gap, events, lateness)
+    assert run(w.EventTimeSessionWindows(gap), events, lateness) == sessions(lambda event: gap, events, lateness)
 
 
 @given(EVENTS, st.integers(1, 15))
@@ -96,7 +98,7 @@ def test_dynamic_sessions_never_lose_an_element(events, most):
     def gap_of(event):
         return 1 + abs(event[1]) % most
 
-    found = run(w.DynamicSessionWindows(gap_of=gap_of), events)
+    found = run(w.DynamicEventTimeSessionWindows(gap_of), events)
     assert found == sessions(gap_of, events, 0)
 
 
@@ -133,7 +135,7 @@ def sessions(gap_of, events, lateness):
 
 @given(EVENTS, st.integers(1, 20))
 def test_reductions_are_those_of_the_elements(events, size):
-    assigner = w.TumblingWindows(size=size)
+    assigner = w.TumblingEventTimeWindows(size)
     reduce = w.ReduceWindow(lambda one, other: (one[0], one[1] + other[1]))
     whole, _ = run(assigner, events)
     reduced, _ = run(assigner, events, function=reduce)
@@ -143,7 +145,7 @@ def test_reductions_are_those_of_the_elements(events, size):
 
 def test_windows_by_the_clock():
     operator = WindowOperator(
-        w.TumblingWindows(False, size=10), w.ProcessingTimeTrigger(), None, w.ApplyWindow(Show()), keyed=KEY
+        w.TumblingProcessingTimeWindows(10), w.ProcessingTimeTrigger(), None, w.ApplyWindow(Show()), keyed=KEY
     )
     alone = Alone(operator, clock=12)
     alone.take(("a", 1))
@@ -158,11 +160,60 @@ def test_windows_by_the_clock():
 
 
 def test_an_element_without_timestamp_is_refused():
-    operator = WindowOperator(w.TumblingWindows(size=10), w.EventTimeTrigger(), None, w.ApplyWindow(Show()), keyed=KEY)
+    operator = WindowOperator(
+        w.TumblingEventTimeWindows(10), w.EventTimeTrigger(), None, w.ApplyWindow(Show()), keyed=KEY
+    )
     with pytest.raises(OperatorFailure) as caught:
         Alone(operator).take(("a", 1))
     assert isinstance(caught.value.__cause__, InvalidProgramError)
     assert caught.value.__cause__.flink_class == "java.lang.RuntimeException"
+
+
+class Apart(w.WindowAssigner):
+    """An assigner of one's own, of an ordinary class: sessions, or windows that stay apart."""
+
+    def __init__(self, size, merging):
+        self.size = size
+        self.merging = merging
+
+    def assign_windows(self, element, timestamp, context):
+        return [w.TimeWindow(timestamp, timestamp + self.size)]
+
+
+@given(EVENTS, st.integers(1, 15))
+def test_an_assigner_of_ones_own_can_make_sessions(events, size):
+    assert run(Apart(size, merging=True), events) == sessions(lambda event: size, events, 0)
+
+
+@given(EVENTS, st.integers(1, 15))
+def test_windows_of_an_assigner_of_ones_own_stay_apart_unless_it_says_so(events, size):
+    steps, _ = run(Apart(size, merging=False), events)
+    assert all(end - start == size for step in steps for _, start, end, _ in step)
+
+
+DESCRIPTIONS = [
+    w.TumblingProcessingTimeWindows.of(Time.seconds(5)),
+    w.SlidingEventTimeWindows.of(10, 5),
+    w.EventTimeSessionWindows.with_gap(3),
+    w.ProcessingTimeSessionWindows.with_dynamic_gap(len),
+    w.GlobalWindows.create(),
+    w.PurgingTrigger.of(w.CountTrigger.of(3)),
+    w.ContinuousEventTimeTrigger.of(Time.seconds(1)),
+    w.DeltaTrigger.of(1.5, max),
+    w.CountEvictor.of(3),
+    w.TimeEvictor.of(Time.seconds(1)),
+    w.DeltaEvictor.of(1.5, max),
+]
+
+
+@pytest.mark.parametrize("description", DESCRIPTIONS, ids=lambda description: type(description).__name__)
+def test_what_a_program_says_is_what_travels(description):
+    data = pickle.dumps(description)
+    assert b"penstock.runtime.windows" in data
+    assert b"penstock.datastream" not in data
+    assert pickle.loads(data) == description
+    given = getattr(window, type(description).__name__, None) or getattr(evictor, type(description).__name__)
+    assert given is type(description)
 
 
 class Longest:
@@ -191,7 +242,7 @@ class Longest:
 )
 @pytest.mark.parametrize(
     ("assigner", "windows"),
-    [(w.TumblingWindows(size=10_000, offset=0), 1), (w.SlidingWindows(size=10_000, slide=2_500), 4)],
+    [(w.TumblingEventTimeWindows(10_000), 1), (w.SlidingEventTimeWindows(10_000, 2_500), 4)],
     ids=["tumbling", "sliding"],
 )
 def test_a_window_that_reduces_holds_one_value(make, then, assigner, windows):
@@ -200,8 +251,8 @@ def test_a_window_that_reduces_holds_one_value(make, then, assigner, windows):
 
 
 def test_sessions_that_reduce_hold_one_value():
-    assert held(w.SessionWindows(gap=20), w.ReduceWindow(max)) == 1
-    assert held(w.SessionWindows(gap=20), w.AggregateWindow(Longest())) == 1
+    assert held(w.EventTimeSessionWindows(20), w.ReduceWindow(max)) == 1
+    assert held(w.EventTimeSessionWindows(20), w.AggregateWindow(Longest())) == 1
 
 
 def held(assigner, function):

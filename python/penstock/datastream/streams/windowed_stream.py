@@ -159,9 +159,9 @@ class WindowedStream:
 
     def _operator(self, applied: Applied) -> operators.WindowOperator:
         return operators.WindowOperator(
-            self._assigner.runtime(),
-            self._trigger.runtime(),
-            None if self._evictor is None else self._evictor.runtime(),
+            self._assigner,
+            self._trigger,
+            self._evictor,
             applied.function,
             self._lateness,
             None if self._late is None else self._late.tag_id,

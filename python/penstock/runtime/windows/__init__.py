@@ -1,18 +1,22 @@
 """Windows: which ones an element belongs to, when they fire, what stays in them, and what is applied to them.
 
 Everything here is plain frozen data that travels with a program; what runs is :mod:`penstock.runtime.operators.window`.
+Users find assigners and triggers in :mod:`penstock.datastream.window`, evictors in :mod:`penstock.datastream.evictor`.
 """
 
 from __future__ import annotations
 
 from penstock.runtime.windows.assigners import (
     AssignerContext,
-    DynamicSessionWindows,
+    DynamicEventTimeSessionWindows,
+    DynamicProcessingTimeSessionWindows,
+    EventTimeSessionWindows,
     GlobalWindows,
-    SessionWindows,
-    SlidingWindows,
-    TumblingWindows,
-    UserWindows,
+    ProcessingTimeSessionWindows,
+    SlidingEventTimeWindows,
+    SlidingProcessingTimeWindows,
+    TumblingEventTimeWindows,
+    TumblingProcessingTimeWindows,
     WindowAssigner,
 )
 from penstock.runtime.windows.evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor
@@ -28,6 +32,7 @@ from penstock.runtime.windows.functions import (
     WindowFunction,
 )
 from penstock.runtime.windows.time_window import GlobalWindow, TimeWindow
+from penstock.runtime.windows.trigger import Trigger, TriggerContext, TriggerResult
 from penstock.runtime.windows.triggers import (
     ContinuousEventTimeTrigger,
     ContinuousProcessingTimeTrigger,
@@ -37,9 +42,6 @@ from penstock.runtime.windows.triggers import (
     NeverTrigger,
     ProcessingTimeTrigger,
     PurgingTrigger,
-    Trigger,
-    TriggerContext,
-    TriggerResult,
 )
 
 __all__ = [
@@ -53,7 +55,9 @@ __all__ = [
     "CountTrigger",
     "DeltaEvictor",
     "DeltaTrigger",
-    "DynamicSessionWindows",
+    "DynamicEventTimeSessionWindows",
+    "DynamicProcessingTimeSessionWindows",
+    "EventTimeSessionWindows",
     "EventTimeTrigger",
     "Evictor",
     "FoldWindow",
@@ -61,11 +65,12 @@ __all__ = [
     "GlobalWindows",
     "NeverTrigger",
     "ProcessWindow",
+    "ProcessingTimeSessionWindows",
     "ProcessingTimeTrigger",
     "PurgingTrigger",
     "ReduceWindow",
-    "SessionWindows",
-    "SlidingWindows",
+    "SlidingEventTimeWindows",
+    "SlidingProcessingTimeWindows",
     "Tagged",
     "TaggedKey",
     "TimeEvictor",
@@ -73,8 +78,8 @@ __all__ = [
     "Trigger",
     "TriggerContext",
     "TriggerResult",
-    "TumblingWindows",
-    "UserWindows",
+    "TumblingEventTimeWindows",
+    "TumblingProcessingTimeWindows",
     "WindowAssigner",
     "WindowFunction",
 ]

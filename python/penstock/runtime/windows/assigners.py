@@ -1,23 +1,34 @@
 """Assigners: which windows an element belongs to.
 
-Sources of the semantics: ``TumblingEventTimeWindows``, ``SlidingEventTimeWindows``, ``EventTimeSessionWindows``, their
-siblings by the clock, and ``GlobalWindows`` (Flink 1.11), but for window starts below the offset: see
-:meth:`TimeWindow.get_window_start_with_offset`.
+Each is plain frozen data under PyFlink's name: it names itself in a plan, travels with the program, and makes in each
+subtask the function that assigns. Sizes are given as Time, Duration or milliseconds, and kept in milliseconds.
+
+Sources of names, refusals and semantics: ``TumblingEventTimeWindows``, ``SlidingEventTimeWindows``,
+``EventTimeSessionWindows``, their siblings by the clock, and ``GlobalWindows`` (Flink 1.11), but for window starts
+below the offset: see :meth:`TimeWindow.get_window_start_with_offset`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
+from penstock.common import checks
+from penstock.common.time import Span, milliseconds_of
 from penstock.errors import InvalidProgramError
 from penstock.runtime.state.timers import Clock
 from penstock.runtime.usercode.binding import bind
 from penstock.runtime.windows.time_window import GLOBAL, TimeWindow
+from penstock.runtime.windows.trigger import Trigger
+from penstock.runtime.windows.triggers import EventTimeTrigger, NeverTrigger, ProcessingTimeTrigger
 
 Assign = Callable[[Any, "int | None"], Collection[Any]]
 """The windows of (element, timestamp)."""
+
+_Tumbling = TypeVar("_Tumbling", bound="_TumblingWindows")
+_Sliding = TypeVar("_Sliding", bound="_SlidingWindows")
+_Sessions = TypeVar("_Sessions", bound="_SessionWindows")
 
 
 class AssignerContext:
@@ -35,22 +46,55 @@ class AssignerContext:
         return self._clock.now()
 
 
-@dataclass(frozen=True)
 class WindowAssigner:
-    """Base of the assigners.
+    """Base of the assigners. One of a program's own overrides ``assign_windows``.
 
     Attributes:
-        event_time: whether timestamps decide, and lateness counts.
-        merging: whether windows that touch become one.
+        event_time: whether timestamps decide, and lateness counts; otherwise the clock decides.
+        merging: whether windows that touch become one (sessions).
         constant: the windows of every element, where they are the same for all.
     """
 
-    event_time: bool = True
+    event_time: ClassVar[bool] = True
     merging: ClassVar[bool] = False
     constant: ClassVar[Collection[Any] | None] = None
 
+    def default_trigger(self) -> Trigger:
+        """The trigger of windows without one of their own."""
+        return EventTimeTrigger() if self.event_time else ProcessingTimeTrigger()
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[Any]:
+        """In an assigner of one's own: the windows of an element.
+
+        Args:
+            element: the record.
+            timestamp: its time in milliseconds.
+            context: knows the clock: an :class:`AssignerContext`.
+        """
+        raise NotImplementedError(f"{type(self).__name__}.assign_windows")
+
     def bind(self, clock: Clock) -> Assign:
         """The function that assigns, in one subtask."""
+        assign: Callable[..., Collection[Any]] = self.assign_windows
+        context = AssignerContext(clock)
+        return lambda value, timestamp: assign(value, timestamp, context)
+
+    def arguments(self) -> tuple[int, ...]:
+        """What stands in brackets in Flink's text form."""
+        return ()
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(str, self.arguments()))})"
+
+
+class _TimeWindows(WindowAssigner):
+    """Base of the assigners that go by an element's time: its timestamp, or the clock."""
+
+    def spread(self) -> Callable[[Any, int], Collection[TimeWindow]]:
+        """The function from an element and its time to its windows."""
+        raise NotImplementedError
+
+    def bind(self, clock: Clock) -> Assign:
         spread = self.spread()
         if self.event_time:
 
@@ -62,10 +106,6 @@ class WindowAssigner:
             return by_timestamp
         return lambda value, timestamp: spread(value, clock.now())
 
-    def spread(self) -> Callable[[Any, int], Collection[TimeWindow]]:
-        """The function from an element and its time to its windows."""
-        raise NotImplementedError
-
 
 def _no_timestamp() -> InvalidProgramError:
     """The text is Flink's but for the names of Python's methods, as programs look for it."""
@@ -76,20 +116,33 @@ def _no_timestamp() -> InvalidProgramError:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class TumblingWindows(WindowAssigner):
-    """Windows of one size, one after the other.
+@dataclass(frozen=True)
+class _TumblingWindows(_TimeWindows):
+    """Windows of one length, one after the other.
 
     Attributes:
-        size: in milliseconds.
-        offset: of the first window's start from the epoch.
+        size_ms: their length.
+        offset_ms: of the first window's start from the epoch.
     """
 
-    size: int
-    offset: int = 0
+    size_ms: int
+    offset_ms: int = 0
+
+    @classmethod
+    def of(cls: type[_Tumbling], size: Span, offset: Span = 0) -> _Tumbling:
+        """Windows of ``size``, aligned to the epoch plus ``offset``; the offset is smaller than the size."""
+        size_ms = milliseconds_of(size, f"{cls.__name__}.of", "size")
+        offset_ms = milliseconds_of(offset, f"{cls.__name__}.of", "offset")
+        if abs(offset_ms) >= size_ms:
+            checks.refuse(
+                f"{cls.__name__}.of({size_ms} ms, offset {offset_ms} ms): the size must be positive and the offset "
+                "smaller than the size.",
+                checks.ILLEGAL_ARGUMENT,
+            )
+        return cls(size_ms, offset_ms)
 
     def spread(self) -> Callable[[Any, int], Collection[TimeWindow]]:
-        size, offset, start_of = self.size, self.offset, TimeWindow.get_window_start_with_offset
+        size, offset, start_of = self.size_ms, self.offset_ms, TimeWindow.get_window_start_with_offset
         last = (TimeWindow(offset, offset + size),)
 
         def assign(value: Any, time: int) -> Collection[TimeWindow]:
@@ -101,23 +154,50 @@ class TumblingWindows(WindowAssigner):
 
         return assign
 
+    def arguments(self) -> tuple[int, ...]:
+        return (self.size_ms,)
 
-@dataclass(frozen=True, kw_only=True)
-class SlidingWindows(WindowAssigner):
-    """Windows of one size that begin at equal distances; none holds what falls between them.
+
+class TumblingEventTimeWindows(_TumblingWindows):
+    """Windows of one length, one after the other, by timestamps."""
+
+
+class TumblingProcessingTimeWindows(_TumblingWindows):
+    """Windows of one length, one after the other, by the clock."""
+
+    event_time = False
+
+
+@dataclass(frozen=True)
+class _SlidingWindows(_TimeWindows):
+    """Windows of one length that begin at equal distances; none holds what falls between them.
 
     Attributes:
-        size: in milliseconds.
-        slide: distance of their starts.
-        offset: of the first window's start from the epoch.
+        size_ms: their length.
+        slide_ms: distance of their starts.
+        offset_ms: of the first window's start from the epoch.
     """
 
-    size: int
-    slide: int
-    offset: int = 0
+    size_ms: int
+    slide_ms: int
+    offset_ms: int = 0
+
+    @classmethod
+    def of(cls: type[_Sliding], size: Span, slide: Span, offset: Span = 0) -> _Sliding:
+        """Windows of ``size`` that start every ``slide``; the offset is smaller than the slide."""
+        call = f"{cls.__name__}.of"
+        size_ms, slide_ms = milliseconds_of(size, call, "size"), milliseconds_of(slide, call, "slide")
+        offset_ms = milliseconds_of(offset, call, "offset")
+        if abs(offset_ms) >= slide_ms or size_ms <= 0:
+            checks.refuse(
+                f"{call}({size_ms} ms, slide {slide_ms} ms, offset {offset_ms} ms): size and slide must be positive "
+                "and the offset smaller than the slide.",
+                checks.ILLEGAL_ARGUMENT,
+            )
+        return cls(size_ms, slide_ms, offset_ms)
 
     def spread(self) -> Callable[[Any, int], Collection[TimeWindow]]:
-        size, slide, offset = self.size, self.slide, self.offset
+        size, slide, offset = self.size_ms, self.slide_ms, self.offset_ms
 
         def assign(value: Any, time: int) -> Collection[TimeWindow]:
             last = TimeWindow.get_window_start_with_offset(time, offset, slide)
@@ -125,33 +205,62 @@ class SlidingWindows(WindowAssigner):
 
         return assign
 
+    def arguments(self) -> tuple[int, ...]:
+        return (self.size_ms, self.slide_ms)
 
-@dataclass(frozen=True, kw_only=True)
-class SessionWindows(WindowAssigner):
+
+class SlidingEventTimeWindows(_SlidingWindows):
+    """Overlapping windows, by timestamps."""
+
+
+class SlidingProcessingTimeWindows(_SlidingWindows):
+    """Overlapping windows, by the clock."""
+
+    event_time = False
+
+
+@dataclass(frozen=True)
+class _SessionWindows(_TimeWindows):
     """Windows that grow together while elements come within a gap.
 
     Attributes:
-        gap: in milliseconds.
+        gap_ms: in milliseconds.
     """
 
-    gap: int
-    merging: ClassVar[bool] = True
+    merging = True
+
+    gap_ms: int
+
+    @classmethod
+    def with_gap(cls: type[_Sessions], size: Span) -> _Sessions:
+        """Sessions that end when nothing comes for ``size``."""
+        gap_ms = milliseconds_of(size, f"{cls.__name__}.with_gap", "gap")
+        if gap_ms <= 0:
+            checks.refuse(
+                f"{cls.__name__}.with_gap({gap_ms} ms): the gap after which a session ends must be positive.",
+                checks.ILLEGAL_ARGUMENT,
+            )
+        return cls(gap_ms)
 
     def spread(self) -> Callable[[Any, int], Collection[TimeWindow]]:
-        gap = self.gap
+        gap = self.gap_ms
         return lambda value, time: (TimeWindow(time, time + gap),)
 
+    def arguments(self) -> tuple[int, ...]:
+        return (self.gap_ms,)
 
-@dataclass(frozen=True, kw_only=True)
-class DynamicSessionWindows(WindowAssigner):
+
+@dataclass(frozen=True)
+class _DynamicSessionWindows(_TimeWindows):
     """Sessions with a gap that each element says.
 
     Attributes:
         gap_of: a callable from element to milliseconds, or an object with ``extract``.
     """
 
+    merging = True
+
     gap_of: Any
-    merging: ClassVar[bool] = True
 
     def spread(self) -> Callable[[Any, int], Collection[TimeWindow]]:
         gap_of = bind(self.gap_of, "extract")
@@ -168,27 +277,50 @@ class DynamicSessionWindows(WindowAssigner):
         return assign
 
 
+class DynamicEventTimeSessionWindows(_DynamicSessionWindows):
+    """Sessions by timestamps with a gap that each element says."""
+
+
+class DynamicProcessingTimeSessionWindows(_DynamicSessionWindows):
+    """Sessions by the clock with a gap that each element says."""
+
+    event_time = False
+
+
+class EventTimeSessionWindows(_SessionWindows):
+    """Sessions by timestamps."""
+
+    @staticmethod
+    def with_dynamic_gap(gap_of: Callable[[Any], int]) -> DynamicEventTimeSessionWindows:
+        """Sessions with a gap in milliseconds that each element says."""
+        return DynamicEventTimeSessionWindows(checks.function(gap_of, "with_dynamic_gap", "extract"))
+
+
+class ProcessingTimeSessionWindows(_SessionWindows):
+    """Sessions by the clock."""
+
+    event_time = False
+
+    @staticmethod
+    def with_dynamic_gap(gap_of: Callable[[Any], int]) -> DynamicProcessingTimeSessionWindows:
+        """Sessions with a gap in milliseconds that each element says."""
+        return DynamicProcessingTimeSessionWindows(checks.function(gap_of, "with_dynamic_gap", "extract"))
+
+
 @dataclass(frozen=True)
 class GlobalWindows(WindowAssigner):
-    """Assigns every element to the same, never ending window. Nothing is ever late in it."""
+    """One never ending window for everything; only a trigger of one's own makes it fire. Nothing is ever late in it."""
 
-    event_time: bool = False
-    constant: ClassVar[Collection[Any] | None] = GLOBAL
+    event_time = False
+    constant = GLOBAL
+
+    @staticmethod
+    def create() -> GlobalWindows:
+        """The assigner."""
+        return GlobalWindows()
+
+    def default_trigger(self) -> Trigger:
+        return NeverTrigger()
 
     def bind(self, clock: Clock) -> Assign:
         return lambda value, timestamp: GLOBAL
-
-
-@dataclass(frozen=True, kw_only=True)
-class UserWindows(WindowAssigner):
-    """A program's own assigner.
-
-    Attributes:
-        assigner: an object with ``assign_windows(element, timestamp, context)``.
-    """
-
-    assigner: Any
-
-    def bind(self, clock: Clock) -> Assign:
-        assign, context = self.assigner.assign_windows, AssignerContext(clock)
-        return lambda value, timestamp: assign(value, timestamp, context)
