@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 import pytest
 
 from penstock.common import Configuration, JobExecutionResult, OutputTag, Types
-from penstock.datastream import CheckpointingMode, StreamExecutionEnvironment
+from penstock.datastream import CheckpointingMode, ProcessAllWindowFunction, StreamExecutionEnvironment
 from penstock.datastream.environment import executors as executor_module
 from penstock.errors import ConfigurationError, InvalidProgramError, PlanError
 
@@ -195,3 +196,16 @@ def test_long_runs_of_partitioners_and_unions_need_no_stack(env: StreamExecution
     stream.print()
     united.print()
     assert len(env.get_stream_graph().edges) == 5_002
+
+
+def test_windows_over_a_whole_stream_name_the_place_of_their_call(env: StreamExecutionEnvironment) -> None:
+    windows = env.from_collection([(1, 2)]).count_window_all(3)
+    assert windows.reduce(max).get_name().endswith(", AllWindowedStream.reduce(AllWindowedStream.java:240))")
+    place = "test_windows_over_a_whole_stream_name_the_place_of_their_call(test_streams.py:"
+    line = sys._getframe().f_lineno + 1
+    assert windows.process(Shown()).get_name().endswith(f", AllWindowedStream.{place}{line}))")
+
+
+class Shown(ProcessAllWindowFunction):
+    def process(self, context, elements):
+        return elements

@@ -234,14 +234,20 @@ def one_key(stream_type: TypeInformation | None, selector: Any, call: str) -> Ca
     )
 
 
-def aggregated_field(stream_type: TypeInformation | None, field: Any, call: str) -> Field:
+def aggregated_field(stream_type: TypeInformation | None, field: Any, call: str, *, numeric: bool) -> Field:
     """The field that sum, min, max, min_by, max_by work on, as the runtime takes it.
+
+    Args:
+        stream_type: declared type of the records.
+        field: position or name.
+        call: API method, for messages.
+        numeric: whether the field must be a number.
 
     Returns:
         A position where the type is declared (0 for the value itself of a scalar stream), else the field as given.
 
     Raises:
-        InvalidProgramError: no such field, or not a number where ``call`` is ``sum``.
+        InvalidProgramError: no such field, or it is not a number and has to be.
     """
     if not _is_field(field):
         checks.refuse(f"{call}() was given {field!r}; a position (int) or a field name (str) is needed.")
@@ -249,22 +255,27 @@ def aggregated_field(stream_type: TypeInformation | None, field: Any, call: str)
         _check_not_negative([field])
         return field
     assert stream_type is not None
+    position, field_type = _aggregated(stream_type, field, call)
+    if numeric:
+        _check_addable(field_type, stream_type, field, call)
+    return position
+
+
+def _aggregated(stream_type: TypeInformation, field: Any, call: str) -> tuple[int, TypeInformation]:
+    """Position and type of a field of a declared type; 0 and the type itself where it is a single value."""
     if isinstance(stream_type, TupleTypeInfo | RowTypeInfo):
         position = field if isinstance(field, int) else _position_by_name(stream_type, field)
         if position is None or not 0 <= position < len(stream_type.field_types):
             _no_field(
                 stream_type, field, call, f"it has the fields {list(stream_type.field_names)} (or positions from 0)"
             )
-        _check_addable(stream_type.field_types[position], stream_type, field, call)
-        return position
+        return position, stream_type.field_types[position]
     if isinstance(stream_type, BasicTypeInfo):
         if field not in (0, "0", "*"):
             _no_field(stream_type, field, call, "a single value has only position 0, which is the value itself")
-        _check_addable(stream_type, stream_type, field, call)
-        return 0
+        return 0, stream_type
     if isinstance(stream_type, ArrayTypeInfo) and isinstance(field, int):
-        _check_addable(stream_type.element_type, stream_type, field, call)
-        return field
+        return field, stream_type.element_type
     return _no_field(stream_type, field, call, "only tuples, rows, arrays and single values can be aggregated by field")
 
 
@@ -275,11 +286,11 @@ def _no_field(stream_type: TypeInformation, field: Any, call: str, because: str)
 
 
 def _check_addable(field_type: TypeInformation, stream_type: TypeInformation, field: Any, call: str) -> None:
-    if call != "sum" or not checks.declared(field_type):
+    if not checks.declared(field_type):
         return
     if not isinstance(field_type, BasicTypeInfo) or field_type.basic_type not in NUMERIC:
         checks.refuse(
-            f"sum({field!r}) on a stream of {stream_type}: the field is of type {field_type}, which cannot be added "
+            f"{call}({field!r}) on a stream of {stream_type}: the field is of type {field_type}, which cannot be added "
             "up. Sum a field of type BYTE, SHORT, INT, LONG, FLOAT or DOUBLE, or use reduce().",
             checks.RUNTIME_EXCEPTION,
         )

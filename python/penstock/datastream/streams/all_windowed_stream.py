@@ -6,12 +6,11 @@ Source: Flink 1.11 ``AllWindowedStream``. (In PyFlink the operator has the envir
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import Any
 
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.datastream.functions import KeySelector
+from penstock.datastream.program.call_site import call_site
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream
 from penstock.datastream.streams.windowed_stream import Applied, WindowedStream, by_count
@@ -19,11 +18,6 @@ from penstock.datastream.window import GlobalWindows, WindowAssigner
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state import serializers
 from penstock.runtime.usercode.naming import java_object
-
-# The lines of Flink 1.11.4's own source where its one-argument calls pass on to the others; operator names show them.
-_FLINKS_OWN_LINES = {"reduce": 240, "aggregate": 552, "fold": 952}
-
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 
 
 class NullByteKey(KeySelector):
@@ -60,15 +54,4 @@ class AllWindowedStream(WindowedStream):
         parts = [str(self._assigner), f"{kind}StateDescriptor{{{contents}}}", str(self._trigger)]
         if self._evictor is not None:
             parts.append(str(self._evictor))
-        return f"TriggerWindow({', '.join(parts)}, AllWindowedStream.{_call_site(applied)})"
-
-
-def _call_site(applied: Applied) -> str:
-    """Where the function was applied: the program's line, or Flink's own where Flink passes the call on."""
-    if applied.passes_through:
-        return f"{applied.call}(AllWindowedStream.java:{_FLINKS_OWN_LINES[applied.call]})"
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame = frame.f_back
-    code = frame.f_code
-    return f"{code.co_name}({os.path.basename(code.co_filename)}:{frame.f_lineno})"
+        return f"TriggerWindow({', '.join(parts)}, AllWindowedStream.{applied.passed_on or call_site()})"

@@ -39,7 +39,7 @@ class AsyncDataStream:
             capacity: how many may be under way.
             output_type: type of the results.
         """
-        return _wait("ordered_wait", data_stream, async_function, timeout, capacity, output_type)
+        return _wait("ordered_wait", True, data_stream, async_function, timeout, capacity, output_type)
 
     @staticmethod
     def unordered_wait(
@@ -50,11 +50,17 @@ class AsyncDataStream:
         output_type: TypeInformation | None = None,
     ) -> SingleOutputStreamOperator:
         """Results as they come, between two watermarks; arguments as for :meth:`ordered_wait`."""
-        return _wait("unordered_wait", data_stream, async_function, timeout, capacity, output_type)
+        return _wait("unordered_wait", False, data_stream, async_function, timeout, capacity, output_type)
 
 
 def _wait(
-    call: str, stream: DataStream, func: Any, timeout: Any, capacity: Any, output_type: TypeInformation | None
+    call: str,
+    ordered: bool,
+    stream: DataStream,
+    func: Any,
+    timeout: Any,
+    capacity: Any,
+    output_type: TypeInformation | None,
 ) -> SingleOutputStreamOperator:
     checks.function(func, call, "async_invoke")
     timeout_ms = milliseconds_of(timeout, call, "timeout")
@@ -65,7 +71,7 @@ def _wait(
         program.next_id(),
         stream.transformation,
         "async wait operator",
-        stream._with_key(AsyncWait(func, call == "ordered_wait", timeout_ms, capacity, output_type)),
+        stream._with_key(AsyncWait(func, ordered, timeout_ms, capacity, output_type)),
         output_type,
         program.get_parallelism(),
     )

@@ -130,7 +130,7 @@ class WithWindow:
         windowed.allowed_lateness(self.lateness_ms)
         method, flat = self.joined.method, isinstance(func, FlatJoinFunction)
         function = windows.CoGroupWindow(func, method, flat)
-        return windowed._add(Applied(method, function, ("CoGroupWindowFunction",)), output_type)
+        return windowed._add(Applied(function, ("CoGroupWindowFunction",)), output_type)
 
 
 def _tagged(stream: DataStream, side: int) -> SingleOutputStreamOperator:

@@ -6,7 +6,7 @@ Source: Flink 1.11 ``KeyedStream``; spelling: ``pyflink.datastream.KeyedStream``
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation
@@ -176,14 +176,24 @@ def time_assigner(program: Program, size: Any, slide: Any) -> WindowAssigner:
     return sliding.of(size, slide)
 
 
+_COMPARED: dict[str, tuple[Literal["min", "max"], bool]] = {
+    "min": ("min", False),
+    "max": ("max", False),
+    "min_by": ("min", True),
+    "max_by": ("max", True),
+}
+"""What the aggregations that compare keep, by API method: which value, and whether its whole record."""
+
+
 def aggregator(stream_type: TypeInformation | None, call: str, field: int | str, first: bool = True) -> Any:
     """The runtime aggregator of sum, min, max, min_by or max_by, its field checked against the declared type."""
-    position = keys.aggregated_field(stream_type, field, call)
-    if call == "sum":
+    compared = _COMPARED.get(call)
+    position = keys.aggregated_field(stream_type, field, call, numeric=compared is None)
+    if compared is None:
         return aggregators.SumAggregator(position)
     checks.boolean(first, call, "first")
-    kind = "min" if call.startswith("min") else "max"
-    return aggregators.ComparableAggregator(position, kind, by=call.endswith("_by"), first=first)
+    kind, by = compared
+    return aggregators.ComparableAggregator(position, kind, by=by, first=first)
 
 
 class DataStreamUtils:

@@ -15,6 +15,7 @@ from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.evictor import CountEvictor, Evictor
 from penstock.datastream.functions import is_rich
+from penstock.datastream.program.call_site import CallSite
 from penstock.datastream.streams.keyed_stream import KeyedStream, aggregator
 from penstock.datastream.window import CountTrigger, GlobalWindows, PurgingTrigger, Trigger, WindowAssigner
 from penstock.runtime import operators, windows
@@ -28,29 +29,29 @@ if TYPE_CHECKING:
 W = TypeVar("W", bound="WindowedStream")
 PASS_THROUGH = "PassThroughWindowFunction"
 
+_REDUCE_PASSED_ON = CallSite("reduce", "AllWindowedStream.java", 240)
+_AGGREGATE_PASSED_ON = CallSite("aggregate", "AllWindowedStream.java", 552)
+_FOLD_PASSED_ON = CallSite("fold", "AllWindowedStream.java", 952)
+
 
 @dataclass(frozen=True)
 class Applied:
     """What is applied to windows.
 
     Attributes:
-        call: API method.
         function: what the runtime applies.
         names: class names that stand in the operator's name.
-        state: how the window's contents are kept without an evictor: Reducing, Aggregating or List.
-        state_type: type of what is kept, for Reducing and Aggregating.
+        state: how the window's contents are kept without an evictor: Reducing, Aggregating, Folding or List.
+        state_type: type of what is kept, unless it is a List.
+        passed_on: where ``AllWindowedStream`` of Flink 1.11.4 passes the call on to another method of its own, which
+            takes that for the place of the call in the program and names the operator by it.
     """
 
-    call: str
     function: windows.WindowFunction
     names: tuple[str, ...]
     state: str = "List"
     state_type: TypeInformation | None = None
-
-    @property
-    def passes_through(self) -> bool:
-        """Whether results are emitted as they are, without a window function."""
-        return self.names[-1] == PASS_THROUGH
+    passed_on: CallSite | None = None
 
 
 def count_window(stream: KeyedStream, size: int, slide: int | None) -> WindowedStream:
@@ -193,12 +194,13 @@ class WindowedStream:
         names = (simple_name(reduce_function), _window_function_name(window_function, "reduce"))
         function = windows.ReduceWindow(reduce_function, self._after(window_function))
         kept = self._stream.transformation.output_type
-        return self._add(Applied("reduce", function, names, "Reducing", kept), _typed(output_type, "reduce"))
+        return self._add(Applied(function, names, "Reducing", kept), _typed(output_type, "reduce"))
 
     def _reduced(self, reducer: Any) -> SingleOutputStreamOperator:
         same_type = self._stream.transformation.output_type
         names = (simple_name(reducer), PASS_THROUGH)
-        return self._add(Applied("reduce", windows.ReduceWindow(reducer), names, "Reducing", same_type), same_type)
+        applied = Applied(windows.ReduceWindow(reducer), names, "Reducing", same_type, _REDUCE_PASSED_ON)
+        return self._add(applied, same_type)
 
     def aggregate(
         self,
@@ -218,10 +220,12 @@ class WindowedStream:
         checks.methods(aggregate_function, "aggregate", ("create_accumulator", "add", "get_result"))
         _refuse_rich(aggregate_function, "aggregate")
         checks.type_info(accumulator_type, "aggregate", "accumulator_type")
-        after = PASS_THROUGH if window_function is None else _window_function_name(window_function, "aggregate")
+        after, passed_on = PASS_THROUGH, _AGGREGATE_PASSED_ON
+        if window_function is not None:
+            after, passed_on = _window_function_name(window_function, "aggregate"), None
         names = (simple_name(aggregate_function), after)
         function = windows.AggregateWindow(aggregate_function, self._after(window_function))
-        applied = Applied("aggregate", function, names, "Aggregating", accumulator_type)
+        applied = Applied(function, names, "Aggregating", accumulator_type, passed_on)
         return self._add(applied, _typed(output_type, "aggregate"))
 
     def fold(
@@ -246,7 +250,8 @@ class WindowedStream:
                 checks.UNSUPPORTED_OPERATION,
             )
         names = (simple_name(func), PASS_THROUGH)
-        applied = Applied("fold", windows.FoldWindow(initial_value, func), names, "Folding", output_type)
+        function = windows.FoldWindow(initial_value, func)
+        applied = Applied(function, names, "Folding", output_type, _FOLD_PASSED_ON)
         return self._add(applied, _typed(output_type, "fold"))
 
     def apply(
@@ -254,7 +259,7 @@ class WindowedStream:
     ) -> SingleOutputStreamOperator:
         """Show whole windows to a WindowFunction."""
         names = (_window_function_name(window_function, "apply"),)
-        applied = Applied("apply", windows.ApplyWindow(window_function, self._keyed), names)
+        applied = Applied(windows.ApplyWindow(window_function, self._keyed), names)
         return self._add(applied, _typed(output_type, "apply"))
 
     def process(
@@ -263,7 +268,7 @@ class WindowedStream:
         """Show whole windows to a ProcessWindowFunction."""
         checks.function(process_window_function, "process", "process")
         function = windows.ProcessWindow(process_window_function, self._keyed)
-        applied = Applied("process", function, (simple_name(process_window_function),))
+        applied = Applied(function, (simple_name(process_window_function),))
         return self._add(applied, _typed(output_type, "process"))
 
     def _aggregate(self, call: str, field: int | str, first: bool = True) -> SingleOutputStreamOperator:
