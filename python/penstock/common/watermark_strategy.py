@@ -32,7 +32,7 @@ class WatermarkStrategy:
         bound_ms: with ``bounded``, how late a record may be.
         supplier: with ``generator``, a callable that makes a WatermarkGenerator for each subtask.
         assigner: a TimestampAssigner or a callable (value, record timestamp) → milliseconds; None keeps what records
-        have.
+            have.
         idle_ms: after how long without records a source no longer holds others back; None: never.
     """
 
@@ -87,11 +87,11 @@ class WatermarkStrategy:
     def with_timestamp_assigner(
         self, timestamp_assigner: TimestampAssigner | Callable[[Any, int | None], int]
     ) -> WatermarkStrategy:
-        """The same with timestamps taken from the records."""
+        """This strategy with timestamps taken from the records."""
         return replace(self, assigner=timestamp_assigner)
 
     def with_idleness(self, idle_timeout: Duration) -> WatermarkStrategy:
-        """The same with sources that fall silent left out of account after a while."""
+        """This strategy with sources that fall silent left out of account after a while."""
         idle = milliseconds_of(idle_timeout, "with_idleness", "timeout")
         if idle <= 0:
             raise InvalidProgramError(

@@ -1,7 +1,7 @@
 """Base classes of user functions, with PyFlink's names.
 
-``base`` holds those that run and what is said about functions in general, ``connected`` those of operators that can
-only be planned so far.
+``base`` holds what is said about functions in general and the functions on one stream, ``connected`` those on two
+streams, on windows and joins, and asynchronous ones. Streams are not here.
 """
 
 from __future__ import annotations

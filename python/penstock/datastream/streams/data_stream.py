@@ -217,8 +217,7 @@ class DataStream(Transitions, SinkMethods):
             key_selector: a callable or KeySelector; or a position, or a field name, as in Java.
             fields: more positions or names. Keys by field are tuples, also of one field.
             key_type: type of a selector's keys (also accepted as second positional argument); it decides, like the
-            key's
-                value, on the subtask. None leaves it undeclared.
+                key's value, on the subtask. None leaves it undeclared.
         """
         from penstock.datastream.streams.keyed_stream import KeyedStream
 

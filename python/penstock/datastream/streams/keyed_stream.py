@@ -50,7 +50,7 @@ class KeyedStream(DataStream):
         return self._key
 
     def keyed_again(self) -> KeyedStream:
-        """The same partitioning once more, as a node of its own."""
+        """This stream keyed once more by its own key, as a node of its own."""
         return KeyedStream(self, self._key)
 
     def _with_key(self, operator: Any) -> Any:

@@ -181,7 +181,7 @@ class ProgramWithSources(Program):
         Args:
             file_path: path of a file or folder.
             watch_type: PROCESS_ONCE is :meth:`read_text_file`; PROCESS_CONTINUOUSLY looks for new files again and
-            again.
+                again.
             interval: milliseconds between two looks.
             charset_name: encoding.
         """

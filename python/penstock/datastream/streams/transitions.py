@@ -35,7 +35,7 @@ class Transitions:
 
         Args:
             ds: a DataStream, which gives ConnectedStreams, or a BroadcastStream, which gives a
-            BroadcastConnectedStream.
+                BroadcastConnectedStream.
         """
         from penstock.datastream.streams.connected_streams import (
             BroadcastConnectedStream,
@@ -90,7 +90,7 @@ class Transitions:
         return self.window_all(time_assigner(self._itself.get_execution_environment(), size, slide))
 
     def count_window_all(self, size: int, slide: int | None = None) -> AllWindowedStream:
-        """Windows by number of records over the whole stream, in one subtask; these run.
+        """Windows by number of records over the whole stream, in one subtask.
 
         Args:
             size: records in a window. Without ``slide`` a window fires when full and starts anew.

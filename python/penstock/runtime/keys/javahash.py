@@ -7,8 +7,8 @@ hashes as a Long**: for a negative number that differs from an Integer, so decla
 Integer.
 
 Python's ``==`` is not Java's ``equals``: ``1 == 1.0 == True`` and ``0.0 == -0.0``, while Java tells all of them apart.
-So keyed
-state and caches use the *canonical form* of a key: a hashable value that is equal exactly when Java's keys are equal.
+So keyed state and caches use the *canonical form* of a key: a hashable value that is equal exactly when Java's keys
+are equal.
 
 Sources of the semantics: ``hashCode`` of java.lang, java.math, java.util.ArrayList; Flink's Tuple classes and Row
 (1.11).

@@ -27,8 +27,7 @@ class StreamSource(StreamOperator):
 
     Attributes:
         function: a source of :mod:`penstock.runtime.io.sources`, or a user object with ``run(ctx)`` and optional
-        ``open``,
-            ``close``, ``cancel``.
+            ``open``, ``close``, ``cancel``.
     """
 
     function: Any

@@ -109,7 +109,7 @@ class _Evicted(_Elements):
 
 
 class _TimedEvicted(_Evicted):
-    """The same for an evictor that looks at timestamps: (element, timestamp) pairs."""
+    """The elements with their timestamps, as pairs in order, for an evictor that looks at these."""
 
     def add(self, table: Table, slot: Any, value: Any, timestamp: int | None) -> None:
         super().add(table, slot, (value, timestamp), timestamp)
