@@ -14,10 +14,10 @@ from penstock.datastream.program.call_site import call_site
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream
 from penstock.datastream.streams.windowed_stream import Applied, WindowedStream, by_count
-from penstock.datastream.window import GlobalWindows, WindowAssigner
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state import serializers
 from penstock.runtime.usercode.naming import java_object
+from penstock.runtime.windows import GlobalWindows, WindowAssigner
 
 
 class NullByteKey(KeySelector):

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from penstock.common import checks
+from penstock.common.time import milliseconds_of
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.functions import FlatJoinFunction
 from penstock.datastream.program import keys
@@ -20,12 +21,9 @@ from penstock.datastream.streams.connected_streams import check_same_keys, two_i
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream
 from penstock.datastream.streams.windowed_stream import Applied, WindowedStream
-from penstock.datastream.window import Trigger, WindowAssigner
 from penstock.runtime import operators, windows
 from penstock.runtime.keys.partition import KeyPartition
-
-if TYPE_CHECKING:
-    from penstock.datastream.evictor import Evictor
+from penstock.runtime.windows import Evictor, Trigger, WindowAssigner
 
 TIME_CHARACTERISTIC = "org.apache.flink.streaming.api.datastream.UnsupportedTimeCharacteristicException"
 
@@ -151,8 +149,6 @@ class IntervalJoin:
         Raises:
             InvalidProgramError: the environment's time characteristic is not EventTime.
         """
-        from penstock.common.time import milliseconds_of
-
         program = self.left.get_execution_environment()
         if program.get_stream_time_characteristic() is not TimeCharacteristic.EventTime:
             checks.refuse(

@@ -12,18 +12,24 @@ from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.functions import ProcessFunction
 from penstock.datastream.program import keys
+from penstock.datastream.program.program import Program, TimeCharacteristic
 from penstock.datastream.program.transformations import PartitionTransformation
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.runtime import aggregators, operators
 from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.windows import (
+    SlidingEventTimeWindows,
+    SlidingProcessingTimeWindows,
+    TumblingEventTimeWindows,
+    TumblingProcessingTimeWindows,
+    WindowAssigner,
+)
 
 if TYPE_CHECKING:
     from penstock.common.time import Duration, Time
     from penstock.datastream.functions import KeyedProcessFunction, KeySelector, ReduceFunction
-    from penstock.datastream.program.program import Program
     from penstock.datastream.streams.joined_streams import IntervalJoin
     from penstock.datastream.streams.windowed_stream import WindowedStream
-    from penstock.datastream.window import WindowAssigner
 
 
 class KeyedStream(DataStream):
@@ -165,15 +171,10 @@ class KeyedStream(DataStream):
 
 def time_assigner(program: Program, size: Any, slide: Any) -> WindowAssigner:
     """The assigner of ``time_window``: by the clock for ProcessingTime, else by timestamps (Flink 1.11)."""
-    from penstock.datastream import window
-    from penstock.datastream.program.program import TimeCharacteristic
-
     by_clock = program.get_stream_time_characteristic() is TimeCharacteristic.ProcessingTime
     if slide is None:
-        tumbling = window.TumblingProcessingTimeWindows if by_clock else window.TumblingEventTimeWindows
-        return tumbling.of(size)
-    sliding = window.SlidingProcessingTimeWindows if by_clock else window.SlidingEventTimeWindows
-    return sliding.of(size, slide)
+        return (TumblingProcessingTimeWindows if by_clock else TumblingEventTimeWindows).of(size)
+    return (SlidingProcessingTimeWindows if by_clock else SlidingEventTimeWindows).of(size, slide)
 
 
 _COMPARED: dict[str, tuple[Literal["min", "max"], bool]] = {

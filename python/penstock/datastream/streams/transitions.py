@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
     from penstock.datastream.streams.iterative_stream import IterativeStream
     from penstock.datastream.streams.joined_streams import JoinedStreams
-    from penstock.datastream.window import WindowAssigner
+    from penstock.runtime.windows import WindowAssigner
 
 
 class Transitions:

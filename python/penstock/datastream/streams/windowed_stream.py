@@ -13,13 +13,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from penstock.common import checks
 from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation
-from penstock.datastream.evictor import CountEvictor, Evictor
 from penstock.datastream.functions import is_rich
 from penstock.datastream.program.call_site import CallSite
 from penstock.datastream.streams.keyed_stream import KeyedStream, aggregator
-from penstock.datastream.window import CountTrigger, GlobalWindows, PurgingTrigger, Trigger, WindowAssigner
 from penstock.runtime import operators, windows
 from penstock.runtime.usercode.naming import simple_name
+from penstock.runtime.windows import (
+    CountEvictor,
+    CountTrigger,
+    Evictor,
+    GlobalWindows,
+    PurgingTrigger,
+    Trigger,
+    WindowAssigner,
+)
 
 if TYPE_CHECKING:
     from penstock.datastream.functions import AggregateFunction, ProcessWindowFunction, ReduceFunction, WindowFunction
