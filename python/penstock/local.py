@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from penstock.common.job import JobExecutionResult
-from penstock.common.restart_strategy import RestartStrategy
 from penstock.errors import JobExecutionError
 from penstock.job.deployment import deploy, sinks
 from penstock.job.results import JobOutput
@@ -58,7 +57,7 @@ class LocalExecutor:
 
 def _attempts(deployment: Deployment) -> Rows:
     """Run the job, again after a failure if the program says so; the rows for the driver."""
-    strategy, attempt = RestartStrategy.of(deployment.job.settings), 0
+    strategy, attempt = deployment.job.settings.restart, 0
     while True:
         try:
             with fewer_collections():

@@ -254,4 +254,4 @@ def test_an_unknown_flink_in_a_program_is_refused_with_those_there_are(penstock,
     result = penstock("explain", path)
     assert result.exit_code == 1
     assert "'1.12'" in result.stderr
-    assert "1.11 or 2.3" in result.stderr
+    assert "2.3, or 1.11, which is the default" in result.stderr

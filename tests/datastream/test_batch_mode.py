@@ -18,8 +18,8 @@ from penstock.datastream import (
     StreamExecutionEnvironment,
     ValueStateDescriptor,
 )
+from penstock.datastream.environment import executors
 from penstock.errors import ConfigurationError, UnsupportedError
-from penstock.job.deployment import deploy
 from penstock.runtime.state.keyed import KeyedState
 from tests.datastream import batch_programs as programs
 from tests.datastream.batch_programs import PROGRAMS, RECORD, RECORDS, keyed
@@ -209,11 +209,9 @@ def test_a_mode_that_makes_no_sense_is_refused():
 @pytest.mark.parametrize("key", ["execution.runtime-mode", "penstock.exchange.combine"])
 def test_settings_are_looked_at_before_anything_starts(key):
     env = environment()
-    env.from_collection([1]).print()
-    pipeline = env._pipeline("job", to_run=True)
-    pipeline.config[key] = "bath"
-    with pytest.raises(ConfigurationError, match=f"{key} is 'bath'; it can be"):
-        deploy(pipeline)
+    env.from_collection([1]).map(lambda n: pytest.fail("it started")).print()
+    with executors.impose({key: "bath"}), pytest.raises(ConfigurationError, match=f"{key} is 'bath'; it can be"):
+        env.execute()
 
 
 def test_a_mode_that_is_none_is_refused():

@@ -8,7 +8,6 @@ import pickle
 import pytest
 
 from penstock.common import (
-    Configuration,
     Duration,
     JobExecutionResult,
     OutputTag,
@@ -18,9 +17,8 @@ from penstock.common import (
     Types,
     WatermarkStrategy,
 )
-from penstock.common.restart_strategy import RestartStrategy
 from penstock.common.time import milliseconds_of
-from penstock.errors import ConfigurationError, InvalidProgramError, TypeInfoError, UnsupportedError
+from penstock.errors import InvalidProgramError, TypeInfoError
 
 ALL_TYPES = [
     *(getattr(Types, name)() for name in ("STRING", "BYTE", "BOOLEAN", "SHORT", "INT", "LONG", "FLOAT", "DOUBLE")),
@@ -99,25 +97,6 @@ def test_tags_are_their_ids() -> None:
         OutputTag("")
 
 
-def test_configurations_keep_text_and_give_values() -> None:
-    configuration = Configuration().set_string("a", "x").set_integer("b", 3).set_boolean("c", True).set_float("d", 0.5)
-    assert configuration.to_dict() == {"a": "x", "b": "3", "c": "true", "d": "0.5"}
-    assert (configuration.get_integer("b", 0), configuration.get_boolean("c", False)) == (3, True)
-    assert (configuration.get_float("d", 0.0), configuration.get_string("e", "?")) == (0.5, "?")
-    other = Configuration(configuration).add_all(Configuration.from_dict({"f": "1"}), "p.")
-    assert (other.contains_key("p.f"), other.remove_config("p.f"), other == configuration) == (True, True, True)
-    with pytest.raises(ConfigurationError, match="setting a is 'x', but an integer"):
-        configuration.get_integer("a", 0)
-    with pytest.raises(ConfigurationError, match="no text"):
-        configuration.set_string("a", 1)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("value", ["x", None, True])
-def test_a_float_setting_is_a_number(value) -> None:
-    with pytest.raises(ConfigurationError, match="no number"):
-        Configuration().set_float("ratio", value)
-
-
 def test_spans_of_time_are_milliseconds() -> None:
     assert Time.seconds(2) == Time.milliseconds(2000)
     assert (Time.hours(1).to_milliseconds(), Duration.of_minutes(1).milliseconds) == (3_600_000, 60_000)
@@ -141,14 +120,3 @@ def test_watermark_strategies_are_values() -> None:
 def test_a_result_is_frozen_plain_data() -> None:
     result = JobExecutionResult("job", 5, {"collect-1": [1]})
     assert (result.get_net_runtime(), result.is_job_execution_result(), result.collected["collect-1"]) == (5, True, [1])
-
-
-def test_a_restart_strategy_is_read_from_settings_as_flink_reads_it() -> None:
-    assert RestartStrategy.of({}) == RestartStrategy(0)
-    assert RestartStrategy.of({"restart-strategy": "fixed-delay"}) == RestartStrategy(1, 1000)
-    whole = RestartStrategy(3, 50)
-    assert RestartStrategy.of(whole.settings()) == whole
-    with pytest.raises(UnsupportedError, match="failure-rate"):
-        RestartStrategy.of({"restart-strategy": "failure-rate"})
-    with pytest.raises(ConfigurationError, match="10 s"):
-        RestartStrategy.of({"restart-strategy": "fixed-delay", "restart-strategy.fixed-delay.delay": "10 s"})

@@ -18,7 +18,7 @@ from penstock.datastream import (
     StreamExecutionEnvironment,
 )
 from penstock.datastream.streams.data_stream import DataStream
-from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError, TypeInfoError, UnsupportedError
+from penstock.errors import InvalidProgramError, JobExecutionError, TypeInfoError, UnsupportedError
 
 PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
 
@@ -287,17 +287,20 @@ def test_async_execution_is_refused(env: StreamExecutionEnvironment) -> None:
 
 
 def test_settings_nobody_reads_are_named() -> None:
-    settings = {"state.backend": "rocksdb", "penstock.exectuor": "local", "penstock.executor": "local", "spark.x": "y"}
-    with pytest.warns(UserWarning, match="Penstock: penstock.exectuor, state.backend$"):
-        StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(settings))
-
-
-def test_settings_are_checked_like_the_methods() -> None:
-    with pytest.raises(InvalidProgramError, match="at least 1"):
-        StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict({"parallelism.default": "0"}))
-    settings = Configuration.from_dict({"execution.buffer-timeout": "2 weeks"})
-    with pytest.raises(ConfigurationError, match="2 weeks"):
-        StreamExecutionEnvironment.get_execution_environment(settings)
+    settings = {
+        "state.backend": "rocksdb",
+        "rest.port": 8081,
+        "penstock.executor": "local",
+        "spark.x": "y",
+        "pipline.name": "slip",
+        "my.limit": "5",
+    }
+    with pytest.warns(UserWarning, match="settings") as caught:
+        StreamExecutionEnvironment.get_execution_environment(Configuration(settings))
+    flinks, nobodys = (str(warning.message) for warning in caught)
+    assert flinks.startswith("These settings of Flink have no effect in Penstock: rest.port, state.backend.")
+    assert "get_job_parameter(): my.limit, pipline.name (did you mean pipeline.name?)" in nobodys
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_types_refuse_what_is_no_type() -> None:

@@ -13,7 +13,6 @@ import pytest
 
 from penstock.common import Configuration
 from penstock.datastream import StreamExecutionEnvironment
-from penstock.errors import ConfigurationError
 from penstock.runtime.windows import TimeWindow
 from tests.datastream.compare_runs import differences
 from tests.datastream.deliberate_differences import PROGRAMS, WINDOW_STARTS
@@ -102,8 +101,6 @@ def test_the_setting_for_shared_objects_is_understood(recwarn: pytest.WarningsRe
     make = StreamExecutionEnvironment.get_execution_environment
     make(Configuration.from_dict({"pipeline.object-reuse": "true"}))
     assert not recwarn.list
-    with pytest.raises(ConfigurationError, match="object-reuse"):
-        make(Configuration.from_dict({"pipeline.object-reuse": "perhaps"}))
 
 
 def test_the_command_writes_a_line_per_script() -> None:

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from penstock.common import Configuration, JobExecutionResult, OutputTag, Types
+from penstock.common.settings import Settings
 from penstock.datastream import CheckpointingMode, ProcessAllWindowFunction, StreamExecutionEnvironment
 from penstock.datastream.environment import executors as executor_module
 from penstock.errors import ConfigurationError, InvalidProgramError, PlanError
@@ -92,7 +93,7 @@ def test_execute_hands_over_a_pipeline_and_forgets_the_operators() -> None:
     assert pipeline.partitioners[2].key_type == Types.STRING()
     assert pipeline.types[3] == source.get_type()
     assert pipeline.types[5] == Types.LONG()
-    assert pipeline.config["spark.x"] == "y"
+    assert pipeline.settings.spark == {"spark.x": "y"}
     with pytest.raises(InvalidProgramError) as caught:
         env.execute("second")
     assert caught.value.flink_class == "java.lang.IllegalStateException"
@@ -145,13 +146,14 @@ def test_an_override_wins_over_everything() -> None:
 
 def test_executors_are_found_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     from penstock.local import LocalExecutor
+    from penstock.spark import SparkExecutor
 
     monkeypatch.setenv("PENSTOCK_EXECUTOR", "local")
-    configuration = Configuration()
-    assert isinstance(executor_module.choose(None, configuration, None, None), LocalExecutor)
-    configuration.set_string("penstock.executor", "flink")
+    assert isinstance(executor_module.choose(None, Settings(), None, None), LocalExecutor)
+    assert isinstance(executor_module.choose(None, Settings(executor="spark"), None, None), SparkExecutor)
+    monkeypatch.setenv("PENSTOCK_EXECUTOR", "flink")
     with pytest.raises(ConfigurationError, match="no executor 'flink'"):
-        executor_module.choose(None, configuration, None, None)
+        executor_module.choose(None, Settings(), None, None)
     with pytest.raises(ConfigurationError, match="uses no Spark"):
         executor_module.get("local", master="local[2]")
 

@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "common": {"errors", "metrics"},
     "runtime": {"errors", "common", "metrics", "_native"},
     "job": {"errors", "common", "metrics", "runtime"},
-    "plan": {"errors", "_native"},
+    "plan": {"errors", "common", "_native"},
     "datastream": {"errors", "common", "metrics", "runtime", "plan"},
     "local": {"errors", "common", "runtime", "plan", "job"},
     "spark": {"errors", "common", "runtime", "plan", "job"},

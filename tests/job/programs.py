@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from penstock.common.settings import Settings
 from penstock.plan import Pipeline, StreamGraphBuilder
 from penstock.runtime.io.sinks import CollectSink
 from penstock.runtime.io.sources import CollectionSource
@@ -68,7 +69,7 @@ class Program:
 
     def pipeline(self, name="job"):
         graph = self._graph()
-        return Pipeline(name, graph, self.operators, self.partitioners, self.types, self.settings)
+        return Pipeline(name, graph, self.operators, self.partitioners, self.types, Settings.of(self.settings))
 
     def _graph(self):
         builder = StreamGraphBuilder(chaining_enabled=self.chaining)

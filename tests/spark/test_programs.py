@@ -201,7 +201,7 @@ def test_settings_of_a_later_job_reach_it(spark):
     )
     assert zone.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
     assert spark.conf.get("spark.sql.session.timeZone") != "Asia/Tokyo"
-    jobs = job_session(spark, {"spark.sql.adaptive.enabled": "true", "spark.executor.memory": "1g", "job.key": "x"})
+    jobs = job_session(spark, {"spark.sql.adaptive.enabled": "true", "spark.executor.memory": "1g"})
     assert jobs.conf.get("spark.sql.adaptive.enabled") == "false"
     assert jobs.conf.get("spark.sql.execution.arrow.useLargeVarTypes") == "false"
 

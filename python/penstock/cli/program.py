@@ -61,14 +61,13 @@ def run_program(
         watcher: takes the result of every job.
     """
     from penstock.datastream.environment import executors
-    from penstock.plan.pipeline import FLINK_KEY
 
     argv, path = sys.argv, sys.path[:]
     sys.argv, sys.path[0:0] = [file, *arguments], [str(Path(file).resolve().parent)]
     try:
         with (
             executors.override(executor) if executor is not None else nullcontext(),
-            executors.impose({FLINK_KEY: flink}) if flink is not None else nullcontext(),
+            executors.impose({"penstock.flink": flink}) if flink is not None else nullcontext(),
             executors.watch(watcher) if watcher is not None else nullcontext(),
         ):
             runpy.run_path(file, run_name="__main__")

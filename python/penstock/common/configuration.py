@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from penstock.common.settings import check
 from penstock.errors import ConfigurationError
+
+T = TypeVar("T")
+Value = str | int | float | bool
 
 _BOOLEANS = {"true": True, "false": False}
 
@@ -10,26 +17,43 @@ _BOOLEANS = {"true": True, "false": False}
 class Configuration:
     """A mutable map of settings; every value is kept as text, as in Flink.
 
+    A setting that means something here is checked when it is set; ``docs/settings.md`` lists them.
+
     Args:
-        other: settings to start from (copied).
+        other: settings to start from (copied): another configuration, or a mapping of keys to texts, numbers, and truth
+            values.
+
+    Raises:
+        ConfigurationError: a key of ours that does not exist, or a value that makes no sense.
+        UnsupportedError: a value that Flink has and Penstock does not support.
     """
 
     __slots__ = ("_values",)
 
-    def __init__(self, other: Configuration | None = None) -> None:
-        self._values: dict[str, str] = dict(other._values) if other is not None else {}
+    def __init__(self, other: Configuration | Mapping[str, Value] | None = None) -> None:
+        self._values: dict[str, str] = {}
+        if isinstance(other, Configuration):
+            self._values.update(other._values)
+        elif isinstance(other, Mapping):
+            for key, value in other.items():
+                self._set(key, _text(key, value))
+        elif other is not None:
+            raise ConfigurationError(
+                f"Configuration({other!r}): settings start from another Configuration or a mapping of keys to values, "
+                'such as Configuration({"parallelism.default": "2"}).'
+            )
 
     @classmethod
-    def from_dict(cls, map: dict[str, str]) -> Configuration:
-        """Settings from a dict; booleans are written as Flink writes them (true, false)."""
-        configuration = cls()
-        for key, value in map.items():
-            configuration._set(key, _text(value))
-        return configuration
+    def from_dict(cls, map: Mapping[str, Value]) -> Configuration:
+        """Settings from a mapping; booleans are written as Flink writes them (true, false)."""
+        if not isinstance(map, Mapping):
+            raise ConfigurationError(f"from_dict({map!r}): a mapping of keys to values is needed, such as a dict.")
+        return cls(map)
 
     def _set(self, key: str, value: str) -> Configuration:
         if not isinstance(key, str) or not key:
             raise ConfigurationError(f"A configuration key must be a non-empty text, not {key!r}.")
+        check(key, value)
         self._values[key] = value
         return self
 
@@ -51,13 +75,19 @@ class Configuration:
         """Set a boolean."""
         if not isinstance(value, bool):
             raise ConfigurationError(f"set_boolean({key!r}) was given {value!r}, which is no bool.")
-        return self._set(key, _text(value))
+        return self._set(key, _text(key, value))
 
     def set_float(self, key: str, value: float) -> Configuration:
         """Set a float."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ConfigurationError(f"set_float({key!r}) was given {value!r}, which is no number.")
         return self._set(key, repr(float(value)))
+
+    def set_bytearray(self, key: str, value: bytes | bytearray) -> Configuration:
+        """Set bytes; their text is hexadecimal."""
+        if not isinstance(value, bytes | bytearray):
+            raise ConfigurationError(f"set_bytearray({key!r}) was given {value!r}, which are no bytes.")
+        return self._set(key, value.hex())
 
     def get_string(self, key: str, default_value: str) -> str:
         """The text at ``key``, or the default."""
@@ -87,7 +117,15 @@ class Configuration:
         """
         return self._parsed(key, default_value, lambda text: _BOOLEANS[text.strip().lower()], "true or false")
 
-    def _parsed(self, key, default_value, parse, wanted):
+    def get_bytearray(self, key: str, default_value: bytearray) -> bytearray:
+        """The bytes at ``key``, or the default.
+
+        Raises:
+            ConfigurationError: the value is no text of :meth:`set_bytearray`.
+        """
+        return self._parsed(key, default_value, bytearray.fromhex, "a hexadecimal text")
+
+    def _parsed(self, key: str, default_value: T, parse: Callable[[str], T], wanted: str) -> T:
         if key not in self._values:
             return default_value
         text = self._values[key]
@@ -110,9 +148,15 @@ class Configuration:
 
     def add_all(self, other: Configuration, prefix: str | None = None) -> Configuration:
         """Take over all settings of another configuration, their keys after ``prefix``."""
+        if not isinstance(other, Configuration):
+            raise ConfigurationError(f"add_all({other!r}): a Configuration is needed; make one by from_dict().")
         for key, value in other._values.items():
-            self._values[(prefix or "") + key] = value
+            self._set((prefix or "") + key, value)
         return self
+
+    def add_all_to_dict(self, target_dict: dict[str, str]) -> None:
+        """Write all settings into a dict."""
+        target_dict.update(self._values)
 
     def to_dict(self) -> dict[str, str]:
         """All settings, in order of first setting (a copy)."""
@@ -131,5 +175,9 @@ class Configuration:
         return f"Configuration({self._values})"
 
 
-def _text(value: object) -> str:
+def _text(key: str, value: Value) -> str:
+    if not isinstance(value, str | bool | int | float):
+        raise ConfigurationError(
+            f"The setting {key} was given {value!r}; a value is a text, a number, or a truth value."
+        )
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -12,3 +12,8 @@ class RuntimeExecutionMode(Enum):
     STREAMING = 0
     BATCH = 1
     AUTOMATIC = 2
+
+    @property
+    def batch(self) -> bool:
+        """Whether a program runs in BATCH mode; under AUTOMATIC it does, as every source has an end."""
+        return self is not RuntimeExecutionMode.STREAMING

@@ -18,7 +18,6 @@ from penstock.errors import InvalidProgramError, UnsupportedError
 from penstock.job.batch_edges import BatchEdges
 from penstock.job.pickling import pickle_operator
 from penstock.runtime.chain.operator import StreamOperator
-from penstock.runtime.config.options import ExchangeOptions, check_settings, is_batch
 from penstock.runtime.config.pointwise import POINTWISE
 from penstock.runtime.config.tasks import (
     ChainedOutput,
@@ -56,10 +55,8 @@ def deploy(pipeline: Any, *, loops: bool = False) -> Deployment:
         InvalidProgramError: an operator is missing, or its code cannot be pickled.
         PenstockError: what an operator's own check refuses, such as a missing input file.
         PlanError: what the planner refuses.
-        ConfigurationError: a setting of the runtime has a value that makes no sense.
     """
-    check_settings(pipeline.config)
-    batch = is_batch(pipeline.config)
+    batch = pipeline.settings.batch
     job_graph = pipeline.job_graph()
     if batch or not loops:
         _refuse_iterations(job_graph, batch)
@@ -67,10 +64,9 @@ def deploy(pipeline: Any, *, loops: bool = False) -> Deployment:
     levels, level_of = _levels(job_graph)
     places = _places(job_graph, levels, level_of, parallelism)
     operators = _prepared(pipeline, job_graph, places)
-    combine = ExchangeOptions.of(pipeline.config).combine
-    edges = BatchEdges(operators, combine=combine) if batch else None
+    edges = BatchEdges(operators, combine=pipeline.settings.combine) if batch else None
     vertices = _Vertices(pipeline, operators, job_graph, places, edges)
-    job = JobConfig(pipeline.name, uuid.uuid4().hex, dict(pipeline.config))
+    job = JobConfig(pipeline.name, uuid.uuid4().hex, pipeline.settings)
     return Deployment(job, tuple(map(vertices.config, job_graph.vertices)), levels)
 
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock._native import JobGraph, StreamGraph
-
-FLINK_KEY = "penstock.flink"
-"""The setting that says which Flink a program is planned as."""
+from penstock.common.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,7 @@ class Pipeline:
         partitioners: key selector or custom partitioner by virtual partition id (``StreamEdge.partition_node``).
         types: output type by StreamNode id, by (id, tag) for a side output, ``None`` where none was declared; decides
             codecs and printed text.
-        config: settings of the environment, as strings.
+        settings: of the program, parsed.
     """
 
     name: str
@@ -33,12 +31,12 @@ class Pipeline:
     operators: Mapping[int, Any]
     partitioners: Mapping[int, Any] = field(default_factory=dict)
     types: Mapping[Any, Any] = field(default_factory=dict)
-    config: Mapping[str, str] = field(default_factory=dict)
+    settings: Settings = Settings()  # noqa: RUF009 - it is immutable
 
     @property
     def flink(self) -> str:
         """The Flink version that the program is planned as."""
-        return self.config.get(FLINK_KEY, "1.11")
+        return self.settings.flink
 
     def job_graph(self) -> JobGraph:
         """The program compiled, as its Flink version does it. O(V + E).

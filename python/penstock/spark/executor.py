@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from penstock.common.job import JobExecutionResult
-from penstock.common.restart_strategy import RestartStrategy
+from penstock.common.settings import Settings, sparks
 from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.job.deployment import deploy, sinks
 from penstock.job.results import JobOutput
@@ -21,7 +21,7 @@ class SparkExecutor:
     Args:
         spark: a SparkSession to run in; it is not changed. None uses the process's own, started if need be.
         master: Spark master URL for a session of our own (default: ``local[*,4]``).
-        config: Spark settings of the jobs; keys that do not begin with ``spark.`` are not Spark's. In a session that
+        config: settings of the jobs, of which those count that begin with ``spark.``. In a session that
             runs already they must be settings that one job can have.
         progress: show a progress line on standard error; None: when that is a terminal.
 
@@ -46,7 +46,7 @@ class SparkExecutor:
             )
         self._spark = spark
         self._master = master
-        self._config = dict(config or {})
+        self._config = sparks(config or {})
         self._progress = progress
         self.reports: tuple[TaskReport, ...] = ()
 
@@ -61,9 +61,9 @@ class SparkExecutor:
             ConfigurationError: Spark cannot run like this.
             PenstockError: the program cannot run.
         """
-        _refuse_restarts(pipeline.config)
+        _refuse_restarts(pipeline.settings)
         deployment = deploy(pipeline)  # before Spark starts: a mistake in the program shows at once
-        session = self._session(pipeline.config)
+        session = self._session(pipeline.settings.spark)
         started = time.perf_counter()
         output = JobOutput(deployment, sinks(pipeline))
         collected = output.take(lambda: self._rows(session, deployment))
@@ -109,9 +109,10 @@ def _rows_of(batches: list[Any]) -> Rows:
     return rows
 
 
-def _refuse_restarts(config: Mapping[str, str]) -> None:
-    if RestartStrategy.of(dict(config)).attempts:
+def _refuse_restarts(settings: Settings) -> None:
+    if settings.restart.attempts:
         raise UnsupportedError(
-            "set_restart_strategy() has no effect on Spark, which retries tasks, not jobs. Leave it out, and say how "
-            "often a task may be tried by the master, local[4,3], or by spark.task.maxFailures."
+            "A restart strategy has no effect on Spark, which retries tasks, not jobs. Leave set_restart_strategy() or "
+            "the setting restart-strategy out, and say how often a task may be tried by the master, local[4,3], or by "
+            "spark.task.maxFailures."
         )

@@ -62,16 +62,16 @@ def open_session(master: str | None, config: Mapping[str, str]) -> Any:
 
     Args:
         master: Spark master URL; None takes ``spark.master`` of the configuration, then :data:`DEFAULT_MASTER`.
-        config: Spark settings (keys that begin with ``spark.``); they win over ours. Others are not Spark's. In a
-            session that runs already they are checked here and applied by :func:`job_session`.
+        config: Spark settings; they win over ours. In a session that runs already they are checked here and applied by
+            :func:`job_session`.
 
     Raises:
         ConfigurationError: there is no Java, or a Spark with another master or fixed settings runs already in this
             process.
     """
-    settings = {key: value for key, value in config.items() if key.startswith("spark.")}
-    wanted = master or settings.get("spark.master")
-    settings.pop("spark.master", None)
+    settings = dict(config)
+    wanted = settings.pop("spark.master", None)
+    wanted = master or wanted
     running = _running()
     if running is not None:
         _check_master(running, wanted)
@@ -118,14 +118,14 @@ def check_settings(session: Any, config: Mapping[str, str], started_with: Mappin
 
     Args:
         session: runs already.
-        config: settings of the job; keys that do not begin with ``spark.`` are not Spark's.
+        config: Spark settings of the job.
         started_with: settings it was started with, as they were given.
 
     Raises:
         ConfigurationError: a setting that is fixed while Spark runs would have to change.
     """
     for key, value in config.items():
-        if not key.startswith("spark.") or value in ((started_with or {}).get(key), session.conf.get(key, None)):
+        if value in ((started_with or {}).get(key), session.conf.get(key, None)):
             continue
         if not session.conf.isModifiable(key):
             raise ConfigurationError(
@@ -196,7 +196,7 @@ def job_session(session: Any, config: Mapping[str, str] | None = None) -> Any:
 
     Args:
         session: whose Spark runs the job. Its own settings at run time do not pass to the child.
-        config: settings that do, where they can be set for one job.
+        config: Spark settings that do, where they can be set for one job.
 
     Raises:
         ConfigurationError: the session's Spark has been stopped.
@@ -208,7 +208,7 @@ def job_session(session: Any, config: Mapping[str, str] | None = None) -> Any:
             f"The SparkSession cannot run a job; it has probably been stopped ({type(error).__name__}). Give the "
             "executor a session that runs, or none."
         ) from error
-    wanted = {k: v for k, v in (config or {}).items() if k.startswith("spark.") and child.conf.isModifiable(k)}
+    wanted = {k: v for k, v in (config or {}).items() if child.conf.isModifiable(k)}
     for key, value in {**wanted, **PER_JOB}.items():
         child.conf.set(key, value)
     return child

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.errors import ConfigurationError, JobExecutionError
+from penstock.common.settings import Settings
+from penstock.errors import JobExecutionError
 from penstock.local import LocalExecutor
 from penstock.runtime.chain import fusion
 from penstock.runtime.chain.context import OperatorContext
@@ -17,7 +18,6 @@ from penstock.runtime.chain.outputs import (
     CountingOutput,
     RecordWriterOutput,
 )
-from penstock.runtime.config.options import check_settings
 from penstock.runtime.config.tasks import JobConfig
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators import StreamFilter, StreamFlatMap, StreamMap, StreamSink
@@ -32,7 +32,7 @@ def first_chain(program, form="listed"):
 
     program.settings["penstock.runtime.form"] = form
     deployment = deploy(program.pipeline())
-    vertex, job = deployment.vertices[deployment.levels[0][0]], JobConfig("job", "id", program.settings)
+    vertex, job = deployment.vertices[deployment.levels[0][0]], JobConfig("job", "id", Settings.of(program.settings))
 
     def context(config):
         return OperatorContext(job, vertex, config, 0, 0, lambda kind, data: None)
@@ -169,9 +169,3 @@ def test_latency_markers_pass_through_tasks_to_the_sink(form):
     assert 1 <= sink.user[name].count <= mapped.user[name].count
     assert sink.user[name].min >= mapped.user[name].min >= 0
     assert len(result.collected["out"]) == 20_000
-
-
-@pytest.mark.parametrize(("key", "value"), [("penstock.runtime.form", "fast"), ("metrics.latency.interval", "-1")])
-def test_settings_that_make_no_sense(key, value):
-    with pytest.raises(ConfigurationError, match=f"{key} is {value!r}"):
-        check_settings({key: value})

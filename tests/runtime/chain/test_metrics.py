@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 from penstock.common.job import JobExecutionResult
-from penstock.common.restart_strategy import RestartStrategies
 from penstock.errors import InvalidProgramError, JobExecutionError
 from penstock.local import LocalExecutor
 from penstock.metrics import DistributionValue, JobMetrics, MeterValue
@@ -90,7 +89,8 @@ def test_a_restarted_job_counts_once():
     program = measured(failing=True)
     with pytest.raises(JobExecutionError, match="the first attempt"):
         LocalExecutor().execute(program.pipeline())
-    program.settings.update(RestartStrategies.fixed_delay_restart(2, 0).settings())
+    program.settings |= {"restart-strategy": "fixed-delay", "restart-strategy.fixed-delay.attempts": "2"}
+    program.settings |= {"restart-strategy.fixed-delay.delay": "0"}
     check(LocalExecutor().execute(program.pipeline()))
 
 

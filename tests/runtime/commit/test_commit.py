@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from penstock.common import RestartStrategies
 from penstock.errors import ConfigurationError, JobExecutionError, PenstockError
 from penstock.job.deployment import deploy, sinks
 from penstock.job.results import JobOutput
@@ -178,9 +180,8 @@ def test_what_a_failed_attempt_wrote_does_not_count(tmp_path):
         return x
 
     job = pipeline(tmp_path, range(1000), function=once)
-    job.config.update({"restart-strategy": "fixed-delay", "restart-strategy.fixed-delay.attempts": "1"})
-    job.config.update({"restart-strategy.fixed-delay.delay": "0"})
-    LocalExecutor().execute(job)
+    again = job.settings.restarting(RestartStrategies.fixed_delay_restart(1, 0))
+    LocalExecutor().execute(replace(job, settings=again))
     assert sorted((tmp_path / "right").read_text().split(), key=int) == [str(x) for x in range(1000)]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["failed", "left", "right"]
 

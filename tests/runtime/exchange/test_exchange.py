@@ -9,12 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from penstock.common import Configuration
-from penstock.datastream import StreamExecutionEnvironment
-from penstock.errors import ConfigurationError
 from penstock.runtime.buffers.codec import decode, dumps, encode, freeze
 from penstock.runtime.buffers.stamps import timestamps
-from penstock.runtime.config.options import MAX_RECORDS, ExchangeOptions
+from penstock.runtime.config.options import ExchangeOptions
 from penstock.runtime.config.pointwise import pointwise_consumers, pointwise_producers
 from penstock.runtime.config.tasks import Destination, InputEdge, NetworkOutput
 from penstock.runtime.exchange import writer as writing
@@ -127,7 +124,7 @@ def test_buffers_keep_order_and_timestamps():
     values, read = [], []
     for row in rows:
         buffer, stamps, _, _ = decode(row[5])
-        assert len(buffer) <= MAX_RECORDS
+        assert len(buffer) <= ExchangeOptions().buffer_records
         values += buffer
         read += timestamps(stamps, len(buffer))
     assert values == list(range(len(times)))
@@ -162,20 +159,6 @@ def test_a_batch_is_written_as_its_records_are(kind, batches, n, most, native):
     other.finish()
     assert buffers(singly) == buffers(at_once)
     assert all(len(decode(row[5])[0]) <= most for row in at_once)
-
-
-@pytest.mark.parametrize("text", ["0", "-1", "many", "1.5", "1000001", ""])
-def test_a_number_of_records_that_makes_no_sense_is_refused(text):
-    with pytest.raises(ConfigurationError, match=r"penstock.exchange.buffer-records is .* from 1 to 1000000"):
-        ExchangeOptions.of({"penstock.exchange.buffer-records": text})
-
-
-def test_a_program_with_such_a_setting_does_not_start():
-    configuration = Configuration.from_dict({"penstock.exchange.buffer-records": "0"})
-    env = StreamExecutionEnvironment.get_execution_environment(configuration, executor="local")
-    env.from_collection([1]).map(lambda n: pytest.fail("it started")).print()
-    with pytest.raises(ConfigurationError, match="buffer-records"):
-        env.execute()
 
 
 def test_large_records_make_small_buffers(monkeypatch):

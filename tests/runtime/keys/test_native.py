@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from penstock import _native
 from penstock.common import Configuration, Row, Types
 from penstock.datastream import StreamExecutionEnvironment
-from penstock.errors import ConfigurationError, TypeInfoError
+from penstock.errors import TypeInfoError
 from penstock.runtime import native
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.buffers.codec import Buffer
@@ -268,12 +268,6 @@ print(functions, ascii(decode({data!r}, functions)))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == f"None {Buffer(values, [], [], [value[0] for value in values])!a}\n"
-
-
-@pytest.mark.parametrize("key", ["penstock.exchange.codec", "penstock.runtime.native"])
-def test_settings_that_make_no_sense_are_refused(key):
-    with pytest.raises(ConfigurationError, match=rf"{key} is 'fast'; it can be .* auto, which is the default"):
-        ExchangeOptions.of({key: "fast"})
 
 
 @pytest.mark.parametrize("functions", ["auto", "off"])

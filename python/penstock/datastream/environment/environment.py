@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.common import Configuration, JobExecutionResult, checks
 from penstock.datastream.environment import executors
 from penstock.datastream.program import plan_only
-from penstock.datastream.program.configuring import apply_configuration
+from penstock.datastream.program.configuring import settings_of
 from penstock.datastream.program.translation import Translation, translate
 from penstock.datastream.streams.sources import ProgramWithSources
 from penstock.errors import UnsupportedError
@@ -28,12 +28,10 @@ class StreamExecutionEnvironment(ProgramWithSources):
     """
 
     def __init__(self, configuration: Configuration, spark: Any, master: str | None, executor: Any) -> None:
-        super().__init__()
-        self._configuration = configuration
+        super().__init__(settings_of(configuration))
         self._spark = spark
         self._master = master
         self._executor = executor
-        apply_configuration(self, configuration)
 
     @staticmethod
     def get_execution_environment(
@@ -46,9 +44,8 @@ class StreamExecutionEnvironment(ProgramWithSources):
         """A new environment.
 
         Args:
-            configuration: settings: ``parallelism.default``, ``pipeline.*``, … of Flink;
-                ``penstock.executor``; ``penstock.flink``, the Flink version to plan as (1.11 or 2.3); ``spark.*`` for
-                the session. Others are named in a warning.
+            configuration: settings, of Flink, of Spark (``spark.*``) and our own; docs/settings.md lists them. Those
+                without effect are named in a warning.
             spark: an existing SparkSession to run in; it is not reconfigured.
             master: Spark master URL; ``local[*,4]`` when neither this, ``spark.master`` nor ``spark`` is given.
             executor: ``"spark"`` (default), ``"local"`` (this process, bounded programs, no Spark), or an executor
@@ -61,7 +58,7 @@ class StreamExecutionEnvironment(ProgramWithSources):
         return StreamExecutionEnvironment(copy, spark, master, executor)
 
     def _translate(self, job_name: str | None) -> tuple[str, Translation]:
-        name = checks.name(self.job_name if job_name is None else job_name, "execute", "job name")
+        name = checks.name(self.settings.name if job_name is None else job_name, "execute", "job name")
         return name, translate(self, name)
 
     def get_stream_graph(self, job_name: str | None = None) -> StreamGraph:
@@ -85,11 +82,7 @@ class StreamExecutionEnvironment(ProgramWithSources):
             operators=translation.operators,
             partitioners=translation.partitioners,
             types=translation.types,
-            config={
-                **self._configuration.to_dict(),
-                **self.job_settings(),
-                **executors.imposed_settings(),
-            },
+            settings=self.settings.updated(executors.imposed_settings()),
         )
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
@@ -102,7 +95,7 @@ class StreamExecutionEnvironment(ProgramWithSources):
             InvalidProgramError: nothing to run (Flink: IllegalStateException).
             JobExecutionError: a user function failed; its exception is the cause.
         """
-        executor = executors.choose(self._executor, self._configuration, self._spark, self._master)
+        executor = executors.choose(self._executor, self.settings, self._spark, self._master)
         to_run = not getattr(executor, "plans_only", False)
         return executors.run(executor, self._pipeline(job_name, to_run))
 

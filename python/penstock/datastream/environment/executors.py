@@ -14,11 +14,11 @@ from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from penstock.common import Configuration, JobExecutionResult
+from penstock.common import JobExecutionResult
+from penstock.common.settings import Settings
 from penstock.errors import ConfigurationError
 
 ENVIRONMENT_VARIABLE = "PENSTOCK_EXECUTOR"
-CONFIGURATION_KEY = "penstock.executor"
 DEFAULT = "spark"
 EXECUTORS = {"spark": "penstock.spark:SparkExecutor", "local": "penstock.local:LocalExecutor"}
 """Where the executors are; loaded by name, as Flink loads its PipelineExecutors: nothing here points at them."""
@@ -102,7 +102,7 @@ def get(name: str, *, spark: Any = None, master: str | None = None, config: dict
         name: ``spark`` or ``local``.
         spark: an existing SparkSession to run in, which is not reconfigured.
         master: Spark master URL, such as ``local[4]``.
-        config: settings for a session of our own.
+        config: settings of Spark beside those of the program, for tools.
 
     Raises:
         ConfigurationError: an unknown name, or Spark options for the local executor.
@@ -120,14 +120,14 @@ def get(name: str, *, spark: Any = None, master: str | None = None, config: dict
     return executor()
 
 
-def choose(wanted: Executor | str | None, configuration: Configuration, spark: Any, master: str | None) -> Executor:
-    """The executor of an environment: an override, what the program asked for, its configuration, the process's
-    environment, Spark."""
+def choose(wanted: Executor | str | None, settings: Settings, spark: Any, master: str | None) -> Executor:
+    """The executor of an environment: an override, what the program asked for, its settings, the process's environment,
+    Spark."""
     planted = _override.get()
     if planted is not None:
         return planted
     if wanted is None:
-        wanted = configuration.get_string(CONFIGURATION_KEY, os.environ.get(ENVIRONMENT_VARIABLE) or DEFAULT)
+        wanted = settings.executor or os.environ.get(ENVIRONMENT_VARIABLE) or DEFAULT
     if isinstance(wanted, str):
-        return get(wanted, spark=spark, master=master, config=configuration.to_dict())
+        return get(wanted, spark=spark, master=master)
     return wanted

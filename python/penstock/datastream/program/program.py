@@ -8,17 +8,17 @@ its execution, is added above. Source of defaults and refusals: Flink 1.11 ``Str
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from enum import Enum
 from typing import Any, TypeVar
 
 from penstock.common import JobExecutionResult, RuntimeExecutionMode, checks
 from penstock.common.restart_strategy import RestartStrategy
+from penstock.common.settings import Settings
 from penstock.datastream.program.transformations import Transformation
-from penstock.runtime.config.options import MODE, is_batch
 
 _Self = TypeVar("_Self", bound="Program")
 
-DEFAULT_JOB_NAME = "Flink Streaming Job"
 MIN_CHECKPOINT_INTERVAL_MS = 10
 
 
@@ -43,27 +43,21 @@ class Program:
     The default parallelism is 1 (Flink's ``parallelism.default``), on every machine, so that a plan does not depend on
     where it is made.
 
+    Args:
+        settings: to begin with; methods change them.
+
     Attributes:
+        settings: as they are now.
         transformations: operators and sinks in the order of their calls.
         last_id: the transformation id given out last, 0 before the first.
-        job_name: name of a job that is given none.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Settings = Settings()) -> None:  # noqa: B008 - it is immutable
+        self.settings = settings
         self.transformations: list[Transformation] = []
         self.last_id = 0
-        self.job_name = DEFAULT_JOB_NAME
         self._collects = itertools.count(1)
-        self._parallelism = 1
-        self._max_parallelism = -1
-        self._buffer_timeout = -1
-        self._chaining = True
-        self._checkpoint_interval = -1
-        self._checkpointing_mode = CheckpointingMode.EXACTLY_ONCE
         self._force_checkpointing = False
-        self._time_characteristic = TimeCharacteristic.ProcessingTime
-        self._restart_strategy = RestartStrategy(0)
-        self._runtime_mode = RuntimeExecutionMode.STREAMING
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
         """Run the program; the environment knows how."""
@@ -89,23 +83,23 @@ class Program:
     @property
     def is_batch(self) -> bool:
         """Whether the program runs in BATCH mode."""
-        return is_batch(self.job_settings())
-
-    def job_settings(self) -> dict[str, str]:
-        """The settings that travel with the job, by key: its mode, and what happens when it fails."""
-        return {MODE: self._runtime_mode.name, **self._restart_strategy.settings()}
+        return self.settings.batch
 
     def plan_settings(self) -> dict[str, Any]:
         """Arguments of the planner's StreamGraphBuilder that hold for the whole program."""
-        settings: dict[str, Any] = {"chaining_enabled": self._chaining}
-        if self._checkpoint_interval > 0:
+        settings: dict[str, Any] = {"chaining_enabled": self.settings.chaining}
+        if self.settings.checkpoint_interval is not None:
             settings["checkpointing_enabled"] = True
-            settings["checkpoint_interval"] = self._checkpoint_interval
-            settings["checkpointing_mode"] = self._checkpointing_mode.name
+            settings["checkpoint_interval"] = self.settings.checkpoint_interval
+            settings["checkpointing_mode"] = self.settings.checkpointing_mode
             settings["force_checkpointing"] = self._force_checkpointing
         return settings
 
     # --- settings -----------------------------------------------------------------------------------------------------
+
+    def _set(self: _Self, **values: Any) -> _Self:
+        self.settings = replace(self.settings, **values)
+        return self
 
     def set_parallelism(self: _Self, parallelism: int) -> _Self:
         """Parallelism of operators added from now on: at least 1, or −1 to leave it open."""
@@ -116,12 +110,11 @@ class Program:
                 "system's default.",
                 checks.ILLEGAL_ARGUMENT,
             )
-        self._parallelism = parallelism
-        return self
+        return self._set(parallelism=parallelism)
 
     def get_parallelism(self) -> int:
         """Parallelism of operators added from now on."""
-        return self._parallelism
+        return self.settings.parallelism
 
     def set_max_parallelism(self: _Self, max_parallelism: int) -> _Self:
         """Max parallelism of all operators without their own: 1 to 32768 key groups."""
@@ -132,12 +125,11 @@ class Program:
                 f"{checks.UPPER_BOUND_MAX_PARALLELISM}. Leave the call out for Flink's default per operator.",
                 checks.ILLEGAL_ARGUMENT,
             )
-        self._max_parallelism = max_parallelism
-        return self
+        return self._set(max_parallelism=max_parallelism)
 
     def get_max_parallelism(self) -> int:
         """Max parallelism of operators without their own, −1 when unset."""
-        return self._max_parallelism
+        return self.settings.max_parallelism
 
     def set_buffer_timeout(self: _Self, timeout_millis: int) -> _Self:
         """Buffer timeout of all operators without their own: 0 or more milliseconds, or −1 for the default."""
@@ -147,21 +139,19 @@ class Program:
                 f"set_buffer_timeout({timeout_millis}) on the environment: a timeout is 0 or more milliseconds, or -1.",
                 checks.ILLEGAL_ARGUMENT,
             )
-        self._buffer_timeout = timeout_millis
-        return self
+        return self._set(buffer_timeout=timeout_millis)
 
     def get_buffer_timeout(self) -> int:
         """Buffer timeout in milliseconds of operators without their own, −1 when unset."""
-        return self._buffer_timeout
+        return self.settings.buffer_timeout
 
     def disable_operator_chaining(self: _Self) -> _Self:
         """Run every operator in a task of its own. Results do not change."""
-        self._chaining = False
-        return self
+        return self._set(chaining=False)
 
     def is_chaining_enabled(self) -> bool:
         """Whether operators may share a task."""
-        return self._chaining
+        return self.settings.chaining
 
     def enable_checkpointing(
         self: _Self, interval: int, mode: CheckpointingMode | None = None, force: bool = False
@@ -186,18 +176,17 @@ class Program:
                 "Leave the call out to run without checkpoints.",
                 checks.ILLEGAL_ARGUMENT,
             )
-        self._checkpoint_interval = interval
-        self._checkpointing_mode = mode or self._checkpointing_mode
         self._force_checkpointing = force
-        return self
+        mode = mode or self.get_checkpointing_mode()
+        return self._set(checkpoint_interval=interval, checkpointing_mode=mode.name)
 
     def get_checkpoint_interval(self) -> int:
         """Interval in milliseconds, −1 without checkpoints."""
-        return self._checkpoint_interval
+        return self.settings.checkpoint_interval or -1
 
     def get_checkpointing_mode(self) -> CheckpointingMode:
         """The checkpointing mode."""
-        return self._checkpointing_mode
+        return CheckpointingMode[self.settings.checkpointing_mode]
 
     def set_stream_time_characteristic(self: _Self, characteristic: TimeCharacteristic) -> _Self:
         """What time means to ``time_window`` and interval joins; ProcessingTime unless set (Flink 1.11)."""
@@ -206,12 +195,11 @@ class Program:
                 f"set_stream_time_characteristic() was given {characteristic!r}; use TimeCharacteristic.EventTime or "
                 "another."
             )
-        self._time_characteristic = characteristic
-        return self
+        return self._set(time_characteristic=characteristic.name)
 
     def get_stream_time_characteristic(self) -> TimeCharacteristic:
         """The time characteristic."""
-        return self._time_characteristic
+        return TimeCharacteristic[self.settings.time_characteristic]
 
     def set_restart_strategy(self: _Self, restart_strategy: RestartStrategy) -> _Self:
         """What happens when the job fails; nothing unless set. For the local executor: Spark retries tasks by settings
@@ -222,7 +210,7 @@ class Program:
         """
         if not isinstance(restart_strategy, RestartStrategy):
             checks.refuse(f"set_restart_strategy() was given {restart_strategy!r}; make one by RestartStrategies.")
-        self._restart_strategy = restart_strategy
+        self.settings = self.settings.restarting(restart_strategy)
         return self
 
     def set_runtime_mode(self: _Self, execution_mode: RuntimeExecutionMode) -> _Self:
@@ -234,5 +222,4 @@ class Program:
                 f"set_runtime_mode() was given {execution_mode!r}; use RuntimeExecutionMode.STREAMING, BATCH or "
                 "AUTOMATIC."
             )
-        self._runtime_mode = execution_mode
-        return self
+        return self._set(runtime_mode=execution_mode)

@@ -58,7 +58,7 @@ class OperatorContext:
     time: OperatorTime = field(init=False)
 
     def __post_init__(self) -> None:
-        self.time = BatchTime(self.clock) if self.job.batch else OperatorTime(self.clock)
+        self.time = BatchTime(self.clock) if self.job.settings.batch else OperatorTime(self.clock)
 
     def fail(self, error: BaseException) -> BaseException:
         """The failure to raise for an exception of user code; a failure passes: the innermost operator names it."""
@@ -106,8 +106,8 @@ class RuntimeContext(KeyedStateStore):
         return self._context.attempt
 
     def get_job_parameter(self, key: str, default_value: str) -> str:
-        """A setting of the program's configuration, or the default."""
-        return self._context.job.settings.get(key, default_value)
+        """A job parameter, or the text of a key of the program's configuration, or the default."""
+        return self._context.job.settings.parameter(key, default_value)
 
     def get_metrics_group(self) -> MetricGroup:
         """The operator's group of metrics."""

@@ -34,7 +34,7 @@ from penstock.runtime.chain.outputs import (
     Writer,
     joined,
 )
-from penstock.runtime.config.options import FUSED, chain_form
+from penstock.runtime.config.options import FUSED
 from penstock.runtime.config.tasks import ChainedOutput, OperatorConfig, VertexConfig
 from penstock.runtime.exchange.gate import Emit
 from penstock.runtime.exchange.selectors import seed_of
@@ -69,9 +69,9 @@ class OperatorChain:
         self._operators: dict[int, LiveOperator] = {}
         self._order = opening_order(vertex.operators)
         contexts = [make_context(config) for config in vertex.operators]
-        settings = contexts[0].job.settings
-        self.form = chain_form(settings)
-        self._options = contexts[0].job.exchange
+        job = contexts[0].job
+        self.form = job.settings.form
+        self._options = job.exchange
         self.outputs: list[RecordWriterOutput] = []
         self._writers: list[list[Writer]] = [[] for _ in contexts]
         specs = [_operator(context) for context in contexts]
@@ -108,7 +108,7 @@ class OperatorChain:
             )
             writers.append(writer)
             result.append(Target(network.side_tag, writer))
-        copies = _copies(config, spec.keeps_output, context.job.reuses_objects)
+        copies = _copies(config, spec.keeps_output, context.job.settings.object_reuse)
         for link, copy in zip(config.chained, copies, strict=True):
             result.append(Target(link.side_tag, None, link.position, link.input, copy))
         return result

@@ -6,12 +6,13 @@ User code is inside as bytes, pickled once on the driver; every subtask unpickle
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from penstock.common.settings import Settings
 from penstock.common.typeinfo import TypeInformation
 from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
-from penstock.runtime.config.options import ExchangeOptions, is_batch
+from penstock.runtime.config.options import ExchangeOptions
 from penstock.runtime.config.pointwise import pointwise_producers
 
 
@@ -174,22 +175,12 @@ class JobConfig:
     Attributes:
         name: job name.
         job_id: random text, different for every run; only names of pending files contain it.
-        settings: the program's configuration.
+        settings: of the program.
     """
 
     name: str
     job_id: str
-    settings: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def reuses_objects(self) -> bool:
-        """Whether chained operators may share objects (Flink: ``enableObjectReuse``)."""
-        return self.settings.get("pipeline.object-reuse", "false").strip().lower() == "true"
-
-    @property
-    def batch(self) -> bool:
-        """Whether it runs in BATCH mode."""
-        return is_batch(self.settings)
+    settings: Settings = Settings()  # noqa: RUF009 - it is immutable
 
     @property
     def exchange(self) -> ExchangeOptions:

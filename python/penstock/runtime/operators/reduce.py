@@ -44,7 +44,7 @@ class GroupedReduce(StreamOperator):
     reducer: Any
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        live = BatchReduce if context.job.batch else _GroupedReduce
+        live = BatchReduce if context.job.settings.batch else _GroupedReduce
         return live(context, output, self.reducer, key_of(self))
 
 

@@ -14,7 +14,6 @@ from penstock.runtime.buffers.signals import MAX_WATERMARK, LatencyMarker
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
-from penstock.runtime.config.options import latency_interval
 from penstock.runtime.io.files import FileSplit, read_lines
 from penstock.runtime.io.sources import BatchSource
 from penstock.runtime.usercode.binding import bind, lifecycle
@@ -54,7 +53,7 @@ class SourceContext:
         self._collect = output.collect
         self._context = context
         self._pause = lambda: breathe() if backlog() else None
-        self._silent = context.job.batch
+        self._silent = context.job.settings.batch
         self._idle = False
         self._rounds = 0
         self.emitted: int = 0
@@ -120,7 +119,7 @@ class SourceOperator(LiveOperator):
         Args:
             backlog: whether rows wait to leave.
         """
-        interval = latency_interval(self.context.job.settings)
+        interval = self.context.job.settings.latency_interval
         if interval > 0:
             backlog = self._with_markers(backlog, interval)
         if isinstance(self.function, BatchSource):

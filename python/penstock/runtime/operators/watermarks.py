@@ -76,7 +76,7 @@ class _TimestampsAndWatermarks(LiveOperator):
     def __init__(self, context: OperatorContext, output: CountingOutput, strategy: WatermarkStrategy) -> None:
         super().__init__(context, output)
         self._assigner = None if strategy.assigner is None else bind(strategy.assigner, "extract_timestamp")
-        self._generator = NoWatermarks() if context.job.batch else self.call(strategy.generator)
+        self._generator = NoWatermarks() if context.job.settings.batch else self.call(strategy.generator)
         self._emitter = _Emitter(context, output)
 
     def input(self, number: int) -> Collector:

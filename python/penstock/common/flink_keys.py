@@ -1,0 +1,64 @@
+"""Which keys are Flink's: those of its configuration (1.11 to 2.3) that mean nothing here, by how they begin.
+
+Of the families in which some keys do mean something, the others are listed whole, so that a key with a slip in it is
+not taken for one of Flink's.
+"""
+
+from __future__ import annotations
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+FAMILIES = _words("""
+    $internal. akka. blob. classloader. client. cluster. compiler. containerized. delegation-token. env.
+    events. external-resource external-resources flink.hadoop. fs. heartbeat. high-availability historyserver.
+    io. jmx. job-event. job. jobmanager. jobstore. kubernetes. kerberos. local. log. mesos. networkaddress.
+    pekko. plugin. process. python. queryable-state. resourcemanager. rest. s3. security. slot.
+    slow-task-detector. sql-client. sql-gateway. state. table. task. taskmanager. traces. web. yarn.
+    zookeeper.
+""")
+"""How keys begin that are Flink's, whatever follows."""
+
+_METRICS = _words("""
+    fetcher internal job latency.granularity latency.history-size reporter reporters scope system-resource
+    system-resource-probing-interval
+""")
+_EXECUTION = _words("""
+    allow-client-job-configurations async-state attached batch batch-shuffle-mode batch-state-backend
+    buffer-timeout.enabled checkpointing embedded-rpc-server job-listeners job-status-changed-listeners memory
+    program-config savepoint savepoint-restore-mode shutdown-on-application-finish shutdown-on-attached-exit
+    sink-hash-partition sort-partition sort-requirements sorted-inputs state-recovery
+    submit-failed-job-on-application-error target
+""")
+_PIPELINE = _words("""
+    auto-generate-uids auto-type-registration auto-watermark-interval cached-files classpaths closure-cleaner-level
+    default-kryo-serializers force-avro force-kryo force-kryo-avro generic-types jars jobvertex-parallelism-overrides
+    operator-chaining.chain-operators-with-different-max-parallelism registered-kryo-types registered-pojo-types
+    serialization-config vertex-description-mode vertex-name-include-index-prefix watermark-alignment
+""")
+_RESTARTS = _words("cleanup exponential-delay failure-rate")
+
+PREFIXES = (
+    *FAMILIES,
+    *(
+        f"{family}.{key}"
+        for family, keys in {
+            "execution": _EXECUTION,
+            "metrics": _METRICS,
+            "pipeline": _PIPELINE,
+            "restart-strategy": _RESTARTS,
+        }.items()
+        for key in keys
+    ),
+)
+"""All of them. One that ends in a word stands for the key itself and for those that go on after a dot or a hyphen."""
+
+
+def is_flinks(key: str) -> bool:
+    """Whether a key is one of Flink's that mean nothing here."""
+    return any(
+        key.startswith(prefix) and (prefix.endswith(".") or key[len(prefix) : len(prefix) + 1] in ("", ".", "-"))
+        for prefix in PREFIXES
+    )

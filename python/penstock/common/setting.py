@@ -1,0 +1,260 @@
+"""What a setting is: a key, the type of its value, a default, a sentence; and the types there are, which read texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, Literal, Protocol
+
+from penstock.errors import ConfigurationError, UnsupportedError
+
+OURS = "penstock."
+"""Keys that begin like this are ours alone."""
+
+_UNITS = {
+    1: ("", "ms", "milli", "millis", "millisecond", "milliseconds"),
+    1_000: ("s", "sec", "secs", "second", "seconds"),
+    60_000: ("m", "min", "minute", "minutes"),
+    3_600_000: ("h", "hour", "hours"),
+    86_400_000: ("d", "day", "days"),
+}
+_MILLIS = {name: factor for factor, names in _UNITS.items() for name in names}
+
+
+class Kind(Protocol):
+    """The type of a setting's value."""
+
+    @property
+    def wanted(self) -> str:
+        """The values there are, in words, for messages and the table of the documentation."""
+        ...
+
+    def parse(self, text: str) -> Any:
+        """The value that a text means.
+
+        Raises:
+            ValueError: none.
+        """
+        ...
+
+    def text(self, value: Any) -> str:
+        """The shortest text that means a value."""
+        ...
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or false, in any case."""
+
+    wanted: str = field(default="true or false", init=False)
+
+    def parse(self, text: str) -> bool:
+        """See :class:`Kind`."""
+        return ("false", "true").index(text.strip().lower()) == 1
+
+    def text(self, value: bool) -> str:
+        """See :class:`Kind`."""
+        return str(value).lower()
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number.
+
+    Attributes:
+        low: the smallest.
+        high: the largest.
+        or_unset: whether -1, too, is a value: nothing is set.
+    """
+
+    low: int
+    high: int
+    or_unset: bool = False
+
+    @property
+    def wanted(self) -> str:
+        """See :class:`Kind`."""
+        return f"a whole number from {self.low} to {self.high}{', or -1' if self.or_unset else ''}"
+
+    def parse(self, text: str) -> int:
+        """See :class:`Kind`."""
+        if not re.fullmatch(r"\s*-?\d+\s*", text, flags=re.ASCII):  # int() takes 1_000 and other alphabets' digits
+            raise ValueError(text)
+        value = int(text)
+        if self.low <= value <= self.high or (self.or_unset and value == -1):
+            return value
+        raise ValueError(text)
+
+    def text(self, value: int) -> str:
+        """See :class:`Kind`."""
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Span:
+    """A duration; the value is in milliseconds.
+
+    Attributes:
+        low: the shortest, in milliseconds.
+        or_unset: whether -1, too, is a value: nothing is set.
+    """
+
+    low: int = 0
+    or_unset: bool = False
+
+    @property
+    def wanted(self) -> str:
+        """See :class:`Kind`."""
+        return f"a duration such as 100 ms, 2 s or 1 min, at least {self.low} ms{', or -1' if self.or_unset else ''}"
+
+    def parse(self, text: str) -> int:
+        """See :class:`Kind`."""
+        match = re.fullmatch(r"\s*(-?\d+)\s*([a-z]*)\s*", text.lower(), flags=re.ASCII)
+        if match is None or match[2] not in _MILLIS:
+            raise ValueError(text)
+        value = int(match[1]) * _MILLIS[match[2]]
+        if value >= self.low or (self.or_unset and value == -1):
+            return value
+        raise ValueError(text)
+
+    def text(self, value: int) -> str:
+        """See :class:`Kind`."""
+        return str(value) if value <= 0 else f"{value} ms"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some names, in any case.
+
+    Attributes:
+        values: what each name means; of names that mean the same the first is the usual one.
+        unsupported: names that Flink knows and we do not support.
+    """
+
+    values: Mapping[str, Any]
+    unsupported: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(*names: str) -> Choice:
+        """Names that mean themselves."""
+        return Choice({name: name for name in names})
+
+    @property
+    def names(self) -> list[str]:
+        """The usual name of each value."""
+        return [self.text(value) for value in dict.fromkeys(self.values.values())]
+
+    @property
+    def wanted(self) -> str:
+        """See :class:`Kind`."""
+        *others, last = self.names
+        return f"{', '.join(others)} or {last}"
+
+    def parse(self, text: str) -> Any:
+        """See :class:`Kind`."""
+        for name, value in self.values.items():
+            if name.lower() == text.strip().lower():
+                return value
+        raise ValueError(text)
+
+    def text(self, value: Any) -> str:
+        """See :class:`Kind`."""
+        return next(name for name, each in self.values.items() if each == value)
+
+
+@dataclass(frozen=True)
+class Text:
+    """Any text."""
+
+    wanted: str = field(default="a text", init=False)
+
+    def parse(self, text: str) -> str:
+        """See :class:`Kind`."""
+        return text
+
+    def text(self, value: str) -> str:
+        """See :class:`Kind`."""
+        return value
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Names with texts, as Flink writes a map: ``name:text,name:text``; the value is a tuple of pairs."""
+
+    wanted: str = field(default="pairs such as name:text,name:text", init=False)
+
+    def parse(self, text: str) -> tuple[tuple[str, str], ...]:
+        """See :class:`Kind`."""
+        pairs = [pair.partition(":") for pair in text.split(",") if pair.strip()]
+        if not all(name.strip() and colon for name, colon, _ in pairs):
+            raise ValueError(text)
+        return tuple((name.strip(), value.strip()) for name, _, value in pairs)
+
+    def text(self, value: tuple[tuple[str, str], ...]) -> str:
+        """See :class:`Kind`."""
+        return ",".join(f"{name}:{text}" for name, text in value)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One line of the table of settings.
+
+    Attributes:
+        key: its name in a configuration.
+        kind: the type of its value.
+        default: the value when it is not set.
+        part: who acts by it.
+        doc: one sentence.
+        later: the name that later versions of Flink gave it, which is understood too.
+    """
+
+    key: str
+    kind: Kind
+    default: Any
+    part: Literal["plan", "runtime", "executor"]
+    doc: str
+    later: str | None = None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """All its names."""
+        return (self.key,) if self.later is None else (self.key, self.later)
+
+    def parse(self, key: str, text: str) -> Any:
+        """The value that a text means.
+
+        Args:
+            key: which of its names was used.
+            text: the value in a configuration.
+
+        Raises:
+            ConfigurationError: it means none.
+            UnsupportedError: it means one that Flink has and we do not support.
+        """
+        flink_class = None if key.startswith(OURS) else "java.lang.IllegalArgumentException"
+        try:
+            return self.kind.parse(text)
+        except ValueError:
+            pass
+        if text.strip().lower() in getattr(self.kind, "unsupported", ()):
+            raise UnsupportedError(f"The setting {key} is {text!r}, which is not supported; it can be {self.allowed}.")
+        raise ConfigurationError(
+            f"The setting {key} is {text!r}; it can be {self.allowed}.{self._meant(text)} {self.doc}",
+            flink_class=flink_class,
+        )
+
+    @property
+    def allowed(self) -> str:
+        """The values there are and the default, in words."""
+        if isinstance(self.kind, Choice) and self.default is not None:
+            default = self.kind.text(self.default)
+            others = ", ".join(name for name in self.kind.names if name != default)
+            return f"{others}, or {default}, which is the default"
+        return self.kind.wanted
+
+    def _meant(self, text: str) -> str:
+        names = {name.lower(): name for name in getattr(self.kind, "names", ())}
+        near = get_close_matches(text.strip().lower(), list(names), 1)
+        return f" Did you mean {names[near[0]]!r}?" if near else ""

@@ -1,0 +1,261 @@
+"""All settings of a program, parsed: each field of :class:`Settings` is one line of the table.
+
+A new setting is a field here. From it follow the check of its value, the page ``docs/settings.md``, and for those that
+change no result what the matrix tests vary (``tests/matrix/knobs.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from typing import Any, Literal
+
+from penstock.common.execution_mode import RuntimeExecutionMode
+from penstock.common.flink_keys import is_flinks
+from penstock.common.restart_strategy import RestartStrategy
+from penstock.common.setting import OURS, Choice, Flag, Kind, Pairs, Setting, Span, Text, Whole
+from penstock.errors import ConfigurationError
+
+SPARKS = "spark."
+"""Keys that begin like this are passed on to Spark."""
+_LARGEST_INT = 2**31 - 1
+
+_MODES = Choice({mode.name: mode for mode in RuntimeExecutionMode})
+_TIMES = Choice.of("ProcessingTime", "IngestionTime", "EventTime")
+_CHECKPOINTS = Choice.of("EXACTLY_ONCE", "AT_LEAST_ONCE")
+_RESTARTS = Choice(
+    {"none": "none", "fixed-delay": "fixed-delay", "off": "none", "disable": "none", "fixeddelay": "fixed-delay"},
+    unsupported=("failure-rate", "failurerate", "exponential-delay", "exponentialdelay"),
+)
+_AUTO_OR_OFF = Choice({"auto": True, "off": False})
+
+
+def _line(
+    key: str, kind: Kind, default: Any, part: Literal["plan", "runtime", "executor"], doc: str, later: str | None = None
+) -> Any:
+    return field(default=default, metadata={"setting": Setting(key, kind, default, part, doc, later)})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a program, made once when it is handed over, and carried to its tasks.
+
+    Those of the plan are what the configuration said: the environment takes them over when it is made, and its methods
+    may change them there.
+
+    Attributes:
+        given: the texts as they were given, by key, those of Spark and of nobody too.
+    """
+
+    # A table: first what is parsed, then what is said of it.
+    # fmt: off
+    # --- who runs it ---
+    executor: str | None = _line(
+        "penstock.executor", Choice.of("spark", "local"), None, "executor",
+        "Who runs the program; unset, what the environment variable `PENSTOCK_EXECUTOR` says, or Spark.",
+    )
+    restart_strategy: str = _line(
+        "restart-strategy", _RESTARTS, "none", "executor",
+        "Whether a job that failed is run again; on the local executor only.", "restart-strategy.type",
+    )
+    restart_attempts: int = _line(
+        "restart-strategy.fixed-delay.attempts", Whole(0, _LARGEST_INT), 1, "executor",
+        "How often it is run again, if the strategy is fixed-delay.",
+    )
+    restart_delay: int = _line(
+        "restart-strategy.fixed-delay.delay", Span(), 1000, "executor", "How long to wait before each of these times."
+    )
+
+    # --- the plan ---
+    flink: Literal["1.11", "2.3"] = _line(
+        "penstock.flink", Choice.of("1.11", "2.3"), "1.11", "plan", "The Flink version to plan as."
+    )
+    name: str = _line(
+        "pipeline.name", Text(), "Flink Streaming Job", "plan", "The job's name, unless `execute()` is given one."
+    )
+    parallelism: int = _line(
+        "parallelism.default", Whole(1, _LARGEST_INT, or_unset=True), 1, "plan",
+        "Subtasks of operators that do not say how many; the default is 1 on every machine.",
+    )
+    max_parallelism: int = _line(
+        "pipeline.max-parallelism", Whole(1, 32_768, or_unset=True), -1, "plan",
+        "Key groups of operators that do not say how many; -1 for as many as Flink takes by the parallelism.",
+    )
+    chaining: bool = _line(
+        "pipeline.operator-chaining", Flag(), True, "plan",
+        "Whether operators may share a task.", "pipeline.operator-chaining.enabled",
+    )
+    buffer_timeout: int = _line(
+        "execution.buffer-timeout", Span(or_unset=True), -1, "plan",
+        "The buffer timeout of edges in the plan; -1 for the default of the Flink version. Nothing waits for it here.",
+        "execution.buffer-timeout.interval",
+    )
+    checkpoint_interval: int | None = _line(
+        "execution.checkpointing.interval", Span(10), None, "plan",
+        "Enables checkpoints in the plan; none are taken here.",
+    )
+    checkpointing_mode: Literal["EXACTLY_ONCE", "AT_LEAST_ONCE"] = _line(
+        "execution.checkpointing.mode", _CHECKPOINTS, "EXACTLY_ONCE", "plan",
+        "What a restored job would guarantee, in the plan.",
+    )
+    time_characteristic: Literal["ProcessingTime", "IngestionTime", "EventTime"] = _line(
+        "pipeline.time-characteristic", _TIMES, "ProcessingTime", "plan",
+        "What time means to `time_window` and interval joins (Flink 1.11).",
+    )
+
+    # --- the runtime ---
+    runtime_mode: RuntimeExecutionMode = _line(  # noqa: RUF009 - it is a field
+        "execution.runtime-mode", _MODES, RuntimeExecutionMode.STREAMING, "runtime",
+        "STREAMING emits every update, BATCH what is known at a key's end; AUTOMATIC is BATCH, as every source has an "
+        "end.",
+    )
+    object_reuse: bool = _line(
+        "pipeline.object-reuse", Flag(), False, "runtime",
+        "Whether the operators of a chain hand records on without a copy.",
+    )
+    parameters: tuple[tuple[str, str], ...] = _line(
+        "pipeline.global-job-parameters", Pairs(), (), "runtime",
+        "What functions read by `get_job_parameter`; they can read the other keys of the configuration, too.",
+    )
+    latency_interval: int = _line(
+        "metrics.latency.interval", Span(), 0, "runtime", "Time between two latency markers of a source; 0 for none."
+    )
+    form: Literal["fused", "listed"] = _line(
+        "penstock.runtime.form", Choice.of("fused", "listed"), "fused", "runtime",
+        "A chain of operators as one generated function, or as an object per output, as in Flink.",
+    )
+    native: bool = _line(
+        "penstock.runtime.native", _AUTO_OR_OFF, True, "runtime",
+        "Native functions where there are some, or Python's alone.",
+    )
+    codec: Literal["auto", "pickle", "columns"] = _line(
+        "penstock.exchange.codec", Choice.of("auto", "pickle", "columns"), "auto", "runtime",
+        "How records between tasks are written; auto takes columns where native code writes them and the type allows.",
+    )
+    buffer_records: int = _line(
+        "penstock.exchange.buffer-records", Whole(1, 1_000_000), 2_000, "runtime",
+        "Records in a buffer between two tasks, at the most; 1,000 to 2,000 measured best.",
+    )
+    combine: bool = _line(
+        "penstock.exchange.combine", _AUTO_OR_OFF, True, "runtime",
+        "Whether records of a key may be combined before they are sent, where that changes no result.",
+    )
+
+    # fmt: on
+    given: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> Settings:
+        """The settings in a configuration. Keys of nobody are kept and mean nothing: :func:`without_effect`.
+
+        Args:
+            given: texts by key.
+
+        Raises:
+            ConfigurationError: a key of ours that does not exist, or a value that makes no sense.
+            UnsupportedError: a value that Flink has and we do not support.
+        """
+        return cls().updated(given)
+
+    def updated(self, given: Mapping[str, str]) -> Settings:
+        """These settings, and others over them; see :meth:`of`."""
+        values: dict[str, Any] = {}
+        for key, text in given.items():
+            setting = find(key)
+            if setting is not None:
+                value = setting.parse(key, text)
+                if values.setdefault(_ATTRIBUTES[setting.key], value) != value:
+                    raise ConfigurationError(
+                        f"{' and '.join(setting.keys)} are two names of one setting, and the configuration gives them "
+                        "different values. Leave one out."
+                    )
+        return replace(self, **values, given={**self.given, **given})
+
+    @property
+    def batch(self) -> bool:
+        """Whether the program runs in BATCH mode."""
+        return self.runtime_mode.batch
+
+    @property
+    def restart(self) -> RestartStrategy:
+        """How often a failed job is run again."""
+        if self.restart_strategy == "none":
+            return RestartStrategy(0)
+        return RestartStrategy(self.restart_attempts, self.restart_delay)
+
+    def restarting(self, strategy: RestartStrategy) -> Settings:
+        """These settings with another restart strategy."""
+        name = "fixed-delay" if strategy.attempts else "none"
+        return replace(self, restart_strategy=name, restart_attempts=strategy.attempts, restart_delay=strategy.delay_ms)
+
+    @property
+    def spark(self) -> dict[str, str]:
+        """Those that are passed on to Spark."""
+        return sparks(self.given)
+
+    def parameter(self, key: str, default: str) -> str:
+        """A job parameter, or else the text of a key of the configuration, or else the default."""
+        return dict(self.parameters).get(key, self.given.get(key, default))
+
+
+_LINES = [line for line in fields(Settings) if "setting" in line.metadata]
+_ATTRIBUTES = {line.metadata["setting"].key: line.name for line in _LINES}
+TABLE: tuple[Setting, ...] = tuple(line.metadata["setting"] for line in _LINES)
+"""All settings, in the order of their attributes."""
+_BY_KEY = {key: setting for setting in TABLE for key in setting.keys}
+
+
+def find(key: str) -> Setting | None:
+    """The setting with a key, or None: it is Spark's, or Flink's without a meaning here, or nobody's.
+
+    Raises:
+        ConfigurationError: the key begins like ours and is none.
+    """
+    setting = _BY_KEY.get(key)
+    if setting is None and key.startswith(OURS):
+        ours = (each.removeprefix(OURS) for each in _BY_KEY if each.startswith(OURS))
+        near = _near(key.removeprefix(OURS), ours, f" Did you mean {OURS}{{}}?", cutoff=0.5)
+        raise ConfigurationError(f"There is no setting {key}.{near} docs/settings.md lists them all.")
+    return setting
+
+
+def check(key: str, text: str) -> None:
+    """Look at one setting of a configuration.
+
+    Raises:
+        ConfigurationError: a key of ours that does not exist, or a value that makes no sense.
+        UnsupportedError: a value that Flink has and we do not support.
+    """
+    setting = find(key)
+    if setting is not None:
+        setting.parse(key, text)
+
+
+def sparks(given: Mapping[str, str]) -> dict[str, str]:
+    """The settings that are passed on to Spark."""
+    return {key: text for key, text in given.items() if key.startswith(SPARKS)}
+
+
+def without_effect(keys: Iterable[str]) -> list[str]:
+    """What there is to say of keys that mean nothing here: a sentence on Flink's, and one on nobody's."""
+    flinks: list[str] = []
+    nobodys: list[str] = []
+    for key in sorted(keys):
+        if key not in _BY_KEY and not key.startswith(SPARKS):
+            near = _near(key, _BY_KEY, " (did you mean {}?)", cutoff=0.9)
+            (flinks if is_flinks(key) else nobodys).append(key + near)
+    said = []
+    if flinks:
+        said.append(f"These settings of Flink have no effect in Penstock: {', '.join(flinks)}")
+    if nobodys:
+        said.append(
+            "These settings are neither Penstock's nor Flink's nor Spark's, and are read by nobody but functions that "
+            f"ask for them by get_job_parameter(): {', '.join(nobodys)}"
+        )
+    return said
+
+
+def _near(key: str, keys: Iterable[str], text: str, cutoff: float) -> str:
+    near = get_close_matches(key, list(keys), 1, cutoff)
+    return text.format(near[0]) if near else ""

@@ -1,0 +1,209 @@
+"""The table of settings: every key with values that make sense and values that do not, and keys that are near misses."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from typing import Any
+
+import pytest
+
+from penstock.common import RestartStrategies, RuntimeExecutionMode
+from penstock.common.restart_strategy import RestartStrategy
+from penstock.common.setting import Choice, Flag, Pairs, Span, Text, Whole
+from penstock.common.settings import TABLE, Settings, find, without_effect
+from penstock.datastream import CheckpointingMode, TimeCharacteristic
+from penstock.datastream.environment.executors import EXECUTORS
+from penstock.errors import ConfigurationError, UnsupportedError
+from penstock.plan import PROFILES
+
+GOOD: dict[str, dict[str, Any]] = {
+    "penstock.executor": {"spark": "spark", " Local ": "local"},
+    "restart-strategy": {"none": "none", "off": "none", "disable": "none", "fixeddelay": "fixed-delay"},
+    "restart-strategy.fixed-delay.attempts": {"0": 0, "3": 3},
+    "restart-strategy.fixed-delay.delay": {"0": 0, "10 s": 10_000, "1 d": 86_400_000},
+    "penstock.flink": {"1.11": "1.11", "2.3": "2.3"},
+    "pipeline.name": {"nightly": "nightly", "": ""},
+    "parallelism.default": {"1": 1, " 7 ": 7, "-1": -1, "2147483647": 2**31 - 1},
+    "pipeline.max-parallelism": {"1": 1, "32768": 32_768, "-1": -1},
+    "pipeline.operator-chaining": {"true": True, "FALSE": False},
+    "execution.buffer-timeout": {"0": 0, "100ms": 100, "2 s": 2000, "-1": -1},
+    "execution.checkpointing.interval": {"10": 10, "1 min": 60_000, "2 Hours": 7_200_000},
+    "execution.checkpointing.mode": {"at_least_once": "AT_LEAST_ONCE", "EXACTLY_ONCE": "EXACTLY_ONCE"},
+    "pipeline.time-characteristic": {"EventTime": "EventTime", "ingestiontime": "IngestionTime"},
+    "execution.runtime-mode": {mode.name.lower(): mode for mode in RuntimeExecutionMode},
+    "pipeline.object-reuse": {"True": True, "false": False},
+    "pipeline.global-job-parameters": {"a:1, b:x:y": (("a", "1"), ("b", "x:y")), "": ()},
+    "metrics.latency.interval": {"0": 0, "1000": 1000, "5 milli": 5},
+    "penstock.runtime.form": {"fused": "fused", "LISTED": "listed"},
+    "penstock.runtime.native": {"auto": True, "off": False},
+    "penstock.exchange.codec": {"auto": "auto", "pickle": "pickle", "columns": "columns"},
+    "penstock.exchange.buffer-records": {"1": 1, "1000000": 1_000_000},
+    "penstock.exchange.combine": {"auto": True, "off": False},
+}
+BAD: dict[type, list[str]] = {
+    Flag: ["", "yes", "1", "perhaps"],
+    Whole: ["", "many", "1.5", "1_0", "٣", "-2", "99999999999", "1 2"],
+    Span: ["", "2 weeks", "1.5 s", "s", "-2", "٣ s"],
+    Choice: ["", "fast"],
+    Pairs: ["a", "a:1,b", ":1"],
+    Text: [],
+}
+NEAR_MISSES = {
+    "penstock.exectuor": "penstock.executor",
+    "penstock.exchange.buffer-record": "penstock.exchange.buffer-records",
+    "penstock.exchange.codecs": "penstock.exchange.codec",
+    "penstock.runtime.forms": "penstock.runtime.form",
+    "penstock.native": "penstock.runtime.native",
+    "penstock.combine": "penstock.exchange.combine",
+    "penstock.flnk": "penstock.flink",
+    "penstock.Executor": "penstock.executor",
+}
+
+
+def attribute(key: str) -> str:
+    return next(
+        name for name, line in Settings.__dataclass_fields__.items() if line.metadata.get("setting") is find(key)
+    )
+
+
+def test_every_setting_is_tested() -> None:
+    assert [setting.key for setting in TABLE] == list(GOOD)
+    assert {type(setting.kind) for setting in TABLE} == BAD.keys()
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "value"), [(key, text, value) for key, texts in GOOD.items() for text, value in texts.items()]
+)
+def test_values_that_make_sense(key: str, text: str, value: Any) -> None:
+    setting = find(key)
+    assert setting is not None
+    for name in setting.keys:
+        settings = Settings.of({name: text})
+        assert getattr(settings, attribute(key)) == value
+        assert settings.given == {name: text}
+    assert setting.parse(key, setting.kind.text(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("key", "text"), [(key, text) for setting in TABLE for key in setting.keys for text in BAD[type(setting.kind)]]
+)
+def test_values_that_make_none(key: str, text: str) -> None:
+    setting = find(key)
+    assert setting is not None
+    with pytest.raises(ConfigurationError, match=re.escape(f"The setting {key} is {text!r}; it can be")) as caught:
+        Settings.of({key: text})
+    assert setting.allowed in str(caught.value)
+    assert setting.doc in str(caught.value)
+    assert (caught.value.flink_class is None) == key.startswith("penstock.")
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("parallelism.default", "0"),
+        ("pipeline.max-parallelism", "32769"),
+        ("penstock.exchange.buffer-records", "0"),
+        ("penstock.exchange.buffer-records", "-1"),
+        ("penstock.exchange.buffer-records", "1000001"),
+        ("execution.checkpointing.interval", "9 ms"),
+        ("execution.checkpointing.interval", "-1"),
+        ("metrics.latency.interval", "-1"),
+        ("restart-strategy.fixed-delay.attempts", "-1"),
+        ("penstock.flink", "1.12"),
+    ],
+)
+def test_values_out_of_range(key: str, text: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"{key} is '{text}'; it can be"):
+        Settings.of({key: text})
+
+
+def test_a_near_miss_among_choices_is_named() -> None:
+    with pytest.raises(
+        ConfigurationError, match="pickle, columns, or auto, which is the default. Did you mean 'columns'"
+    ):
+        Settings.of({"penstock.exchange.codec": "colums"})
+    with pytest.raises(ConfigurationError, match="Did you mean 'BATCH'"):
+        Settings.of({"execution.runtime-mode": "bath"})
+
+
+@pytest.mark.parametrize(("key", "meant"), NEAR_MISSES.items())
+def test_a_key_of_ours_that_does_not_exist(key: str, meant: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"There is no setting {key}. Did you mean {meant}?"):
+        Settings.of({key: "x"})
+
+
+def test_a_key_of_ours_that_is_near_none() -> None:
+    with pytest.raises(ConfigurationError, match=r"There is no setting penstock\.z\. docs/settings\.md lists them all"):
+        Settings.of({"penstock.z": "x"})
+
+
+def test_what_flink_has_and_we_do_not_support() -> None:
+    for key in ("restart-strategy", "restart-strategy.type"):
+        with pytest.raises(UnsupportedError, match=f"{key} is 'failure-rate', which is not supported; it can be fixed"):
+            Settings.of({key: "failure-rate"})
+
+
+def test_two_names_of_a_setting_must_agree() -> None:
+    names = ("pipeline.operator-chaining", "pipeline.operator-chaining.enabled")
+    assert not Settings.of(dict.fromkeys(names, "false")).chaining
+    with pytest.raises(ConfigurationError, match=f"{names[0]} and {names[1]} are two names of one setting"):
+        Settings.of(dict(zip(names, ("true", "false"), strict=True)))
+
+
+def test_what_nothing_is_said_of_is_the_default() -> None:
+    settings = Settings.of({})
+    assert settings == Settings()
+    for setting in TABLE:
+        assert getattr(settings, attribute(setting.key)) == setting.default
+        if setting.default is not None:
+            assert setting.parse(setting.key, setting.kind.text(setting.default)) == setting.default
+
+
+def test_the_choices_are_those_that_there_are() -> None:
+    choices = {setting.key: tuple(setting.kind.names) for setting in TABLE if isinstance(setting.kind, Choice)}
+    assert choices["penstock.executor"] == tuple(EXECUTORS)
+    assert choices["penstock.flink"] == PROFILES
+    assert choices["execution.checkpointing.mode"] == tuple(mode.name for mode in CheckpointingMode)
+    assert choices["pipeline.time-characteristic"] == tuple(time.name for time in TimeCharacteristic)
+
+
+def test_later_settings_win_and_the_others_stay() -> None:
+    settings = Settings.of({"penstock.flink": "1.11", "parallelism.default": "4", "x": "1"})
+    again = settings.updated({"penstock.flink": "2.3", "spark.x": "y"})
+    assert (again.flink, again.parallelism, again.spark) == ("2.3", 4, {"spark.x": "y"})
+    assert (settings.flink, settings.spark) == ("1.11", {})
+    assert pickle.loads(pickle.dumps(again)) == again
+
+
+def test_a_restart_strategy_is_read_as_flink_reads_it() -> None:
+    assert Settings().restart == RestartStrategy(0)
+    assert Settings.of({"restart-strategy": "fixed-delay"}).restart == RestartStrategy(1, 1000)
+    assert Settings.of({"restart-strategy.fixed-delay.attempts": "5"}).restart == RestartStrategy(0)
+    for strategy in (RestartStrategies.no_restart(), RestartStrategies.fixed_delay_restart(3, 50)):
+        assert Settings.of({"restart-strategy": "fixed-delay"}).restarting(strategy).restart == strategy
+
+
+def test_functions_read_parameters_and_other_keys() -> None:
+    settings = Settings.of({"pipeline.global-job-parameters": "limit:5", "limit": "7", "mine": "x"})
+    assert [settings.parameter(key, "?") for key in ("limit", "mine", "other")] == ["5", "x", "?"]
+
+
+def test_keys_without_effect() -> None:
+    assert without_effect(["spark.x", *(key for setting in TABLE for key in setting.keys)]) == []
+    flinks = ["state.backend", "taskmanager.numberOfTaskSlots", "high-availability", "high-availability.storageDir"]
+    flinks += [
+        "pipeline.auto-watermark-interval",
+        "execution.checkpointing.unaligned",
+        "restart-strategy.failure-rate.delay",
+    ]
+    (said,) = without_effect(flinks)
+    assert said == f"These settings of Flink have no effect in Penstock: {', '.join(sorted(flinks))}"
+    near = {"pipeline.object-resue": "pipeline.object-reuse", "paralelism.default": "parallelism.default"}
+    nobodys = ["high-availabilityx", "state", "my.limit", "pipeline.mine", *near]
+    (said,) = without_effect(nobodys)
+    assert said.startswith("These settings are neither Penstock's nor Flink's nor Spark's")
+    assert all(key in said for key in nobodys)
+    assert all(f"{key} (did you mean {meant}?)" in said for key, meant in near.items())
+    (said,) = without_effect(["execution.checkpointing.intervall"])
+    assert said.endswith("execution.checkpointing.intervall (did you mean execution.checkpointing.interval?)")
