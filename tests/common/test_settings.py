@@ -1,4 +1,4 @@
-"""The table of settings: every key with values that make sense and values that do not, and keys that are near misses."""
+"""The table of settings: every key with values that make sense and values that make none; keys that are near misses."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_values_out_of_range(key: str, text: str) -> None:
 
 def test_a_near_miss_among_choices_is_named() -> None:
     with pytest.raises(
-        ConfigurationError, match="pickle, columns, or auto, which is the default. Did you mean 'columns'"
+        ConfigurationError, match=r"pickle, columns, or auto, which is the default\. Did you mean 'columns'"
     ):
         Settings.of({"penstock.exchange.codec": "colums"})
     with pytest.raises(ConfigurationError, match="Did you mean 'BATCH'"):

@@ -6,19 +6,29 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from penstock.common.settings import find
+
 CHAINING, PARALLELISM = "chaining", "parallelism"
 BUFFER, CODEC = "penstock.exchange.buffer-records", "penstock.exchange.codec"
 FORM, NATIVE = "penstock.runtime.form", "penstock.runtime.native"
 CLOCK = "clock"
 """No knob, but what some programs depend on all the same."""
 
+
+def choices(key: str) -> tuple[str | None, ...]:
+    """The values of a setting, out of the table of settings; None, which leaves it out, for the default."""
+    setting: Any = find(key)
+    default = setting.kind.text(setting.default)
+    return (None, *(name for name in setting.kind.names if name != default))
+
+
 KNOBS: dict[str, tuple[Any, ...]] = {
     CHAINING: (True, False),
     PARALLELISM: (1, 2, 3, 7),
     BUFFER: (None, 1, 100),
-    FORM: (None, "listed"),
-    CODEC: (None, "pickle", "columns"),
-    NATIVE: (None, "off"),
+    FORM: choices(FORM),
+    CODEC: choices(CODEC),
+    NATIVE: choices(NATIVE),
 }
 """Values by knob, the default first; a name with a dot is a setting of the program's configuration, None leaves it
 out. The parallelism is that of the environment: what a program sets for one operator stays."""

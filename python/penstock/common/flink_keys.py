@@ -12,11 +12,11 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 FAMILIES = _words("""
-    $internal. akka. blob. classloader. client. cluster. compiler. containerized. delegation-token. env.
-    events. external-resource external-resources flink.hadoop. fs. heartbeat. high-availability historyserver.
-    io. jmx. job-event. job. jobmanager. jobstore. kubernetes. kerberos. local. log. mesos. networkaddress.
-    pekko. plugin. process. python. queryable-state. resourcemanager. rest. s3. security. slot.
-    slow-task-detector. sql-client. sql-gateway. state. table. task. taskmanager. traces. web. yarn.
+    $internal. akka. blob. classloader. cleanup-strategy client. cluster. compiler. containerized. env. events.
+    external-resource external-resources flink.hadoop. fs. heartbeat. high-availability historyserver. io. jmx.
+    job-event. job. jobmanager. jobstore. kubernetes. local. mesos. pekko. plugin. process. python.
+    queryable-state. resourcemanager. rest. s3. scheduler-mode security. shuffle-service-factory. slot.
+    slotmanager. slow-task-detector. sql-client. sql-gateway. state. table. task. taskmanager. traces. web. yarn.
     zookeeper.
 """)
 """How keys begin that are Flink's, whatever follows."""
@@ -27,18 +27,18 @@ _METRICS = _words("""
 """)
 _EXECUTION = _words("""
     allow-client-job-configurations async-state attached batch batch-shuffle-mode batch-state-backend
-    buffer-timeout.enabled checkpointing embedded-rpc-server job-listeners job-status-changed-listeners memory
-    program-config savepoint savepoint-restore-mode shutdown-on-application-finish shutdown-on-attached-exit
-    sink-hash-partition sort-partition sort-requirements sorted-inputs state-recovery
-    submit-failed-job-on-application-error target
+    buffer-timeout.enabled checkpointing job-listeners job-status-changed-listeners program-config savepoint
+    savepoint-restore-mode shutdown-on-application-finish shutdown-on-attached-exit sort-keyed-partition
+    sort-partition sorted-inputs state-recovery submit-failed-job-on-application-error target
 """)
 _PIPELINE = _words("""
     auto-generate-uids auto-type-registration auto-watermark-interval cached-files classpaths closure-cleaner-level
-    default-kryo-serializers force-avro force-kryo force-kryo-avro generic-types jars jobvertex-parallelism-overrides
-    operator-chaining.chain-operators-with-different-max-parallelism registered-kryo-types registered-pojo-types
-    serialization-config vertex-description-mode vertex-name-include-index-prefix watermark-alignment
+    default-kryo-serializers force-avro force-kryo force-kryo-avro generic-types jars
+    jobvertex-parallelism-overrides operator-chaining.chain-operators-with-different-max-parallelism
+    registered-kryo-types registered-pojo-types serialization-config vertex-description-mode
+    vertex-name-include-index-prefix watermark-alignment
 """)
-_RESTARTS = _words("cleanup exponential-delay failure-rate")
+_RESTARTS = _words("exponential-delay failure-rate")
 
 PREFIXES = (
     *FAMILIES,

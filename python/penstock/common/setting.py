@@ -107,7 +107,8 @@ class Span:
     @property
     def wanted(self) -> str:
         """See :class:`Kind`."""
-        return f"a duration such as 100 ms, 2 s or 1 min, at least {self.low} ms{', or -1' if self.or_unset else ''}"
+        least = f" of {self.low} ms or more" if self.low else ""
+        return f"a duration{least}, such as 500 ms or 2 s{', or -1' if self.or_unset else ''}"
 
     def parse(self, text: str) -> int:
         """See :class:`Kind`."""
