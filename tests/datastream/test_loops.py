@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from penstock.common import RestartStrategies, Types
+from penstock.common import Configuration, RestartStrategies, Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.environment import executors
 from penstock.errors import InvalidProgramError, JobExecutionError, UnsupportedError
 from penstock.spark import SparkExecutor
 
+AGAIN = {"restart-strategy.type": "fixed-delay", "restart-strategy.fixed-delay.delay": "1 ms"}
+
 
 @pytest.fixture
 def env() -> StreamExecutionEnvironment:
     return StreamExecutionEnvironment.get_execution_environment(executor="local")
+
+
+def test_a_configuration_can_ask_for_restarts(tmp_path: Path) -> None:
+    def once(n: int) -> int:
+        if not (tmp_path / "failed").exists():
+            (tmp_path / "failed").touch()
+            raise ValueError("once")
+        return n
+
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration(AGAIN), executor="local")
+    with env.from_collection([1, 2]).map(once).execute_and_collect() as results:
+        assert sorted(results) == [1, 2]
+
+
+def test_spark_refuses_restarts_that_a_configuration_asks_for() -> None:
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration(AGAIN), executor=SparkExecutor())
+    env.from_collection([1, 2]).print()
+    with pytest.raises(UnsupportedError, match="the setting restart-strategy out"):
+        env.execute()
 
 
 def test_a_loop_ends_when_nothing_is_led_back(env: StreamExecutionEnvironment) -> None:

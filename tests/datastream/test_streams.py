@@ -7,9 +7,16 @@ import time
 
 import pytest
 
-from penstock.common import Configuration, JobExecutionResult, OutputTag, Types
+from penstock.common import Configuration, JobExecutionResult, OutputTag, RestartStrategies, Types
 from penstock.common.settings import Settings
-from penstock.datastream import CheckpointingMode, ProcessAllWindowFunction, StreamExecutionEnvironment
+from penstock.datastream import (
+    CheckpointingMode,
+    MapFunction,
+    ProcessAllWindowFunction,
+    RuntimeExecutionMode,
+    StreamExecutionEnvironment,
+    TimeCharacteristic,
+)
 from penstock.datastream.environment import executors as executor_module
 from penstock.errors import ConfigurationError, InvalidProgramError, PlanError
 
@@ -123,13 +130,49 @@ def test_configuration_reaches_the_environment() -> None:
         "pipeline.name": "nightly",
         "execution.buffer-timeout": "2 s",
         "execution.checkpointing.interval": "1 min",
+        "execution.checkpointing.mode": "AT_LEAST_ONCE",
+        "pipeline.time-characteristic": "EventTime",
     }
     env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(settings))
     assert (env.get_parallelism(), env.get_max_parallelism(), env.is_chaining_enabled()) == (4, 64, False)
     assert (env.get_buffer_timeout(), env.get_checkpoint_interval()) == (2000, 60_000)
-    assert env.get_checkpointing_mode() is CheckpointingMode.EXACTLY_ONCE
+    assert env.get_checkpointing_mode() is CheckpointingMode.AT_LEAST_ONCE
+    assert env.get_stream_time_characteristic() is TimeCharacteristic.EventTime
     env.from_collection([1]).print()
     assert env.get_stream_graph().to_dict()["settings"]["job_name"] == "nightly"
+
+
+def test_what_a_method_sets_and_a_tool_imposes_wins() -> None:
+    settings = {"execution.runtime-mode": "BATCH", "restart-strategy": "fixed-delay", "penstock.flink": "1.11"}
+    executor = Keeping()
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration(settings), executor=executor)
+    env.set_runtime_mode(RuntimeExecutionMode.STREAMING).set_restart_strategy(RestartStrategies.no_restart())
+    env.from_collection([1]).print()
+    with executor_module.impose({"penstock.flink": "2.3"}):
+        env.execute()
+    carried = executor.pipelines[0].settings
+    assert (carried.batch, carried.restart.attempts, executor.pipelines[0].flink) == (False, 0, "2.3")
+
+
+def test_a_tool_cannot_impose_what_makes_no_sense(env: StreamExecutionEnvironment) -> None:
+    env.from_collection([1]).print()
+    with executor_module.impose({"penstock.flnk": "2.3"}), pytest.raises(ConfigurationError, match=r"penstock\.flink"):
+        env.execute()
+
+
+def test_functions_read_job_parameters() -> None:
+    class Parameters(MapFunction):
+        def open(self, runtime_context):
+            self.get = runtime_context.get_job_parameter
+
+        def map(self, value):
+            return self.get(value, "none")
+
+    settings = Configuration({"pipeline.global-job-parameters": "limit:5", "parallelism.default": 1})
+    env = StreamExecutionEnvironment.get_execution_environment(settings, executor="local")
+    keys = env.from_collection(["limit", "parallelism.default", "other"])
+    with keys.map(Parameters()).execute_and_collect() as results:
+        assert list(results) == ["5", "1", "none"]
 
 
 def test_an_override_wins_over_everything() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, Protocol
 
@@ -44,11 +44,10 @@ class Kind(Protocol):
         ...
 
 
-@dataclass(frozen=True)
 class Flag:
     """True or false, in any case."""
 
-    wanted: str = field(default="true or false", init=False)
+    wanted = "true or false"
 
     def parse(self, text: str) -> bool:
         """See :class:`Kind`."""
@@ -165,11 +164,10 @@ class Choice:
         return next(name for name, each in self.values.items() if each == value)
 
 
-@dataclass(frozen=True)
 class Text:
     """Any text."""
 
-    wanted: str = field(default="a text", init=False)
+    wanted = "a text"
 
     def parse(self, text: str) -> str:
         """See :class:`Kind`."""
@@ -180,11 +178,10 @@ class Text:
         return value
 
 
-@dataclass(frozen=True)
 class Pairs:
     """Names with texts, as Flink writes a map: ``name:text,name:text``; the value is a tuple of pairs."""
 
-    wanted: str = field(default="pairs such as name:text,name:text", init=False)
+    wanted = "pairs such as name:text,name:text"
 
     def parse(self, text: str) -> tuple[tuple[str, str], ...]:
         """See :class:`Kind`."""
