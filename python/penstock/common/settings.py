@@ -143,7 +143,7 @@ class Settings:
     )
 
     # fmt: on
-    given: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Settings:
@@ -245,7 +245,7 @@ def without_effect(keys: Iterable[str]) -> list[str]:
         if key not in _BY_KEY and not key.startswith(SPARKS):
             near = _near(key, _BY_KEY, " (did you mean {}?)", cutoff=0.9)
             (flinks if is_flinks(key) else nobodys).append(key + near)
-    said = []
+    said: list[str] = []
     if flinks:
         said.append(f"These settings of Flink have no effect in Penstock: {', '.join(flinks)}")
     if nobodys:
