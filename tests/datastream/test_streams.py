@@ -147,11 +147,13 @@ def test_what_a_method_sets_and_a_tool_imposes_wins() -> None:
     executor = Keeping()
     env = StreamExecutionEnvironment.get_execution_environment(Configuration(settings), executor=executor)
     env.set_runtime_mode(RuntimeExecutionMode.STREAMING).set_restart_strategy(RestartStrategies.no_restart())
+    env.set_parallelism(3)
     env.from_collection([1]).print()
     with executor_module.impose({"penstock.flink": "2.3"}):
         env.execute()
     carried = executor.pipelines[0].settings
-    assert (carried.batch, carried.restart.attempts, executor.pipelines[0].flink) == (False, 0, "2.3")
+    assert (carried.batch, carried.restart.attempts, carried.parallelism) == (False, 0, 3)
+    assert (executor.pipelines[0].flink, env.settings.flink) == ("2.3", "1.11")
 
 
 def test_a_tool_cannot_impose_what_makes_no_sense(env: StreamExecutionEnvironment) -> None:

@@ -39,10 +39,8 @@ def _line(
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a program, made once when it is handed over, and carried to its tasks.
-
-    Those of the plan are what the configuration said: the environment takes them over when it is made, and its methods
-    may change them there.
+    """The settings of a program: parsed when its environment is made, changed by the environment's methods, handed over
+    with the plan, and carried to the tasks.
 
     Attributes:
         given: the texts as they were given, by key, those of Spark and of nobody too.
