@@ -7,25 +7,16 @@
 //! A step takes what came before and returns a new type; all are immutable. Everything is O(nodes + edges) unless its header
 //! says otherwise, iterative, and independent of hash seeds. Pure Rust: no Python, no input or output.
 
-pub mod cancel;
-pub mod chainable;
-pub mod column;
-pub mod csr;
+pub mod dense;
 pub mod error;
 pub mod execution_graph;
-pub mod index;
-pub mod java_hash;
-mod java_tree;
+pub mod identity;
+pub mod java;
 pub mod job_graph;
 pub mod json;
-pub mod murmur3;
-pub mod names;
-pub mod operator_id;
-pub mod parallel;
 pub mod profile;
-pub mod ragged;
 pub mod shapes;
 pub mod stream_graph;
 #[cfg(test)]
 mod test_graphs;
-mod union_find;
+pub mod work;

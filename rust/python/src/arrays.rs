@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::builder::{FixedSizeBinaryBuilder, StringBuilder, StringDictionaryBuilder};
 use arrow_array::types::{ArrowDictionaryKeyType, Int8Type, Int32Type};
 use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, StringArray};
-use penstock_planner::operator_id::OperatorId;
+use penstock_planner::identity::OperatorId;
 
 /// 32-bit numbers: indices of this size never reach the sign.
 pub fn numbers(values: impl Iterator<Item = u32>) -> ArrayRef {

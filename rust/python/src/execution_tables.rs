@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{Int32Array, RecordBatch};
 use arrow_schema::SchemaRef;
+use penstock_planner::dense::DataSetIndex;
 use penstock_planner::execution_graph::ExecutionGraph as Graph;
 use penstock_planner::execution_graph::edge_table::{EdgeColumns, EdgeTable};
 use penstock_planner::execution_graph::groups::{Group, Groups, ResultPartitions};
-use penstock_planner::index::DataSetIndex;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pyo3_arrow::error::PyArrowResult;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use penstock_planner::dense::{ExecutionVertexIndex, Index, all};
 use penstock_planner::execution_graph::ExecutionGraph as Graph;
-use penstock_planner::index::{ExecutionVertexIndex, Index, all};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 

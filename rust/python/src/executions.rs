@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use penstock_planner::dense::ExecutionVertexIndex;
 use penstock_planner::error::Result;
 use penstock_planner::execution_graph::ExecutionGraph;
 use penstock_planner::execution_graph::executions::{Execution as Attempt, ExecutionState, Executions as Attempts};
-use penstock_planner::index::ExecutionVertexIndex;
 use pyo3::prelude::*;
 
 use crate::error::{check, parse};

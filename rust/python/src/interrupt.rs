@@ -4,7 +4,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use penstock_planner::cancel::{Cancelled, Token, catch};
+use penstock_planner::work::cancel::{Cancelled, Token, catch};
 use pyo3::prelude::*;
 
 /// How often a waiting call looks for signals.

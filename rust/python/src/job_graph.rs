@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use penstock_planner::dense::{DataSetIndex, EdgeIndex, JobEdgeIndex, VertexIndex, all};
 use penstock_planner::execution_graph::expand;
-use penstock_planner::index::{DataSetIndex, EdgeIndex, JobEdgeIndex, VertexIndex, all};
+use penstock_planner::identity::OperatorId;
 use penstock_planner::job_graph::{JobGraph as Job, StreamConfig};
-use penstock_planner::operator_id::OperatorId;
 use penstock_planner::stream_graph::ResourceSpec;
 use pyo3::prelude::*;
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{Float64Array, Int32Array};
-use penstock_planner::index::{DataSetIndex, Index, JobEdgeIndex, NodeIndex, VertexIndex};
+use penstock_planner::dense::{DataSetIndex, Index, JobEdgeIndex, NodeIndex, VertexIndex};
 use penstock_planner::job_graph::{Connection, JobGraph as Job};
 
 use crate::arrays::{integers, numbers, operator_ids, optional_texts, shared_names, spellings, texts};

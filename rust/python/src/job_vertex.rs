@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use penstock_planner::index::{CoLocationIndex, Index, VertexIndex};
+use penstock_planner::dense::{CoLocationIndex, Index, VertexIndex};
 use penstock_planner::job_graph::JobGraph as Job;
 use pyo3::prelude::*;
 

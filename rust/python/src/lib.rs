@@ -50,7 +50,7 @@ fn plan_record(py: Python<'_>, spec: &str, flink: &str) -> PyResult<String> {
 /// The OperatorID of an operator with this uid: 32 hex digits of murmur3_128 over its UTF-8 bytes.
 #[pyfunction]
 fn operator_id(uid: &str) -> String {
-    penstock_planner::operator_id::OperatorId::of_uid(uid).to_string()
+    penstock_planner::identity::OperatorId::of_uid(uid).to_string()
 }
 
 #[pymodule]

@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use penstock_planner::dense::{ExecutionVertexIndex, Index, RegionIndex, all};
 use penstock_planner::execution_graph::ExecutionGraph as Graph;
 use penstock_planner::execution_graph::region_scheduling::RegionScheduling as Scheduling;
 use penstock_planner::execution_graph::regions::{PipelinedRegions as Regions, SubtaskSpan};
 use penstock_planner::execution_graph::regions_to_restart::PartitionSpan;
 use penstock_planner::execution_graph::release::{PartitionRelease as Release, Releasable};
-use penstock_planner::index::{ExecutionVertexIndex, Index, RegionIndex, all};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use penstock_planner::chainable::Verdicts;
+use penstock_planner::dense::{NodeIndex, all};
 use penstock_planner::error::PlanError;
-use penstock_planner::index::{NodeIndex, all};
+use penstock_planner::identity::{OperatorIds, Verdicts, parse_hash_table};
 use penstock_planner::job_graph::{JobOptions, SavepointRestore, compile};
-use penstock_planner::operator_id::{OperatorIds, parse_hash_table};
 use penstock_planner::stream_graph::StreamGraph as Graph;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -1,7 +1,7 @@
 //! The views of a `StreamGraph`'s nodes, edges and verdicts.
 
-use penstock_planner::chainable::Verdicts;
-use penstock_planner::index::{EdgeIndex, NameId, NodeIndex};
+use penstock_planner::dense::{EdgeIndex, NameId, NodeIndex};
+use penstock_planner::identity::Verdicts;
 use penstock_planner::stream_graph::StreamGraph as Graph;
 use pyo3::prelude::*;
 

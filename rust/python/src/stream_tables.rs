@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, StructArray};
 use arrow_schema::{Field, Fields};
-use penstock_planner::chainable::Verdicts;
-use penstock_planner::index::{EdgeIndex, Index, NameId, NodeIndex};
-use penstock_planner::operator_id::OperatorIds;
+use penstock_planner::dense::{EdgeIndex, Index, NameId, NodeIndex};
+use penstock_planner::identity::{OperatorIds, Verdicts};
 use penstock_planner::stream_graph::spec::SpecResources;
 use penstock_planner::stream_graph::{NodeExtras, ResourceSpec, Resources, StreamEdge, StreamGraph as Graph, StreamNode};
 

@@ -3,14 +3,13 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use penstock_planner::chainable::Verdicts;
+use penstock_planner::dense::{Index, NodeIndex, all};
 use penstock_planner::execution_graph::edge_table::EdgeTable;
 use penstock_planner::execution_graph::{ExecutionGraph, expand};
-use penstock_planner::index::{Index, NodeIndex, all};
+use penstock_planner::identity::{OperatorIds, Verdicts, user_hashes};
+use penstock_planner::java::murmur3::murmur3_128_of_repeated;
 use penstock_planner::job_graph::{JobGraph, JobOptions, chains, compile};
 use penstock_planner::json::{job_plan, streaming_plan};
-use penstock_planner::murmur3::murmur3_128_of_repeated;
-use penstock_planner::operator_id::{OperatorIds, user_hashes};
 use penstock_planner::profile::Profile;
 use penstock_planner::stream_graph::StreamGraph;
 

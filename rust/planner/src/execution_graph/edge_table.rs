@@ -13,11 +13,11 @@ use arrow_buffer::ScalarBuffer;
 
 use super::ExecutionGraph;
 use super::edges::Span;
-use crate::cancel::checkpoint;
+use crate::dense::Ragged;
 use crate::error::{PlanError, Result};
 use crate::job_graph::Distribution;
-use crate::parallel;
-use crate::ragged::Ragged;
+use crate::work::cancel::checkpoint;
+use crate::work::parallel;
 
 /// Bytes of one edge in a table: six 32-bit columns.
 pub const BYTES_PER_EDGE: u64 = 24;

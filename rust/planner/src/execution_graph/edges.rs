@@ -4,8 +4,8 @@
 //! begin at any edge, O(log + inputs) to find it.
 
 use super::ExecutionGraph;
-use crate::cancel::checkpoint_at;
-use crate::index::{ExecutionVertexIndex, Index};
+use crate::dense::{ExecutionVertexIndex, Index};
+use crate::work::cancel::checkpoint_at;
 
 /// All edges of one subtask's input: contiguous partitions of one data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::ExecutionGraph;
+use crate::dense::ExecutionVertexIndex;
 use crate::error::{PlanError, Result};
-use crate::index::ExecutionVertexIndex;
-use crate::operator_id::OperatorId;
+use crate::identity::OperatorId;
 
 /// Attempts remembered per subtask by default, as in Flink (`jobmanager.execution.attempts-history-size`).
 pub const DEFAULT_HISTORY: usize = 16;

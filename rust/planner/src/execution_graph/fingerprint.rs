@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::ExecutionGraph;
-use crate::index::{DataSetIndex, ExecutionVertexIndex, Index, all};
+use crate::dense::{DataSetIndex, ExecutionVertexIndex, Index, all};
 
 impl ExecutionGraph {
     /// Hash of `(consumer, subtask, input, producer, result, partition)` as little-endian `i32`, consumers in order.

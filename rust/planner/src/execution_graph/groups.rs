@@ -8,8 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::ExecutionGraph;
-use crate::index::{DataSetIndex, Index, JobEdgeIndex};
-use crate::ragged::Ragged;
+use crate::dense::{DataSetIndex, Index, JobEdgeIndex, Ragged};
 
 /// Partitions of one result and subtasks of one consumer that are all connected with each other.
 #[derive(Clone, Debug, PartialEq, Eq)]

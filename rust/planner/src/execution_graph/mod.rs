@@ -20,9 +20,8 @@ mod verify;
 
 use std::sync::{Arc, OnceLock};
 
-use crate::csr::Csr;
+use crate::dense::{Csr, DataSetIndex, ExecutionVertexIndex, Index, JobEdgeIndex, VertexIndex, all};
 use crate::error::{PlanError, Result};
-use crate::index::{DataSetIndex, ExecutionVertexIndex, Index, JobEdgeIndex, VertexIndex, all};
 use crate::job_graph::JobGraph;
 use fan_out::FanOut;
 

@@ -11,8 +11,8 @@ use super::ExecutionGraph;
 use super::fan_out::FanOut;
 use super::region_cells::running_sums;
 use super::regions::{PipelinedRegions, SubtaskSpan};
+use crate::dense::{ExecutionVertexIndex, Index, JobEdgeIndex, RegionIndex, all};
 use crate::error::Result;
-use crate::index::{ExecutionVertexIndex, Index, JobEdgeIndex, RegionIndex, all};
 use crate::job_graph::Distribution;
 
 /// Numbers of the groups of all blocking exchanges.

@@ -3,8 +3,8 @@
 //! Cost: four bytes per vertex; O(1) per question.
 
 use super::{ExecutionGraph, ExecutionJobVertex};
+use crate::dense::{ExecutionVertexIndex, Index};
 use crate::error::{PlanError, Result};
-use crate::index::{ExecutionVertexIndex, Index};
 
 /// Cells are what is united: all subtasks of a vertex where they are sure to end in one region, else each by itself.
 #[derive(Debug)]

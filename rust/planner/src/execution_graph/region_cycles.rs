@@ -4,9 +4,7 @@
 //! only begin when another has finished, and the other way round, would never be scheduled. Tarjan's algorithm with a
 //! stack of its own. Cost: O(blocking pointwise edges inside a logical region); nothing where there are none.
 
-use crate::csr::Csr;
-use crate::index::{Index, RegionIndex, all};
-use crate::union_find::UnionFind;
+use crate::dense::{Csr, Index, RegionIndex, UnionFind, all};
 
 /// Unites the sets on each cycle. `arcs_of` reports producer and consumer of each edge of an exchange.
 pub(super) fn merge_cycles<E>(sets: &mut UnionFind, exchanges: impl Iterator<Item = E>, arcs_of: impl Fn(E, &mut dyn FnMut(u32, u32))) {

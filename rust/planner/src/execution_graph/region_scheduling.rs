@@ -12,9 +12,9 @@ use std::sync::Arc;
 use super::ExecutionGraph;
 use super::partition_groups::PartitionGroups;
 use super::regions::{PipelinedRegions, SubtaskSpan};
-use crate::cancel::checkpoint_at;
+use crate::dense::{ExecutionVertexIndex, Index, JobEdgeIndex, RegionIndex, all};
 use crate::error::Result;
-use crate::index::{ExecutionVertexIndex, Index, JobEdgeIndex, RegionIndex, all};
+use crate::work::cancel::checkpoint_at;
 
 /// The bookkeeper: what has been written, who waits, who has been scheduled.
 #[derive(Debug)]

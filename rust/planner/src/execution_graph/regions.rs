@@ -15,13 +15,11 @@ use std::sync::Arc;
 use super::ExecutionGraph;
 use super::region_cells::Cells;
 use super::region_cycles::merge_cycles;
-use crate::cancel::checkpoint_at;
-use crate::csr::Csr;
+use crate::dense::{Csr, ExecutionVertexIndex, Index, JobEdgeIndex, RegionIndex, UnionFind, all};
 use crate::error::{PlanError, Result};
-use crate::index::{ExecutionVertexIndex, Index, JobEdgeIndex, RegionIndex, all};
 use crate::job_graph::Distribution;
 use crate::profile::Profile;
-use crate::union_find::UnionFind;
+use crate::work::cancel::checkpoint_at;
 
 /// Consecutive subtasks of one vertex, in one region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,10 +10,10 @@ use std::ops::Range;
 
 use super::ExecutionGraph;
 use super::regions::{PipelinedRegions, SubtaskSpan};
-use crate::cancel::checkpoint_at;
+use crate::dense::{DataSetIndex, ExecutionVertexIndex, Index, JobEdgeIndex, RegionIndex};
 use crate::error::{PlanError, Result};
-use crate::index::{DataSetIndex, ExecutionVertexIndex, Index, JobEdgeIndex, RegionIndex};
 use crate::job_graph::Distribution;
+use crate::work::cancel::checkpoint_at;
 
 /// Consecutive partitions of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use super::ExecutionGraph;
 use super::partition_groups::{PartitionGroup, PartitionGroups};
 use super::regions::{PipelinedRegions, SubtaskSpan};
-use crate::cancel::checkpoint_at;
+use crate::dense::{ExecutionVertexIndex, Index, RegionIndex, all};
 use crate::error::Result;
-use crate::index::{ExecutionVertexIndex, Index, RegionIndex, all};
+use crate::work::cancel::checkpoint_at;
 
 /// Partitions that one input does not need any more.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Invariants of an ExecutionGraph, checked after expansion in debug builds and on demand. Read-only, O(V + E).
 
 use super::ExecutionGraph;
-use crate::index::{Index, JobEdgeIndex, all};
+use crate::dense::{Index, JobEdgeIndex, all};
 
 impl ExecutionGraph {
     /// A sentence per broken invariant; empty when all is well.

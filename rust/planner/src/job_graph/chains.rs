@@ -14,13 +14,12 @@
 use hashbrown::HashMap;
 
 use super::exchange::ResultType;
-use crate::cancel::checkpoint_at;
-use crate::chainable::Verdicts;
+use crate::dense::{EdgeIndex, Index, NodeIndex, VertexIndex};
 use crate::error::{PlanError, Result};
-use crate::index::{EdgeIndex, Index, NodeIndex, VertexIndex};
-use crate::operator_id::{OperatorId, OperatorIds, UserHash};
+use crate::identity::{OperatorId, OperatorIds, UserHash, Verdicts};
 use crate::profile::Profile;
 use crate::stream_graph::StreamGraph;
+use crate::work::cancel::checkpoint_at;
 
 /// A chain: its head and its rows of the operator table.
 #[derive(Clone, Copy, Debug)]
@@ -299,8 +298,8 @@ impl Walk<'_> {
 
 #[cfg(test)]
 mod tests {
+    use crate::dense::{VertexIndex, all};
     use crate::error::PlanError;
-    use crate::index::{VertexIndex, all};
     use crate::job_graph::{JobOptions, compile};
     use crate::stream_graph::{NewNode, Partitioner, Role};
     use crate::test_graphs::{graph, job, node};

@@ -4,8 +4,8 @@
 use hashbrown::HashMap;
 
 use super::JobGraph;
-use crate::index::{EdgeIndex, JobEdgeIndex, NodeIndex, OperatorIndex, VertexIndex};
-use crate::operator_id::OperatorId;
+use crate::dense::{EdgeIndex, JobEdgeIndex, NodeIndex, OperatorIndex, VertexIndex};
+use crate::identity::OperatorId;
 
 /// The configuration of an operator in its chain.
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@
 //! one costs O(length of the names of both ends + out-edges of the source), all cost O(data sets + edges + text).
 
 use super::JobGraph;
-use crate::index::{DataSetIndex, EdgeIndex, Index, NodeIndex, all};
-use crate::operator_id::OperatorId;
+use crate::dense::{DataSetIndex, EdgeIndex, Index, NodeIndex, all};
+use crate::identity::OperatorId;
 use crate::stream_graph::StreamGraph;
 
 impl JobGraph {

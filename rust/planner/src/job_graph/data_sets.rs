@@ -9,8 +9,7 @@
 use hashbrown::HashMap;
 
 use super::chains::{Chains, Connection};
-use crate::csr::Csr;
-use crate::index::{DataSetIndex, Index, JobEdgeIndex, NameId, NodeIndex, VertexIndex};
+use crate::dense::{Csr, DataSetIndex, Index, JobEdgeIndex, NameId, NodeIndex, VertexIndex};
 use crate::profile::Profile;
 use crate::stream_graph::{Partitioner, StreamGraph};
 
@@ -109,7 +108,7 @@ impl DataSets {
             Self::OnePerEdge => Csr::group(size, sources().enumerate().map(|(at, source)| (source, DataSetIndex::new(at)))),
             Self::Shared { consumers, count, .. } => {
                 let source = |data_set: DataSetIndex| chains.connections[consumers.of(data_set)[0].get()].source;
-                Csr::group(size, crate::index::all(*count).map(|data_set| (source(data_set), data_set)))
+                Csr::group(size, crate::dense::all(*count).map(|data_set| (source(data_set), data_set)))
             }
         }
     }
@@ -118,7 +117,7 @@ impl DataSets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::all;
+    use crate::dense::all;
     use crate::job_graph::{JobGraph, JobOptions, compile};
     use crate::stream_graph::{ExchangeMode, NewNode, Role, Settings, StreamGraphBuilder};
     use crate::test_graphs::{edge, node};

@@ -2,7 +2,7 @@
 //!
 //! Semantics: `StreamingJobGraphGenerator.connect` and `determineResultPartitionType`.
 
-use crate::index::{EdgeIndex, Index};
+use crate::dense::{EdgeIndex, Index};
 use crate::stream_graph::{ExchangeMode, Partitioner, ShuffleMode, StreamGraph};
 
 /// How subtasks of producer and consumer are connected.

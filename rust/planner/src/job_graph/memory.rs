@@ -6,12 +6,11 @@
 
 use super::chains::{Chain, Chains};
 use super::slot_sharing::SlotSharing;
-use crate::cancel::checkpoint_at;
-use crate::column::Column;
+use crate::dense::{Column, Index, SlotGroupIndex};
 use crate::error::{PlanError, Result};
-use crate::index::{Index, SlotGroupIndex};
 use crate::profile::Profile;
 use crate::stream_graph::{ResourceSpec, Resources, StreamGraph};
+use crate::work::cancel::checkpoint_at;
 
 /// Sum of the resources of the operators of each vertex; one UNKNOWN makes it `None`. Empty when no operator has any.
 pub fn vertex_resources(graph: &StreamGraph, chains: &Chains, profile: Profile) -> Vec<Option<Resources>> {

@@ -21,16 +21,13 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::chainable::Verdicts;
-use crate::column::Column;
-use crate::csr::Csr;
+use crate::dense::{Column, Csr, DataSetIndex, Index, JobEdgeIndex, NodeIndex, VertexIndex, all};
 use crate::error::{PlanError, Result};
-use crate::index::{DataSetIndex, Index, JobEdgeIndex, NodeIndex, VertexIndex, all};
-use crate::java_hash::iteration_order;
-use crate::operator_id::{OperatorId, OperatorIds, UserHash, user_hashes};
-use crate::parallel;
+use crate::identity::{OperatorId, OperatorIds, UserHash, Verdicts, user_hashes};
+use crate::java::hash::iteration_order;
 use crate::profile::Profile;
 use crate::stream_graph::{CheckpointingMode, Resources, StreamGraph};
+use crate::work::parallel;
 pub use chains::{Chain, ChainedNode, Chains, Connection};
 pub use config::{ExchangeConfig, StreamConfig};
 pub use data_sets::DataSets;

@@ -4,10 +4,10 @@
 //! length; only the names of heads are ever read, so only those are made. Cost: O(length of the names), no recursion.
 
 use super::chains::{Chain, Chains};
-use crate::cancel::checkpoint_at;
-use crate::chainable::Verdicts;
-use crate::index::{Index, NodeIndex, VertexIndex};
+use crate::dense::{Index, NodeIndex, VertexIndex};
+use crate::identity::Verdicts;
 use crate::stream_graph::StreamGraph;
+use crate::work::cancel::checkpoint_at;
 
 enum Piece {
     Node(NodeIndex),

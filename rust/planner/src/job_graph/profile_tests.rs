@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{JobGraph, JobOptions, compile};
+use crate::dense::{CoLocationIndex, EdgeIndex, VertexIndex, all};
 use crate::error::{PlanError, Result};
-use crate::index::{CoLocationIndex, EdgeIndex, VertexIndex, all};
 use crate::profile::Profile;
 use crate::stream_graph::{
     NewEdge, NewIteration, NewNode, Partitioner, ResourceSpec, Resources, Role, Settings, ShuffleMode, StreamGraph, StreamGraphBuilder,

@@ -7,14 +7,11 @@
 use hashbrown::HashMap;
 
 use super::chains::Chains;
-use crate::column::Column;
-use crate::csr::Csr;
+use crate::dense::{Bucket, CoLocationIndex, Column, Csr, Index, NameId, SlotGroupIndex, UnionFind, VertexIndex, all};
 use crate::error::{PlanError, Result};
-use crate::index::{Bucket, CoLocationIndex, Index, NameId, SlotGroupIndex, VertexIndex, all};
-use crate::operator_id::{OperatorId, OperatorIds};
+use crate::identity::{OperatorId, OperatorIds};
 use crate::profile::Profile;
 use crate::stream_graph::{ResourceSpec, Resources, StreamGraph};
-use crate::union_find::UnionFind;
 
 /// Who may share a slot with whom.
 #[derive(Clone, Debug)]
@@ -95,7 +92,7 @@ fn by_hash(items: impl ExactSizeIterator<Item = (u64, VertexIndex)> + Clone) -> 
     sorted
 }
 
-fn head(chains: &Chains, vertex: VertexIndex) -> crate::index::NodeIndex {
+fn head(chains: &Chains, vertex: VertexIndex) -> crate::dense::NodeIndex {
     chains.chains[vertex.get()].head
 }
 

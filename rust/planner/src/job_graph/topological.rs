@@ -4,8 +4,7 @@
 //! then from each of them depth first into every consumer that has just become free. Not Kahn's breadth first.
 //! Cost: O(V + E); a counter per vertex replaces Flink's look at all inputs of every consumer.
 
-use crate::csr::Csr;
-use crate::index::{Index, VertexIndex, all};
+use crate::dense::{Csr, Index, VertexIndex, all};
 
 /// The order, given the consumers of each vertex (with repetition, in order of its results) and its number of inputs.
 /// The graph is acyclic: cycles were refused when chains were built.

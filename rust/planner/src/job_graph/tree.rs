@@ -11,8 +11,8 @@
 //! long, so it is made only when asked for, and measured before.
 
 use super::JobGraph;
+use crate::dense::{EdgeIndex, NodeIndex, VertexIndex};
 use crate::error::{PlanError, Result};
-use crate::index::{EdgeIndex, NodeIndex, VertexIndex};
 
 /// The longest description, in bytes: a chain of about 26,000 operators.
 pub const LONGEST: u64 = 1 << 30;
@@ -54,7 +54,7 @@ impl JobGraph {
 
 #[cfg(test)]
 mod tests {
-    use crate::index::VertexIndex;
+    use crate::dense::VertexIndex;
     use crate::stream_graph::{NewNode, Role};
     use crate::test_graphs::{graph, job, node};
 

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use super::JobGraph;
-use crate::index::{Index, JobEdgeIndex, VertexIndex, all};
+use crate::dense::{Index, JobEdgeIndex, VertexIndex, all};
 
 impl JobGraph {
     /// A sentence per broken invariant; empty when all is well.

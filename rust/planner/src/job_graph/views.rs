@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use super::{Chain, ChainedNode, Connection, Distribution, JobGraph, JobOptions, ResultType, SlotSharing};
-use crate::chainable::Verdicts;
-use crate::index::{DataSetIndex, EdgeIndex, Index, JobEdgeIndex, NameId, NodeIndex, OperatorIndex, VertexIndex};
-use crate::operator_id::{OperatorId, OperatorIds, UserHash};
+use crate::dense::{DataSetIndex, EdgeIndex, Index, JobEdgeIndex, NameId, NodeIndex, OperatorIndex, VertexIndex};
+use crate::identity::{OperatorId, OperatorIds, UserHash, Verdicts};
 use crate::profile::Profile;
 use crate::stream_graph::{NodeExtras, Resources, StreamGraph};
 
@@ -87,7 +86,7 @@ impl JobGraph {
 
     /// The largest parallelism of any vertex; −1 when there is none.
     pub fn maximum_parallelism(&self) -> i32 {
-        crate::index::all(self.vertex_count()).map(|vertex| self.parallelism(vertex)).max().unwrap_or(-1)
+        crate::dense::all(self.vertex_count()).map(|vertex| self.parallelism(vertex)).max().unwrap_or(-1)
     }
 
     /// Operators of a vertex in order of creation, the head last.

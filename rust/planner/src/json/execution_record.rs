@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::record_types::*;
+use crate::dense::{DataSetIndex, JobEdgeIndex};
 use crate::error::{PlanError, Result};
 use crate::execution_graph::{ExecutionGraph, ExecutionJobVertex, edge_table::BYTES_PER_EDGE, expand, fan_out::FanOut};
-use crate::index::{DataSetIndex, JobEdgeIndex};
 use crate::job_graph::JobGraph;
 
 const LISTED: u64 = 1000;

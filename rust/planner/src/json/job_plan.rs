@@ -5,8 +5,8 @@
 
 use super::html4::escape_html4;
 use super::push_string;
+use crate::dense::{VertexIndex, all};
 use crate::error::Result;
-use crate::index::{VertexIndex, all};
 use crate::job_graph::JobGraph;
 use crate::profile::Profile;
 

@@ -4,8 +4,8 @@
 //! always "second". Flink is quadratic and recursive here; this is O(nodes log nodes + edges + text).
 
 use super::push_string;
+use crate::dense::{NodeIndex, all};
 use crate::error::{PlanError, Result};
-use crate::index::{NodeIndex, all};
 use crate::stream_graph::StreamGraph;
 
 /// The plan as text.

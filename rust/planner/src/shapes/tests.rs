@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::dense::{EdgeIndex, all};
 use crate::error::PlanError;
-use crate::index::{EdgeIndex, all};
 use crate::job_graph::{JobOptions, compile};
 
 fn size(operators: i64) -> Size {

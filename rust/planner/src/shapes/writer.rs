@@ -1,7 +1,7 @@
 //! What the shapes are written with: bounds of arguments, nodes numbered from 1, edges.
 
+use crate::dense::NameId;
 use crate::error::{PlanError, Result};
-use crate::index::NameId;
 use crate::stream_graph::{
     ChainingStrategy, MAX_EDGES, NewEdge, Partitioner, Role, Settings, ShuffleMode, StreamGraph, StreamGraphBuilder, StreamNode,
 };

@@ -12,10 +12,9 @@ use super::ids::NodeIds;
 use super::resources::Resources;
 use super::types::{ChainingStrategy, Iteration, NodeExtras, Partitioner, Role, Settings, ShuffleMode, StreamEdge, StreamNode};
 use super::virtual_nodes::{Trail, VirtualNode, VirtualNodes};
-use crate::cancel::checkpoint_at;
+use crate::dense::{Index, NameId, Names, NodeIndex};
 use crate::error::{PlanError, Result};
-use crate::index::{Index, NameId, NodeIndex};
-use crate::names::Names;
+use crate::work::cancel::checkpoint_at;
 
 /// More edges than this are a mistake (a union of unions of one stream), and would not fit in memory anyway.
 pub(crate) const MAX_EDGES: u64 = 1 << 28;

@@ -3,8 +3,7 @@
 //! A row is put together on request ([`NodeTable::row`]), which is what everything outside of hot loops uses.
 
 use super::types::{ChainingStrategy, Partitioner, Role, ShuffleMode, StreamEdge, StreamNode};
-use crate::column::Column;
-use crate::index::{NameId, NodeIndex};
+use crate::dense::{Column, NameId, NodeIndex};
 
 macro_rules! table {
     ($(#[$doc:meta])* $table:ident of $row:ident {

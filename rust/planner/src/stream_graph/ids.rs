@@ -6,7 +6,7 @@
 
 use hashbrown::HashMap;
 
-use crate::index::{Index, NodeIndex};
+use crate::dense::{Index, NodeIndex};
 
 /// Index by external id.
 #[derive(Debug)]

@@ -26,10 +26,8 @@ pub use types::{
 pub(crate) use builder::{MAX_EDGES, MAX_NODES};
 use ids::NodeIds;
 
-use crate::csr::Csr;
-use crate::index::{EdgeIndex, Index, NameId, NodeIndex, all};
-use crate::java_hash::iteration_order;
-use crate::names::Names;
+use crate::dense::{Csr, EdgeIndex, Index, NameId, Names, NodeIndex, all};
+use crate::java::hash::iteration_order;
 use columns::{EdgeTable, NodeTable};
 
 /// An immutable StreamGraph. Holding it costs 17 bytes per node and 16 per edge, what differs between nodes or edges

@@ -10,8 +10,8 @@ use super::object::Object;
 use super::spec_parts::{SpecEdge, SpecIteration, SpecNode};
 pub use super::spec_parts::{SpecResources, resource_pair};
 use super::types::{CheckpointingMode, ExchangeMode, ScheduleMode, Settings};
+use crate::dense::{NodeIndex, all};
 use crate::error::{PlanError, Result};
-use crate::index::{NodeIndex, all};
 
 /// A whole description. Unknown fields are refused, so that a misspelt one is not ignored.
 #[derive(Serialize, Deserialize)]

@@ -11,8 +11,8 @@ use super::builder::{NewEdge, NewIteration, NewNode};
 use super::object::Object;
 use super::resources::{ResourceSpec, Resources};
 use super::types::{ChainingStrategy, Iteration, Partitioner, Role, ShuffleMode};
+use crate::dense::{EdgeIndex, NameId, NodeIndex};
 use crate::error::{PlanError, Result};
-use crate::index::{EdgeIndex, NameId, NodeIndex};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,7 +1,7 @@
 //! What nodes, edges and settings consist of. Names are Flink's.
 
 use super::resources::Resources;
-use crate::index::{NameId, NodeIndex};
+use crate::dense::{NameId, NodeIndex};
 
 macro_rules! named_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),* $(,)? }) => {

@@ -1,7 +1,7 @@
 //! Invariants of a StreamGraph, checked when it is frozen in debug builds and on demand. Read-only, O(nodes + edges).
 
 use super::{Partitioner, StreamGraph};
-use crate::index::{EdgeIndex, NodeIndex, all};
+use crate::dense::{EdgeIndex, NodeIndex, all};
 
 impl StreamGraph {
     /// A sentence per broken invariant; empty when all is well.
@@ -41,7 +41,7 @@ impl StreamGraph {
 
 #[cfg(test)]
 mod tests {
-    use crate::index::NodeIndex;
+    use crate::dense::NodeIndex;
     use crate::stream_graph::Role;
     use crate::test_graphs::{graph, node};
 

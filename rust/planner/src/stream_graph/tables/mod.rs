@@ -12,8 +12,8 @@ mod tests;
 
 use super::builder::StreamGraphBuilder;
 use super::{Role, StreamGraph};
-use crate::cancel::checkpoint_at;
 use crate::error::{PlanError, Result};
+use crate::work::cancel::checkpoint_at;
 pub use cells::{Cell, Cells, Column, NotText, TextCells};
 use fields::{Fields, Known};
 use rows::{EdgeReader, IterationReader, NodeReader};

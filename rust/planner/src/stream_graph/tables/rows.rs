@@ -6,8 +6,8 @@ use super::super::spec_parts::{SpecResources, resource_pair};
 use super::super::types::{ChainingStrategy, NodeExtras, Partitioner, Role, ShuffleMode, StreamNode};
 use super::fields::Kind::{Bools, Ints as Integers, Numbers, Result as Shown, Struct, Texts as Text};
 use super::fields::{Fields, Ints, Known, Texts};
+use crate::dense::NameId;
 use crate::error::{PlanError, Result};
-use crate::index::NameId;
 
 /// Columns of nodes.
 pub(super) const NODES: &[Known] = &[

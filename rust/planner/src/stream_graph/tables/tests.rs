@@ -51,7 +51,7 @@ fn tables_in_batches_make_a_graph() {
     }
     let graph = reader.build().unwrap();
     assert_eq!((graph.node_count(), graph.edge_count(), graph.verify().len()), (3, 2, 0));
-    assert_eq!(graph.label(crate::index::NodeIndex(2)), "C-8");
+    assert_eq!(graph.label(crate::dense::NodeIndex(2)), "C-8");
 }
 
 #[test]

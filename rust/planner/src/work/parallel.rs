@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::cancel::{catch, checkpoint, current};
+use super::cancel::{catch, checkpoint, current};
 
 /// `piece(0) … piece(count - 1)`, in order. A thread takes the next piece when it has finished one.
 pub fn map<T: Send + Sync>(count: usize, piece: impl Fn(usize) -> T + Sync) -> Vec<T> {
@@ -50,7 +50,7 @@ pub fn both<A: Send, B>(worth_a_thread: bool, one: impl FnOnce() -> A + Send, ot
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cancel::{Cancelled, Token};
+    use crate::work::cancel::{Cancelled, Token};
 
     #[test]
     fn results_stand_in_order_whatever_the_threads() {

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::index::{Index, NameId};
+use super::index::{Index, NameId};
 
 /// Interned strings. Equal texts have equal ids, so comparing groups compares integers.
 #[derive(Clone, Default)]

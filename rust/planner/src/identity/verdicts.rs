@@ -7,9 +7,9 @@
 //! which the head of the upstream chain is needed: Flink walks up for every question, which is exponential on diamonds of
 //! yielding operators; here each node's answer is found once.
 
-use crate::cancel::checkpoint_at;
-use crate::index::{EdgeIndex, Index, NodeIndex, all};
+use crate::dense::{EdgeIndex, Index, NodeIndex, all};
 use crate::stream_graph::{ChainingStrategy, Partitioner, ShuffleMode, StreamGraph};
+use crate::work::cancel::checkpoint_at;
 
 /// What the chaining rules say about an edge. The rules are listed in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,7 @@
 
 use std::marker::PhantomData;
 
-use crate::index::Index;
+use super::index::Index;
 
 /// Lists of `V`, one per `K`.
 #[derive(Clone, Debug)]
@@ -64,8 +64,8 @@ impl<K: Index, V: Copy> Csr<K, V> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::index::{EdgeIndex, NodeIndex};
     use super::*;
-    use crate::index::{EdgeIndex, NodeIndex};
 
     #[test]
     fn lists_keep_insertion_order() {

@@ -3,7 +3,7 @@
 //! Flink walks such maps where order is visible: sources, co-location members, checkpoint lists. The table starts with 16
 //! buckets and doubles above a load of 0.75; a doubling keeps the order inside each half. A bucket that would get its
 //! ninth entry doubles the table while it has fewer than 64 buckets, and becomes a red-black tree after that; a tree still
-//! iterates by its `next` links, which depend on where each key entered it ([`crate::java_tree`]).
+//! iterates by its `next` links, which depend on where each key entered it ([`super::tree`]).
 //!
 //! While no bucket ever gets a ninth entry, which is so for all but contrived keys, the order is that of the final buckets,
 //! entries of one bucket by insertion: that is checked by counting and done by one counting sort. Other keys are inserted
@@ -11,7 +11,7 @@
 //!
 //! Cost: O(n) time and space; O(log n) per key inside a tree bucket.
 
-use crate::java_tree::TreeBin;
+use super::tree::TreeBin;
 
 const NONE: u32 = u32::MAX;
 const TREEIFY_AT: u32 = 8;

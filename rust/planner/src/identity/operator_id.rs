@@ -11,12 +11,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 use hashbrown::{HashMap, HashTable};
 
-use crate::cancel::checkpoint_at;
-use crate::chainable::Verdicts;
+use super::verdicts::Verdicts;
+use crate::dense::{Index, NodeIndex, all};
 use crate::error::{PlanError, Result};
-use crate::index::{Index, NodeIndex, all};
-use crate::murmur3::{murmur3_128, murmur3_128_of_repeated};
+use crate::java::murmur3::{murmur3_128, murmur3_128_of_repeated};
 use crate::stream_graph::StreamGraph;
+use crate::work::cancel::checkpoint_at;
 
 /// 16 bytes that name an operator across versions of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -220,5 +220,4 @@ impl PlanError {
 pub type Result<T> = std::result::Result<T, PlanError>;
 
 #[cfg(test)]
-#[path = "error_tests.rs"]
 mod tests;
