@@ -1,26 +1,15 @@
 //! The Python door of `penstock-planner`, whose functions convert, work without the interpreter lock, and return, and of
 //! `penstock-runtime`, whose functions work on Python objects a batch at a time.
 
-mod arrays;
+mod arrow;
 mod batch;
-mod builder;
-mod columns;
 mod error;
 mod execution_graph;
-mod execution_tables;
-mod execution_vertex;
-mod executions;
 mod huge_pages;
 mod interrupt;
 mod job_graph;
-mod job_tables;
-mod job_vertex;
-mod regions;
-mod shapes;
+mod repr;
 mod stream_graph;
-mod stream_parts;
-mod stream_tables;
-mod tables;
 
 use interrupt::interruptible;
 use pyo3::prelude::*;
@@ -56,36 +45,25 @@ fn operator_id(uid: &str) -> String {
 #[pymodule]
 mod _native {
     #[pymodule_export]
+    use super::arrow::columns::Columns;
+    #[pymodule_export]
     use super::batch::{
         KeyRouter, KeyedFold, are_immutable, are_own_forms, decode_columns, encode_columns, is_immutable, key_field, reduce_by_key,
         text_size,
     };
     #[pymodule_export]
-    use super::builder::StreamGraphBuilder;
+    use super::execution_graph::{
+        ConsumerSubtasks, EdgeChunks, Execution, ExecutionGraph, ExecutionJobVertex, ExecutionVertex, Executions, InputPartitions,
+        PartitionRelease, PipelinedRegions, RegionScheduling, ReleasablePartitions, RestartedRegions,
+    };
     #[pymodule_export]
-    use super::columns::Columns;
+    use super::job_graph::{ChainedOperator, IntermediateDataSet, JobEdge, JobGraph, JobVertex};
     #[pymodule_export]
-    use super::execution_graph::ExecutionGraph;
-    #[pymodule_export]
-    use super::execution_tables::EdgeChunks;
-    #[pymodule_export]
-    use super::execution_vertex::{ConsumerSubtasks, ExecutionJobVertex, ExecutionVertex, InputPartitions};
-    #[pymodule_export]
-    use super::executions::{Execution, Executions};
-    #[pymodule_export]
-    use super::job_graph::{ChainedOperator, IntermediateDataSet, JobEdge, JobGraph};
-    #[pymodule_export]
-    use super::job_vertex::JobVertex;
-    #[pymodule_export]
-    use super::regions::{PartitionRelease, PipelinedRegions, RegionScheduling, ReleasablePartitions, RestartedRegions};
-    #[pymodule_export]
-    use super::shapes::{
+    use super::stream_graph::shapes::{
         all_to_all, diamonds, fan_in, fan_out, forward_chain, keyed_pipelines, layered_dag, scheduler_benchmark, uid_table, yielding_chain,
     };
     #[pymodule_export]
-    use super::stream_graph::StreamGraph;
-    #[pymodule_export]
-    use super::stream_parts::{StreamEdge, StreamNode, Verdict};
+    use super::stream_graph::{StreamEdge, StreamGraph, StreamGraphBuilder, StreamNode, Verdict};
     #[pymodule_export]
     use super::{operator_id, plan_record};
 }

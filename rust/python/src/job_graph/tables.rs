@@ -7,8 +7,8 @@ use arrow_array::{Float64Array, Int32Array};
 use penstock_planner::dense::{DataSetIndex, Index, JobEdgeIndex, NodeIndex, VertexIndex};
 use penstock_planner::job_graph::{Connection, JobGraph as Job};
 
-use crate::arrays::{integers, numbers, operator_ids, optional_texts, shared_names, spellings, texts};
-use crate::columns::{Columns, Named};
+use crate::arrow::arrays::{integers, numbers, operator_ids, optional_texts, shared_names, spellings, texts};
+use crate::arrow::columns::{Columns, Named};
 
 /// Operators, vertex by vertex.
 pub fn operators_table(job: Arc<Job>) -> Columns {

@@ -7,9 +7,9 @@ use penstock_planner::shapes::{self, Size};
 use penstock_planner::stream_graph::StreamGraph as Graph;
 use pyo3::prelude::*;
 
+use super::StreamGraph;
 use crate::error::check;
 use crate::interrupt::interruptible;
-use crate::stream_graph::StreamGraph;
 
 fn size(operators: i64, parallelism: i64, seed: u64) -> Size {
     Size { operators, parallelism, seed }

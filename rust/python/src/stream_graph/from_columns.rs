@@ -1,7 +1,5 @@
 //! Tables in, through the Arrow PyCapsule interface: what `StreamGraph.from_columns` is given.
 
-mod cells;
-
 use arrow_array::{RecordBatch, RecordBatchReader};
 use penstock_planner::error::{PlanError, Result};
 use penstock_planner::stream_graph::tables::{Column, TableReader};
@@ -11,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyMemoryView};
 use pyo3_arrow::input::AnyRecordBatch;
 
+use crate::arrow::cells;
 use crate::error::{check, to_python};
 use crate::interrupt::interruptible;
 

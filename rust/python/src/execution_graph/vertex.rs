@@ -7,7 +7,7 @@ use penstock_planner::execution_graph::ExecutionGraph as Graph;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
-use crate::stream_parts::clipped;
+use crate::repr::clipped;
 
 /// A vertex at its parallelism (Flink's ExecutionJobVertex).
 #[pyclass(frozen, module = "penstock.plan")]

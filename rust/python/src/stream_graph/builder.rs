@@ -10,8 +10,8 @@ use penstock_planner::stream_graph::{
 };
 use pyo3::prelude::*;
 
+use super::StreamGraph;
 use crate::error::{check, parse};
-use crate::stream_graph::StreamGraph;
 
 const NAME: &str = "StreamGraphBuilder";
 

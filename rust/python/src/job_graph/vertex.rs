@@ -6,10 +6,10 @@ use penstock_planner::dense::{CoLocationIndex, Index, VertexIndex};
 use penstock_planner::job_graph::JobGraph as Job;
 use pyo3::prelude::*;
 
-use crate::job_graph::{
+use super::parts::{
     ChainedOperator, IntermediateDataSet, JobEdge, Quantities, chained_operator, intermediate_data_set, job_edge, quantities,
 };
-use crate::stream_parts::clipped;
+use crate::repr::clipped;
 
 /// A chain of operators that runs as one task (Flink's JobVertex).
 #[pyclass(frozen, module = "penstock.plan")]

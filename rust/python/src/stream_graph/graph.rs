@@ -1,5 +1,6 @@
 //! `StreamGraph`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use penstock_planner::dense::{NodeIndex, all};
@@ -9,16 +10,15 @@ use penstock_planner::job_graph::{JobOptions, SavepointRestore, compile};
 use penstock_planner::stream_graph::StreamGraph as Graph;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::collections::BTreeMap;
 
-use crate::builder::StreamGraphBuilder;
-use crate::columns::Columns;
+use super::builder::StreamGraphBuilder;
+use super::from_columns::{self, parquet};
+use super::parts::{StreamEdge, StreamNode, Verdict, stream_edge, stream_node, verdict};
+use super::tables;
+use crate::arrow::columns::Columns;
 use crate::error::{check, profile, to_python};
 use crate::interrupt::interruptible;
 use crate::job_graph::JobGraph;
-use crate::stream_parts::{StreamEdge, StreamNode, Verdict, stream_edge, stream_node, verdict};
-use crate::stream_tables;
-use crate::tables::{self, parquet};
 
 /// A program's operators and connections, virtual nodes resolved; immutable (Flink's StreamGraph).
 #[pyclass(frozen, module = "penstock.plan")]
@@ -79,7 +79,7 @@ impl StreamGraph {
         settings: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let builder = py.get_type::<StreamGraphBuilder>().call((), settings)?.cast_into::<StreamGraphBuilder>()?.get().take(py)?;
-        tables::graph(nodes, edges, iterations, builder).map(|graph| Self(Arc::new(graph)))
+        from_columns::graph(nodes, edges, iterations, builder).map(|graph| Self(Arc::new(graph)))
     }
 
     /// Like :meth:`from_columns`, of Parquet files, read by pyarrow.
@@ -206,17 +206,17 @@ impl StreamGraph {
 
     /// The nodes as columns.
     fn nodes_table(&self) -> Columns {
-        stream_tables::nodes_table(self.0.clone())
+        tables::nodes_table(self.0.clone())
     }
 
     /// The edges as columns, with verdicts. O(E).
     fn edges_table(&self, py: Python<'_>) -> PyResult<Columns> {
-        interruptible(py, || stream_tables::edges_table(self.0.clone(), Verdicts::of(&self.0)))
+        interruptible(py, || tables::edges_table(self.0.clone(), Verdicts::of(&self.0)))
     }
 
     /// Per edge, whether it is chained, or the rule that broke and the reason, as columns. O(V + E).
     fn verdicts_table(&self, py: Python<'_>) -> PyResult<Columns> {
-        interruptible(py, || stream_tables::verdicts_table(self.0.clone(), Verdicts::of(&self.0)))
+        interruptible(py, || tables::verdicts_table(self.0.clone(), Verdicts::of(&self.0)))
     }
 
     /// The OperatorID of each node in order of addition, as columns; null where no source reaches. O(V + E).
@@ -229,12 +229,12 @@ impl StreamGraph {
     #[pyo3(signature = (*, binary = false))]
     fn operator_ids_table(&self, py: Python<'_>, binary: bool) -> PyResult<Columns> {
         let ids = check(py, interruptible(py, || OperatorIds::of(&self.0, &Verdicts::of(&self.0)))?)?;
-        Ok(stream_tables::operator_ids_table(self.0.clone(), ids, binary))
+        Ok(tables::operator_ids_table(self.0.clone(), ids, binary))
     }
 
     /// The loops as columns; with the other two tables, what :meth:`from_columns` makes the same graph of.
     fn iterations_table(&self) -> Columns {
-        stream_tables::iterations_table(&self.0)
+        tables::iterations_table(&self.0)
     }
 
     fn __repr__(&self) -> String {

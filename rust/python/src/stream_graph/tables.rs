@@ -10,8 +10,10 @@ use penstock_planner::identity::{OperatorIds, Verdicts};
 use penstock_planner::stream_graph::spec::SpecResources;
 use penstock_planner::stream_graph::{NodeExtras, ResourceSpec, Resources, StreamEdge, StreamGraph as Graph, StreamNode};
 
-use crate::arrays::{flags, integers, longs, numbers, operator_ids, optional_integers, optional_texts, shared_names, spellings, texts};
-use crate::columns::{Columns, Named};
+use crate::arrow::arrays::{
+    flags, integers, longs, numbers, operator_ids, optional_integers, optional_texts, shared_names, spellings, texts,
+};
+use crate::arrow::columns::{Columns, Named};
 
 /// Nodes, in order of addition.
 pub fn nodes_table(graph: Arc<Graph>) -> Columns {

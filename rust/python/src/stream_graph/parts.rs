@@ -5,6 +5,8 @@ use penstock_planner::identity::Verdicts;
 use penstock_planner::stream_graph::StreamGraph as Graph;
 use pyo3::prelude::*;
 
+use crate::repr::clipped;
+
 /// One operator of a program.
 #[pyclass(frozen, get_all, module = "penstock.plan")]
 pub struct StreamNode {
@@ -71,14 +73,6 @@ impl Verdict {
             None => format!("Verdict(edge={}, chained)", self.edge),
             Some(reason) => format!("Verdict(edge={}, not chained: {})", self.edge, clipped(reason)),
         }
-    }
-}
-
-/// A text for a repr: long names are cut.
-pub fn clipped(text: &str) -> String {
-    match text.char_indices().nth(200) {
-        None => text.into(),
-        Some((cut, _)) => format!("{}... ({} characters)", &text[..cut], text.chars().count()),
     }
 }
 

@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pyo3_arrow::error::PyArrowResult;
 
-use crate::arrays::{flags, longs, numbers, spellings};
-use crate::columns::{Columns, record_batch, stream};
+use crate::arrow::arrays::{flags, longs, numbers, spellings};
+use crate::arrow::columns::{Columns, record_batch, stream};
 use crate::interrupt::interruptible;
 
 /// Rows of a batch of ``execution_edges()``.

@@ -11,8 +11,8 @@ use penstock_planner::execution_graph::release::{PartitionRelease as Release, Re
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
-use crate::arrays;
-use crate::columns::Columns;
+use crate::arrow::arrays;
+use crate::arrow::columns::Columns;
 use crate::error::check;
 use crate::interrupt::interruptible;
 

@@ -6,14 +6,14 @@ use penstock_planner::execution_graph::ExecutionGraph as Graph;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::columns::Columns;
+use super::executions::Executions;
+use super::regions::{PartitionRelease, PipelinedRegions, RegionScheduling, RestartedRegions};
+use super::tables::{self, EdgeChunks};
+use super::vertex::{ConsumerSubtasks, ExecutionJobVertex, InputPartitions};
+use crate::arrow::columns::Columns;
 use crate::error::check;
-use crate::execution_tables::{self as tables, EdgeChunks};
-use crate::execution_vertex::{ConsumerSubtasks, ExecutionJobVertex, InputPartitions};
-use crate::executions::Executions;
 use crate::interrupt::interruptible;
 use crate::job_graph::JobGraph;
-use crate::regions::{PartitionRelease, PipelinedRegions, RegionScheduling, RestartedRegions};
 
 /// Every vertex at its parallelism; exchanges are held grouped, edges are made on request (Flink's ExecutionGraph).
 #[pyclass(frozen, module = "penstock.plan")]
