@@ -1201,25 +1201,6 @@ def key_field(keys: list[Any], values: list[Any]) -> int:
         The field of plain tuples; 254 when each record is its own key; 255 when it is neither.
     """
 
-def reduce_by_key(
-    table: dict[Any, Any],
-    keys: list[Any],
-    values: list[Any],
-    reduce: Callable[[Any, Any], Any] | None,
-    position: int,
-    results: list[Any],
-) -> None:
-    """A running reduction per key, of a batch of records.
-
-    Args:
-        table: the reduction so far by key; it is brought up to date, also when an error stops it half-way.
-        keys: of the records, in order, each its own canonical form.
-        values: the records.
-        reduce: from the reduction so far and a record to the next; what it raises is passed on.
-        position: the field of plain tuples that ``reduce`` adds up, which is then done here; -1 when it does something else.
-        results: takes the reduction after each record; when an error stops it, those before.
-    """
-
 def text_size(values: list[Any]) -> int | None:
     """About how many bytes some records will take, as the Python function of this name counts them.
 

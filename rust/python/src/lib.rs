@@ -48,8 +48,7 @@ mod _native {
     use super::arrow::columns::Columns;
     #[pymodule_export]
     use super::batch::{
-        KeyRouter, KeyedFold, are_immutable, are_own_forms, decode_columns, encode_columns, is_immutable, key_field, reduce_by_key,
-        text_size,
+        KeyRouter, KeyedFold, are_immutable, are_own_forms, decode_columns, encode_columns, is_immutable, key_field, text_size,
     };
     #[pymodule_export]
     use super::execution_graph::{

@@ -171,53 +171,7 @@ def test_batches_are_split_as_records_are_selected(kind, functions, sizes, n):
             assert other(None) == select(None)
 
 
-# --- reductions ------------------------------------------------------------------------------------------------------
-
-AMOUNT = st.one_of(st.integers(-3, 3), st.integers(-(2**63), 2**63), st.floats(allow_nan=False), st.booleans())
-KEYED = st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), AMOUNT, AMOUNT), max_size=8)
-
-
-def reduced(table, keys, values, reduce, results):
-    for key, value in zip(keys, values, strict=True):
-        table[key] = value if key not in table else reduce(table[key], value)
-        results.append(table[key])
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.lists(KEYED, max_size=3), st.sampled_from([-1, 0, 1, 2, 3]))
-def test_batches_are_reduced_as_records_are(batches, position):
-    reduce = SumAggregator(position).reduce if position >= 0 else max
-    one, other = {}, {}
-    for values in batches:
-        keys = [value[0] for value in values]
-        got, expected = [], []
-        error = outcome(lambda: _native.reduce_by_key(one, keys, values, reduce, position, got))  # noqa: B023
-        assert repr(error) == repr(outcome(lambda: reduced(other, keys, values, reduce, expected)))  # noqa: B023
-        assert repr(got) == repr(expected)
-        assert repr(one) == repr(other)
-
-
-def test_an_error_of_a_reduction_is_passed_on():
-    error = RuntimeError("mine")
-
-    def reduce(first, second):
-        raise error
-
-    table, results = {}, []
-    with pytest.raises(RuntimeError) as caught:
-        _native.reduce_by_key(table, ["a", "b", "a"], [1, 2, 3], reduce, -1, results)
-    assert caught.value is error
-    assert table == {"a": 1, "b": 2}
-    assert results == [1, 2]
-    with pytest.raises(TypeError, match="unhashable"):
-        _native.reduce_by_key(table, [[]], [1], reduce, -1, results)
-
-
-def test_sums_keep_other_fields_of_the_first():
-    table, results = {}, []
-    values = [("a", 1, "x"), ("a", 2**63 - 1, "y"), ("a", 0.5, "z")]
-    _native.reduce_by_key(table, ["a"] * 3, values, None, 1, results)
-    assert results == [("a", 1, "x"), ("a", 2**63, "x"), ("a", 2**63 + 0.5, "x")]
+# --- keys ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -301,6 +255,12 @@ FOLDED = st.one_of(
     st.tuples(st.sampled_from(["a", 1]), NUMBERS, st.text(max_size=2)),
     st.tuples(st.sampled_from(["a", 1])),
 )
+
+
+def reduced(table, keys, values, reduce, results):
+    for key, value in zip(keys, values, strict=True):
+        table[key] = value if key not in table else reduce(table[key], value)
+        results.append(table[key])
 
 
 @settings(max_examples=400, deadline=None)

@@ -128,15 +128,22 @@ def _native_reduction(
     date."""
     table, position, kind = state.table(STATE), reducer.position, reducer.field_fold
     if kind is None or type(position) is not int or position < 0:
-        reduce = functions.reduce_by_key
-        return (
-            lambda keys, values, results: reduce(table, keys, values, reducer.reduce, -1, results),
-            lambda data: None,
-            lambda: None,
-        )
+        return _one_by_one(table, reducer.reduce), lambda data: None, lambda: None
     fold = functions.KeyedFold(table, kind, position, reducer.reduce)
     state.caches.append(fold.flush)
     return fold.add, fold.add_columns, fold.flush
+
+
+def _one_by_one(table: dict[Any, Any], reduce: Callable[[Any, Any], Any]) -> Callable[..., None]:
+    """The same of keys, records and results where a record may be anything."""
+
+    def run(keys: list[Any], values: list[Any], results: list[Any]) -> None:
+        for key, value in zip(keys, values, strict=True):
+            current = table.get(key, _MISSING)
+            result = table[key] = value if current is _MISSING else reduce(current, value)
+            results.append(result)
+
+    return run
 
 
 _LINES = (

@@ -7,12 +7,10 @@ mod columns_in;
 mod columns_out;
 mod folds;
 mod objects;
-mod reduce;
 mod router;
 
 pub use columns_in::decode_columns;
 pub use columns_out::encode_columns;
 pub use folds::KeyedFold;
 pub use objects::{are_immutable, are_own_forms, is_immutable, key_field, text_size};
-pub use reduce::reduce_by_key;
 pub use router::KeyRouter;
