@@ -1,8 +1,7 @@
-//! The Python door of `penstock-planner`, whose functions convert, work without the interpreter lock, and return, and of
-//! `penstock-runtime`, whose functions work on Python objects a batch at a time.
+//! The Python door of `penstock-planner`: functions that convert, work without the interpreter lock, and return. No rule of
+//! Flink's is here. The module also names what `penstock-objects` does with records.
 
 mod arrow;
-mod batch;
 mod error;
 mod execution_graph;
 mod huge_pages;
@@ -45,11 +44,12 @@ fn operator_id(uid: &str) -> String {
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::arrow::columns::Columns;
-    #[pymodule_export]
-    use super::batch::{
+    use penstock_objects::{
         KeyRouter, KeyedFold, are_immutable, are_own_forms, decode_columns, encode_columns, is_immutable, key_field, text_size,
     };
+
+    #[pymodule_export]
+    use super::arrow::columns::Columns;
     #[pymodule_export]
     use super::execution_graph::{
         ConsumerSubtasks, EdgeChunks, Execution, ExecutionGraph, ExecutionJobVertex, ExecutionVertex, Executions, InputPartitions,

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyList};
 
-use super::objects::{Item, field as field_of, fields, items, key_field, long, text, tuple};
+use super::items::{Item, field as field_of, fields, items, key_field, long, text, tuple};
 
 /// Channels and their records.
 type Parts<'py> = Vec<(u32, Bound<'py, PyList>)>;

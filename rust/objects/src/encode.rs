@@ -4,7 +4,7 @@ use penstock_runtime::columns::{DEPTH, Kind, MAX_COUNT, NULLABLE, TAG, ints, str
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 
-use super::objects::{Item, field, items, long, text};
+use super::items::{Item, field, items, long, text};
 
 /// Records as typed columns.
 ///
@@ -89,7 +89,7 @@ fn all<'a, 'py, T>(values: &[Item<'a, 'py>], convert: impl Fn(Item<'a, 'py>) -> 
 }
 
 fn tuples(out: &mut Vec<u8>, values: &[Item<'_, '_>], arity: usize, depth: usize) -> Option<()> {
-    let of_arity = |value| super::objects::tuple(value).filter(|tuple| tuple.len() == arity);
+    let of_arity = |value| super::items::tuple(value).filter(|tuple| tuple.len() == arity);
     let tuples = all(values, of_arity)?;
     out.push(u8::try_from(arity).ok().filter(|_| depth > 0)?);
     for index in 0..arity {

@@ -9,8 +9,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
-use super::columns_in::{broken, listed};
-use super::objects::{Item, field, items, long, text, tuple};
+use super::decode::{broken, listed};
+use super::items::{Item, field, items, long, text, tuple};
 
 /// Records whose slots are looked up before anything is done with them.
 const GROUP: usize = 64;

@@ -1,0 +1,17 @@
+//! What an executor does with a batch of records at a time, as far as it needs Python objects; what needs none is in
+//! `penstock-runtime`, and nothing here knows a plan.
+//!
+//! Each function has a twin in `penstock.runtime`, in Python, which decides where the two could differ; what is not plain
+//! data (a subclass, a number beyond 64 bits, a lone surrogate) is left to it.
+
+mod decode;
+mod encode;
+mod folds;
+mod items;
+mod router;
+
+pub use decode::decode_columns;
+pub use encode::encode_columns;
+pub use folds::KeyedFold;
+pub use items::{are_immutable, are_own_forms, is_immutable, key_field, text_size};
+pub use router::KeyRouter;
