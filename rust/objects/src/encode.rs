@@ -4,7 +4,7 @@ use penstock_runtime::columns::{DEPTH, Kind, MAX_COUNT, NULLABLE, TAG, ints, str
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 
-use super::items::{Item, field, items, long, text};
+use super::items::{Item, field, items, long, text, tuple};
 
 /// Records as typed columns.
 ///
@@ -42,42 +42,45 @@ fn present(out: &mut Vec<u8>, values: &[Item<'_, '_>], nullable: u8, presence: &
         out.push(Kind::None as u8);
         return Some(());
     };
-    let begin = |out: &mut Vec<u8>, kind: Kind| {
-        out.push(kind as u8 | nullable);
-        out.extend(presence);
-    };
-    if first.is_exact_instance_of::<PyString>() {
-        let items = all(values, |value| text(value).map(str::as_bytes))?;
-        texts(out, nullable, presence, &items);
-    } else if first.is_exact_instance_of::<PyInt>() {
-        begin(out, Kind::Ints);
-        if values.iter().all(|value| value.is(first)) {
-            ints(out, [long(*first)?].into_iter());
-        } else {
-            ints(out, all(values, long)?.iter().copied());
+    let kind = kind_of(*first)?;
+    if kind == Kind::Texts {
+        texts(out, nullable, presence, &all(values, |value| text(value).map(str::as_bytes))?); // or coded: it sees when it looks
+        return Some(());
+    }
+    out.push(kind as u8 | nullable);
+    out.extend(presence);
+    match kind {
+        Kind::Ints if values.iter().all(|value| value.is(first)) => ints(out, [long(*first)?].into_iter()),
+        Kind::Ints => ints(out, all(values, long)?.iter().copied()),
+        Kind::Floats => {
+            let items = all(values, |value| Some(value.cast_exact::<PyFloat>().ok()?.value()))?;
+            items.iter().for_each(|item| out.extend(item.to_le_bytes()));
         }
-    } else if first.is_exact_instance_of::<PyFloat>() {
-        begin(out, Kind::Floats);
-        let items = all(values, |value| Some(value.cast_exact::<PyFloat>().ok()?.value()))?;
-        items.iter().for_each(|item| out.extend(item.to_le_bytes()));
-    } else if first.is_exact_instance_of::<PyBool>() {
-        begin(out, Kind::Bools);
-        out.extend(all(values, |value| Some(u8::from(value.cast_exact::<PyBool>().ok()?.is_true())))?);
-    } else if first.is_exact_instance_of::<PyBytes>() {
-        begin(out, Kind::Bytes);
-        strings(
-            out,
-            &all(values, |value| Some(value.cast_exact::<PyBytes>().ok()?.to_owned()))?
-                .iter()
-                .map(|item| item.as_bytes())
-                .collect::<Vec<_>>(),
-        );
-    } else {
-        let arity = first.cast_exact::<PyTuple>().ok()?.len();
-        begin(out, Kind::Tuples);
-        tuples(out, values, arity, depth)?;
+        Kind::Bools => out.extend(all(values, |value| Some(u8::from(value.cast_exact::<PyBool>().ok()?.is_true())))?),
+        Kind::Bytes => {
+            let items = all(values, |value| Some(value.cast_exact::<PyBytes>().ok()?.to_owned()))?;
+            strings(out, &items.iter().map(|item| item.as_bytes()).collect::<Vec<_>>());
+        }
+        _ => tuples(out, values, depth)?,
     }
     Some(())
+}
+
+/// What a column that begins with this object can be; `None` where that is nothing plain.
+fn kind_of(first: Item<'_, '_>) -> Option<Kind> {
+    if first.is_exact_instance_of::<PyString>() {
+        Some(Kind::Texts)
+    } else if first.is_exact_instance_of::<PyInt>() {
+        Some(Kind::Ints)
+    } else if first.is_exact_instance_of::<PyFloat>() {
+        Some(Kind::Floats)
+    } else if first.is_exact_instance_of::<PyBool>() {
+        Some(Kind::Bools)
+    } else if first.is_exact_instance_of::<PyBytes>() {
+        Some(Kind::Bytes)
+    } else {
+        first.is_exact_instance_of::<PyTuple>().then_some(Kind::Tuples)
+    }
 }
 
 fn all<'a, 'py, T>(values: &[Item<'a, 'py>], convert: impl Fn(Item<'a, 'py>) -> Option<T>) -> Option<Vec<T>> {
@@ -88,9 +91,12 @@ fn all<'a, 'py, T>(values: &[Item<'a, 'py>], convert: impl Fn(Item<'a, 'py>) -> 
     Some(result)
 }
 
-fn tuples(out: &mut Vec<u8>, values: &[Item<'_, '_>], arity: usize, depth: usize) -> Option<()> {
-    let of_arity = |value| super::items::tuple(value).filter(|tuple| tuple.len() == arity);
-    let tuples = all(values, of_arity)?;
+fn tuples(out: &mut Vec<u8>, values: &[Item<'_, '_>], depth: usize) -> Option<()> {
+    let tuples = all(values, tuple)?;
+    let arity = tuples.first()?.len();
+    if tuples.iter().any(|tuple| tuple.len() != arity) {
+        return None;
+    }
     out.push(u8::try_from(arity).ok().filter(|_| depth > 0)?);
     for index in 0..arity {
         // SAFETY: all have this many fields

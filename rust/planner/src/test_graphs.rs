@@ -3,34 +3,16 @@
 use std::sync::Arc;
 
 use crate::job_graph::{JobGraph, JobOptions, compile};
-use crate::stream_graph::{ChainingStrategy, NewEdge, NewNode, Partitioner, Role, Settings, ShuffleMode, StreamGraph, StreamGraphBuilder};
+use crate::stream_graph::{NewEdge, NewNode, Partitioner, Role, Settings, ShuffleMode, StreamGraph, StreamGraphBuilder};
 
 /// A node with defaults; tests change what they are about.
 pub fn node(id: i32, role: Role) -> NewNode<'static> {
-    NewNode {
-        id,
-        name: match role {
-            Role::Source => "Source",
-            Role::Sink => "Sink",
-            _ => "Op",
-        },
-        role,
-        uid: None,
-        user_hash: None,
-        slot_sharing_group: Some("default"),
-        co_location_group: None,
-        parallelism: 1,
-        max_parallelism: -1,
-        chaining_strategy: ChainingStrategy::Always,
-        yielding: false,
-        managed_memory_weight: None,
-        buffer_timeout: -1,
-        resources: None,
-        task: None,
-        input_format: None,
-        output_format: None,
-        coordinator: None,
-    }
+    let name = match role {
+        Role::Source => "Source",
+        Role::Sink => "Sink",
+        _ => "Op",
+    };
+    NewNode { parallelism: 1, ..NewNode::new(id, name, role) }
 }
 
 /// An edge with a partitioner, or the default one.

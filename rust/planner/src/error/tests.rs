@@ -7,8 +7,14 @@ fn text(value: &str) -> String {
     value.into()
 }
 
+type Pinned = Vec<(PlanError, &'static str)>;
+
 /// One of each kind, and what it says.
-fn table() -> Vec<(PlanError, &'static str)> {
+fn table() -> Pinned {
+    [descriptions(), operator_ids(), job_graphs(), exchanges(), execution_graphs()].concat()
+}
+
+fn descriptions() -> Pinned {
     vec![
         (
             InvalidSpec { detail: text("nodes[0].id: invalid type") },
@@ -43,6 +49,11 @@ fn table() -> Vec<(PlanError, &'static str)> {
             BadTypeNumber { target: text("Filter-2"), input: 1 },
             "an edge into Filter-2 has input 1; one-input operators take input 0, two-input operators 1 or 2.",
         ),
+    ]
+}
+
+fn operator_ids() -> Pinned {
+    vec![
         (
             DuplicateUid { uid: text("same"), first: text("Map-1"), second: text("Filter-2"), id: text("0a0b") },
             "uid \"same\" of Filter-2 gives OperatorID 0a0b, which Map-1 already has. A uid must be unique in a program; rename one of them.",
@@ -63,6 +74,11 @@ fn table() -> Vec<(PlanError, &'static str)> {
             UnreachedInput { operator: text("Map-1"), waits_for: text("Filter-2"), profile: Profile::V1_11 },
             "Map-1 gets no OperatorID, because its input Filter-2 is not reachable from any source (or waits for it in turn). Connect that input to a source, remove it, or give Map-1 a uid.",
         ),
+    ]
+}
+
+fn job_graphs() -> Pinned {
+    vec![
         (
             NoIterations { loops: 1, flink: "2.3" },
             "the program has 1 iteration(s), and Flink 2.3 has none any more. Plan it as Flink 1.11, or take the feedback out of the program.",
@@ -83,6 +99,11 @@ fn table() -> Vec<(PlanError, &'static str)> {
             MemoryShare { operator: text("Map-1"), share: 7, total: 5 },
             "Map-1 would get 7 of 5 of the managed memory of its slot sharing group, which is no part of it. Weights must not be negative, and those of a group must add up to less than 2^31.",
         ),
+    ]
+}
+
+fn exchanges() -> Pinned {
+    vec![
         (
             CheckpointedIteration { loops: 1 },
             "checkpointing is enabled in a program with 1 iteration(s), whose records in flight on the feedback edge would be lost on recovery. Disable checkpointing, or force it if that loss is acceptable.",
@@ -107,6 +128,11 @@ fn table() -> Vec<(PlanError, &'static str)> {
             CoLocationConflict { operator: text("Map-1"), group: text("g"), other: text("Filter-2") },
             "co-location group \"g\" has Filter-2 and Map-1, which are in different slot sharing groups. Put both into one slot sharing group.",
         ),
+    ]
+}
+
+fn execution_graphs() -> Pinned {
+    vec![
         (EmptyPlan {}, "the graph has no nodes, so there is no streaming plan to print. Add a source first."),
         (ParallelismBounds { vertex: text("Map"), parallelism: 4 }, "Map has parallelism 4; it must be between 1 and 32768."),
         (

@@ -45,6 +45,32 @@ pub struct NewNode<'a> {
     pub coordinator: Option<&'a str>,
 }
 
+impl<'a> NewNode<'a> {
+    /// A node as Flink makes it when nothing else is said.
+    pub fn new(id: i32, name: &'a str, role: Role) -> Self {
+        Self {
+            id,
+            name,
+            role,
+            uid: None,
+            user_hash: None,
+            slot_sharing_group: Some("default"),
+            co_location_group: None,
+            parallelism: -1,
+            max_parallelism: -1,
+            chaining_strategy: ChainingStrategy::Always,
+            yielding: false,
+            managed_memory_weight: None,
+            buffer_timeout: -1,
+            resources: None,
+            task: None,
+            input_format: None,
+            output_format: None,
+            coordinator: None,
+        }
+    }
+}
+
 /// A loop to add.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]

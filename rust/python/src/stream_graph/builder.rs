@@ -138,26 +138,12 @@ impl StreamGraphBuilder {
         output_format: Option<&str>,
         coordinator: Option<&str>,
     ) -> PyResult<()> {
-        let node = NewNode {
-            id,
-            name,
-            role: parse(py, NAME, "kind", kind, Role::KINDS, Role::of_kind)?,
-            uid,
-            user_hash,
-            slot_sharing_group,
-            co_location_group,
-            parallelism,
-            max_parallelism,
-            chaining_strategy: parse(py, NAME, "chaining_strategy", chaining_strategy, ChainingStrategy::ALL, ChainingStrategy::parse)?,
-            yielding,
-            managed_memory_weight,
-            buffer_timeout,
-            resources: check(py, resources(name, min_resources, preferred_resources))?,
-            task,
-            input_format,
-            output_format,
-            coordinator,
-        };
+        let role = parse(py, NAME, "kind", kind, Role::KINDS, Role::of_kind)?;
+        let chaining_strategy = parse(py, NAME, "chaining_strategy", chaining_strategy, ChainingStrategy::ALL, ChainingStrategy::parse)?;
+        let resources = check(py, resources(name, min_resources, preferred_resources))?;
+        let node = NewNode { uid, user_hash, slot_sharing_group, co_location_group, resources, ..NewNode::new(id, name, role) };
+        let node = NewNode { parallelism, max_parallelism, chaining_strategy, yielding, managed_memory_weight, buffer_timeout, ..node };
+        let node = NewNode { task, input_format, output_format, coordinator, ..node };
         self.with(py, |builder| builder.add_node(&node).map(|_| ()))
     }
 
