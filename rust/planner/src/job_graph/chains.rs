@@ -14,7 +14,7 @@
 use hashbrown::HashMap;
 
 use super::exchange::ResultType;
-use crate::dense::{EdgeIndex, Index, NodeIndex, VertexIndex};
+use crate::dense::{Csr, EdgeIndex, Index, JobEdgeIndex, NodeIndex, VertexIndex};
 use crate::error::{PlanError, Result};
 use crate::identity::{OperatorId, OperatorIds, UserHash, Verdicts};
 use crate::profile::Profile;
@@ -63,6 +63,13 @@ pub struct Chains {
     pub operators: Vec<ChainedNode>,
     /// In the order in which they were connected.
     pub connections: Vec<Connection>,
+}
+
+impl Chains {
+    /// The connections into each chain, in the order in which they were connected.
+    pub fn inputs(&self) -> Csr<VertexIndex, JobEdgeIndex> {
+        Csr::group(self.chains.len(), self.connections.iter().enumerate().map(|(at, edge)| (edge.target, JobEdgeIndex::new(at))))
+    }
 }
 
 const UNBUILT: u32 = u32::MAX;

@@ -1,4 +1,4 @@
-//! Pass 8: which job edges read which data set, the ids of the data sets, and the order of the vertices that follows.
+//! Pass 9: which job edges read which data set.
 //!
 //! Semantics: `StreamingJobGraphGenerator.connect` of 1.11, where every edge has a data set of its own, and
 //! `createOrReuseOutput` of 2.3, where blocking edges of one operator share one if their partitioners are equal and their
@@ -9,7 +9,7 @@
 use hashbrown::HashMap;
 
 use super::chains::{Chains, Connection};
-use crate::dense::{Csr, DataSetIndex, Index, JobEdgeIndex, NameId, NodeIndex, VertexIndex};
+use crate::dense::{Csr, DataSetIndex, Index, JobEdgeIndex, NameId, NodeIndex, VertexIndex, all};
 use crate::profile::Profile;
 use crate::stream_graph::{Partitioner, StreamGraph};
 
@@ -108,7 +108,7 @@ impl DataSets {
             Self::OnePerEdge => Csr::group(size, sources().enumerate().map(|(at, source)| (source, DataSetIndex::new(at)))),
             Self::Shared { consumers, count, .. } => {
                 let source = |data_set: DataSetIndex| chains.connections[consumers.of(data_set)[0].get()].source;
-                Csr::group(size, crate::dense::all(*count).map(|data_set| (source(data_set), data_set)))
+                Csr::group(size, all(*count).map(|data_set| (source(data_set), data_set)))
             }
         }
     }
@@ -117,7 +117,6 @@ impl DataSets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dense::all;
     use crate::job_graph::{JobGraph, JobOptions, compile};
     use crate::stream_graph::{ExchangeMode, NewNode, Role, Settings, StreamGraphBuilder};
     use crate::test_graphs::{edge, node};

@@ -1,4 +1,4 @@
-//! Pass 6: resources of each vertex, and the fraction of managed memory each operator gets in its slot.
+//! Passes 5 and 7: resources of each vertex, and the fraction of managed memory each operator gets in its slot.
 //!
 //! Semantics: `StreamingJobGraphGenerator.setManagedMemoryFraction`. Weights count while the group's resources are
 //! UNKNOWN, managed bytes otherwise; a fraction has 16 decimal places, rounded down. A node that stands in two chains gets

@@ -1,4 +1,4 @@
-//! Pass 4: the name of each chain, `A -> B` or `A -> (B, C -> D)`.
+//! Pass 8: the name of each chain, `A -> B` or `A -> (B, C -> D)`.
 //!
 //! Semantics: `StreamingJobGraphGenerator.createChainedName`. Flink names every suffix of a chain, which is quadratic in its
 //! length; only the names of heads are ever read, so only those are made. Cost: O(length of the names), no recursion.

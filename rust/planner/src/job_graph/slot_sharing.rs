@@ -1,4 +1,4 @@
-//! Pass 5: slot sharing and co-location groups.
+//! Pass 6: slot sharing and co-location groups.
 //!
 //! Semantics: `StreamingJobGraphGenerator.setSlotSharingAndCoLocation`. "default" is one group for all, or one per
 //! pipelined region; other names share by name; null shares with nobody and is refused at the end. Cost: O(V + E α(V)),

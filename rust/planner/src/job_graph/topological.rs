@@ -1,14 +1,24 @@
-//! Pass 7: vertices sorted topologically from the sources.
+//! Pass 10: vertices sorted topologically from the sources.
 //!
 //! Semantics: Flink's `JobGraph.getVerticesSortedTopologicallyFromSources`: inputless vertices first, in order of creation,
 //! then from each of them depth first into every consumer that has just become free. Not Kahn's breadth first.
 //! Cost: O(V + E); a counter per vertex replaces Flink's look at all inputs of every consumer.
 
-use crate::dense::{Csr, Index, VertexIndex, all};
+use super::chains::Chains;
+use super::data_sets::DataSets;
+use crate::dense::{Csr, Index, JobEdgeIndex, VertexIndex, all};
+
+/// The vertices in that order, given the inputs of each.
+pub fn order(chains: &Chains, data_sets: &DataSets, inputs: &Csr<VertexIndex, JobEdgeIndex>) -> Vec<VertexIndex> {
+    let size = chains.chains.len();
+    let read = all(data_sets.count(chains.connections.len())).flat_map(|data_set| data_sets.consumers(data_set));
+    let ends = read.map(|edge: JobEdgeIndex| &chains.connections[edge.get()]).map(|edge| (edge.source, edge.target));
+    sort(&Csr::group(size, ends), all(size).map(|vertex| inputs.degree(vertex) as u32))
+}
 
 /// The order, given the consumers of each vertex (with repetition, in order of its results) and its number of inputs.
 /// The graph is acyclic: cycles were refused when chains were built.
-pub fn sort(consumers: &Csr<VertexIndex, VertexIndex>, inputs: impl Iterator<Item = u32>) -> Vec<VertexIndex> {
+fn sort(consumers: &Csr<VertexIndex, VertexIndex>, inputs: impl Iterator<Item = u32>) -> Vec<VertexIndex> {
     let mut pending: Vec<u32> = inputs.collect();
     let mut sorted: Vec<VertexIndex> = all(pending.len()).filter(|vertex: &VertexIndex| pending[vertex.get()] == 0).collect();
     let starts = sorted.len();

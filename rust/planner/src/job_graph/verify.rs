@@ -10,11 +10,11 @@ impl JobGraph {
     pub fn verify(&self) -> Vec<String> {
         let mut broken = Vec::new();
         let mut position = vec![usize::MAX; self.vertex_count()];
-        for (at, vertex) in self.topological.iter().enumerate() {
+        for (at, vertex) in self.connected.topological.iter().enumerate() {
             position[vertex.get()] = at;
         }
-        if self.topological.len() != self.vertex_count() {
-            broken.push(format!("{} of {} vertices are sorted", self.topological.len(), self.vertex_count()));
+        if self.connected.topological.len() != self.vertex_count() {
+            broken.push(format!("{} of {} vertices are sorted", self.connected.topological.len(), self.vertex_count()));
         }
         for edge in all::<JobEdgeIndex>(self.edge_count()) {
             let ends = self.edge(edge);
@@ -49,8 +49,8 @@ impl JobGraph {
         if walked != operators.len() || operators.last().map(|last| last.node) != Some(self.chain(vertex).head) {
             broken.push(format!("vertex {} has {} operators, {walked} reachable from its head", vertex.0, operators.len()));
         }
-        let group = self.slots.group_of[vertex.get()];
-        if !self.slots.members.of(group).contains(&vertex) && self.slots.members.degree(group) < 64 {
+        let group = self.shared.slots.group_of[vertex.get()];
+        if !self.shared.slots.members.of(group).contains(&vertex) && self.shared.slots.members.degree(group) < 64 {
             broken.push(format!("vertex {} is not in its slot sharing group", vertex.0));
         }
     }

@@ -75,7 +75,7 @@ impl JobGraph {
 
     /// The name of a vertex.
     pub fn name(&self, vertex: VertexIndex) -> &str {
-        self.names.get(&self.graph, vertex, self.chain(vertex))
+        self.connected.names.get(&self.graph, vertex, self.chain(vertex))
     }
 
     /// Parallelism of a vertex; −1 when unset, never 0.
@@ -137,17 +137,17 @@ impl JobGraph {
 
     /// Fraction of the slot's managed memory of a row of the operator table; none where Flink sets none.
     pub fn managed_memory_fraction(&self, operator: OperatorIndex) -> Option<f64> {
-        self.fractions.get(operator.get())
+        self.shared.fractions.get(operator.get())
     }
 
     /// Resources of a vertex; `None` is UNKNOWN.
     pub fn vertex_resources(&self, vertex: VertexIndex) -> Option<&Resources> {
-        self.resources.get(vertex.get())?.as_ref()
+        self.shared.resources.get(vertex.get())?.as_ref()
     }
 
     /// Slot sharing and co-location groups.
     pub fn slots(&self) -> &SlotSharing {
-        &self.slots
+        &self.shared.slots
     }
 
     /// The Flink it equals.
@@ -167,17 +167,17 @@ impl JobGraph {
 
     /// Number of data sets: one per job edge, fewer where edges share.
     pub fn data_set_count(&self) -> usize {
-        self.data_sets.count(self.edge_count())
+        self.connected.data_sets.count(self.edge_count())
     }
 
     /// The data set a job edge consumes.
     pub fn consumed(&self, edge: JobEdgeIndex) -> DataSetIndex {
-        self.data_sets.consumed(edge)
+        self.connected.data_sets.consumed(edge)
     }
 
     /// The job edges that consume a data set, in the order in which they were connected; never empty.
     pub fn consumers(&self, data_set: DataSetIndex) -> impl ExactSizeIterator<Item = JobEdgeIndex> + Clone + '_ {
-        self.data_sets.consumers(data_set)
+        self.connected.data_sets.consumers(data_set)
     }
 
     /// The job edge that a data set was made for.
@@ -205,12 +205,12 @@ impl JobGraph {
 
     /// Inputs of a vertex, in order.
     pub fn inputs(&self, vertex: VertexIndex) -> &[JobEdgeIndex] {
-        self.inputs.of(vertex)
+        self.connected.inputs.of(vertex)
     }
 
     /// Data sets of a vertex, in order.
     pub fn results(&self, vertex: VertexIndex) -> &[DataSetIndex] {
-        self.results.of(vertex)
+        self.connected.results.of(vertex)
     }
 
     /// Position of a data set among the results of its producer.
@@ -249,12 +249,12 @@ impl JobGraph {
 
     /// Vertices sorted topologically from the sources.
     pub fn topological_order(&self) -> &[VertexIndex] {
-        &self.topological
+        &self.connected.topological
     }
 
     /// Vertices in the iteration order of Flink's map from head id to vertex.
     pub fn map_order(&self) -> &[VertexIndex] {
-        &self.map_order
+        &self.shared.map_order
     }
 
     /// Checkpointing settings.
@@ -265,8 +265,8 @@ impl JobGraph {
         } else {
             i64::MAX
         };
-        let trigger = self.map_order.iter().copied().filter(|&vertex| self.inputs(vertex).is_empty()).collect();
-        Checkpointing { interval, trigger, acknowledge: self.map_order.clone(), confirm: self.map_order.clone() }
+        let trigger = self.shared.map_order.iter().copied().filter(|&vertex| self.inputs(vertex).is_empty()).collect();
+        Checkpointing { interval, trigger, acknowledge: self.shared.map_order.clone(), confirm: self.shared.map_order.clone() }
     }
 }
 
