@@ -156,6 +156,16 @@ def test_everything_has_a_type() -> None:
     assert looked_at > 150
 
 
+def test_fields_cannot_be_set() -> None:
+    views = [(name, node) for name, node in CLASSES.items() if fields(node)]
+    for name, node in views:
+        given = [item.annotation for item in node.body if isinstance(item, ast.AnnAssign)]
+        assert {ast.unparse(item).partition("[")[0] for item in given} == {"Final"}, name
+    assert len(views) > 8
+    with pytest.raises(AttributeError, match="not writable"):
+        setattr(shapes.all_to_all(2).nodes[0], "id", 3)  # noqa: B010
+
+
 def test_classes_that_cannot_have_subclasses_are_final() -> None:
     for name, node in CLASSES.items():
         with pytest.raises(TypeError, match="not an acceptable base type"):

@@ -1,7 +1,7 @@
 """ExecutionGraph, its vertices, subtasks and attempts."""
 
 from collections.abc import Iterator, Sequence
-from typing import final
+from typing import Final, final
 
 from typing_extensions import CapsuleType
 
@@ -183,20 +183,20 @@ class ExecutionVertex:
 class InputPartitions:
     """The partitions, ``first`` to ``last``, that one input of a subtask reads."""
 
-    input: int
-    producer: int
-    result: int
-    first: int
-    last: int
+    input: Final[int]
+    producer: Final[int]
+    result: Final[int]
+    first: Final[int]
+    last: Final[int]
 
 @final
 class ConsumerSubtasks:
     """The subtasks, ``first`` to ``last``, that read one partition through one input of a consumer."""
 
-    consumer: int
-    input: int
-    first: int
-    last: int
+    consumer: Final[int]
+    input: Final[int]
+    first: Final[int]
+    last: Final[int]
 
 @final
 class EdgeChunks:
@@ -239,7 +239,7 @@ class Executions:
 class Execution:
     """One attempt at running a subtask; ``id`` is ``<vertex id>_<subtask>_<attempt>``."""
 
-    id: str
-    subtask: int
-    attempt: int
-    state: ExecutionState
+    id: Final[str]
+    subtask: Final[int]
+    attempt: Final[int]
+    state: Final[ExecutionState]

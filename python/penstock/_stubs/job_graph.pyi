@@ -1,6 +1,6 @@
 """JobGraph, its vertices and their parts."""
 
-from typing import final
+from typing import Final, final
 
 from penstock._stubs.arrow import Columns
 from penstock._stubs.execution_graph import ExecutionGraph
@@ -161,39 +161,39 @@ class ChainedOperator:
     Outputs are stream edges: chained ones stay in the vertex, the others leave it.
     """
 
-    node: int
-    operator_id: str
-    user_defined_id: str | None
-    name: str
-    uid: str | None
-    chain_index: int
-    chain_start: bool
-    chain_end: bool
-    managed_memory_fraction: float | None
-    chained_outputs: list[int]
-    non_chained_outputs: list[int]
-    number_of_outputs: int
+    node: Final[int]
+    operator_id: Final[str]
+    user_defined_id: Final[str | None]
+    name: Final[str]
+    uid: Final[str | None]
+    chain_index: Final[int]
+    chain_start: Final[bool]
+    chain_end: Final[bool]
+    managed_memory_fraction: Final[float | None]
+    chained_outputs: Final[list[int]]
+    non_chained_outputs: Final[list[int]]
+    number_of_outputs: Final[int]
 
 @final
 class JobEdge:
     """A data set and the vertex that reads it: ``source``'s result number ``result`` is ``target``'s input ``input``."""
 
-    source: int
-    result: int
-    target: int
-    input: int
-    distribution: Distribution
-    result_type: ResultType
-    ship_strategy: Partitioner
-    stream_edge: int
+    source: Final[int]
+    result: Final[int]
+    target: Final[int]
+    input: Final[int]
+    distribution: Final[Distribution]
+    result_type: Final[ResultType]
+    ship_strategy: Final[Partitioner]
+    stream_edge: Final[int]
 
 @final
 class IntermediateDataSet:
     """What a vertex produces; consumers are pairs of vertex and input. It has an ``id`` where Flink derives one (2.3)."""
 
-    index: int
-    id: str | None
-    producer: int
-    result: int
-    result_type: ResultType
-    consumers: list[tuple[int, int]]
+    index: Final[int]
+    id: Final[str | None]
+    producer: Final[int]
+    result: Final[int]
+    result_type: Final[ResultType]
+    consumers: Final[list[tuple[int, int]]]

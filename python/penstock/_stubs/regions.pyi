@@ -1,7 +1,7 @@
 """Pipelined regions of an ExecutionGraph, and the books that are kept by them."""
 
 from collections.abc import Sequence
-from typing import final
+from typing import Final, final
 
 from penstock._stubs.arrow import Columns
 
@@ -111,10 +111,10 @@ class ReleasablePartitions:
     result that several inputs share (Flink 2.3) is ever named with ``free`` being False.
     """
 
-    producer: int
-    result: int
-    first: int
-    last: int
-    consumer: int
-    input: int
-    free: bool
+    producer: Final[int]
+    result: Final[int]
+    first: Final[int]
+    last: Final[int]
+    consumer: Final[int]
+    input: Final[int]
+    free: Final[bool]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import final
+from typing import Final, final
 
 from penstock._stubs.arrow import Columns
 from penstock._stubs.job_graph import JobGraph
@@ -324,21 +324,21 @@ class StreamGraphBuilder:
 class StreamNode:
     """One operator of a program."""
 
-    id: int
-    name: str
-    kind: Role
-    uid: str | None
-    user_hash: str | None
-    slot_sharing_group: str | None
-    co_location_group: str | None
-    parallelism: int
-    max_parallelism: int
-    chaining_strategy: ChainingStrategy
-    yielding: bool
-    managed_memory_weight: int | None
-    buffer_timeout: int
-    in_edges: list[int]
-    out_edges: list[int]
+    id: Final[int]
+    name: Final[str]
+    kind: Final[Role]
+    uid: Final[str | None]
+    user_hash: Final[str | None]
+    slot_sharing_group: Final[str | None]
+    co_location_group: Final[str | None]
+    parallelism: Final[int]
+    max_parallelism: Final[int]
+    chaining_strategy: Final[ChainingStrategy]
+    yielding: Final[bool]
+    managed_memory_weight: Final[int | None]
+    buffer_timeout: Final[int]
+    in_edges: Final[list[int]]
+    out_edges: Final[list[int]]
 
 @final
 class StreamEdge:
@@ -347,21 +347,21 @@ class StreamEdge:
     ``partition_node`` is the id of the virtual partition that chose the partitioner.
     """
 
-    index: int
-    source: int
-    target: int
-    partitioner: Partitioner
-    shuffle_mode: ShuffleMode
-    type_number: int
-    side_output: str | None
-    buffer_timeout: int
-    partition_node: int | None
+    index: Final[int]
+    source: Final[int]
+    target: Final[int]
+    partitioner: Final[Partitioner]
+    shuffle_mode: Final[ShuffleMode]
+    type_number: Final[int]
+    side_output: Final[str | None]
+    buffer_timeout: Final[int]
+    partition_node: Final[int | None]
 
 @final
 class Verdict:
     """What the chaining rules say about one edge: chained, or the first rule that broke and both values in a sentence."""
 
-    edge: int
-    chained: bool
-    rule: Rule | None
-    reason: str | None
+    edge: Final[int]
+    chained: Final[bool]
+    rule: Final[Rule | None]
+    reason: Final[str | None]
