@@ -6,6 +6,10 @@
 //!
 //! A step takes what came before and returns a new type; all are immutable. Everything is O(nodes + edges) unless its header
 //! says otherwise, iterative, and independent of hash seeds. Pure Rust: no Python, no input or output.
+//!
+//! Rooms, from the ground up; each knows only those before it: [`dense`], [`java`] and [`work`], which know no Flink;
+//! [`profile`] and [`error`]; [`stream_graph`] and [`shapes`]; [`identity`]; [`job_graph`], with the list of passes;
+//! [`execution_graph`]; [`json`].
 
 pub mod dense;
 pub mod error;

@@ -1,4 +1,4 @@
-//! Every way a graph can be refused.
+//! Every way a graph can be refused. Which of them it is, the pass decides that finds it.
 //!
 //! A message names the operator, the value, the likely cause and the fix; [`PlanError::flink_class`] is the exception the
 //! real Flink throws at the same place. The Python layer turns [`Family`] into its exception classes, one to one.

@@ -1,4 +1,4 @@
-//! The ExecutionGraph: every vertex at its parallelism, every data set per producer subtask.
+//! The ExecutionGraph: every vertex at its parallelism, every data set per producer subtask. No vertex is made or changed here.
 //!
 //! Semantics: `ExecutionGraph.attachJobGraph`, `ExecutionJobVertex` of Flink 1.11. Exchanges are held grouped
 //! ([`fan_out::FanOut`]): O(V + E) space whatever the parallelism; edges are materialised on request ([`edge_table`]).

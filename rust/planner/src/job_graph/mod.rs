@@ -1,6 +1,7 @@
 //! The JobGraph: chains as vertices, data sets between them, and all that Flink decides about them before it runs.
+//! Who an operator is comes from `identity`; subtasks come in `execution_graph`.
 //!
-//! Semantics: `StreamingJobGraphGenerator.createJobGraph` of Flink 1.11. [`compile`] is the pipeline; one pass, one file.
+//! Semantics: `StreamingJobGraphGenerator.createJobGraph` of Flink 1.11. One pass, one file; [`compile`] is their list.
 
 pub mod chains;
 mod compile;

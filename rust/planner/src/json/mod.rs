@@ -1,4 +1,5 @@
 //! Texts a plan is printed as: Flink's streaming plan and job plan, byte for byte, and the record all of it is compared by.
+//! Descriptions are read where their graph is, in `stream_graph`.
 
 mod execution_record;
 mod html4;

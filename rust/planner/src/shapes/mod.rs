@@ -1,4 +1,4 @@
-//! Named graphs of any size, for measurements, scale tests and first tries.
+//! Named graphs of any size, for measurements, scale tests and first tries. What they are planned as, they do not know.
 //!
 //! A shape is built here and not through a million calls from outside. Its nodes have the ids 1, 2, …; what it draws comes
 //! from [`random`], so the same arguments give the same graph on every machine. Cost: O(nodes + edges) time and space.

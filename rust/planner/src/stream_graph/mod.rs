@@ -1,4 +1,4 @@
-//! The StreamGraph: operators and the connections between them, virtual nodes resolved.
+//! The StreamGraph: operators and the connections between them, virtual nodes resolved. No chains, no IDs.
 //!
 //! Built by [`StreamGraphBuilder`] (node by node), from the JSON description ([`spec`])
 //! or from columns ([`tables`]), immutable afterwards.

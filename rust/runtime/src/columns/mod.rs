@@ -1,4 +1,4 @@
-//! Records as typed columns in bytes.
+//! Records as typed columns in bytes. The records themselves, Python objects, are `penstock-objects`'.
 //!
 //! ```text
 //! buffer   = tag 1, key u8, count u32, extras: length u32 and bytes, column of count values
