@@ -5,8 +5,9 @@ A graph is compiled step by step, each step an immutable object of its own::
     StreamGraph.from_json(text).job_graph().execution_graph()
 
 Everything here is a thin view of the native core (``penstock._native``); nothing is decided in Python. What lives here:
-the graphs and their views, the builder, :class:`Pipeline`. What does not: the DataStream API (``penstock.datastream``),
-anything that runs (``penstock.runtime``).
+the graphs and their views, the builder, :class:`Pipeline`; spellings, tables and descriptions as types for annotations,
+in :mod:`penstock.plan.types`. What does not: the DataStream API (``penstock.datastream``), anything that runs
+(``penstock.runtime``).
 """
 
 from __future__ import annotations
