@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from penstock.common.job import JobExecutionResult
 from penstock.errors import JobExecutionError
@@ -21,6 +21,9 @@ from penstock.runtime.exchange.gate import DRIVER, Channel
 from penstock.runtime.task.batch_task import task_of
 from penstock.runtime.task.task import Task
 from penstock.runtime.usercode.steps import fewer_collections
+
+if TYPE_CHECKING:
+    from penstock.plan import Pipeline
 
 MAX_ROUNDS = 100_000
 """How often a loop may go round."""
@@ -36,11 +39,11 @@ class LocalExecutor:
     def __init__(self) -> None:
         self.reports: tuple[TaskReport, ...] = ()
 
-    def execute(self, pipeline: Any) -> JobExecutionResult:
+    def execute(self, pipeline: Pipeline) -> JobExecutionResult:
         """Run a program to its end.
 
         Args:
-            pipeline: a :class:`penstock.plan.Pipeline`.
+            pipeline: the program.
 
         Raises:
             JobExecutionError: user code failed; its exception is the cause. Nothing was printed or published.

@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "metrics": {"errors"},
     "common": {"errors", "metrics"},
     "runtime": {"errors", "common", "metrics", "_native"},
-    "job": {"errors", "common", "metrics", "runtime"},
+    "job": {"errors", "common", "metrics", "runtime", "plan"},
     "plan": {"errors", "common", "_native"},
     "datastream": {"errors", "common", "metrics", "runtime", "plan"},
     "local": {"errors", "common", "runtime", "plan", "job"},

@@ -10,7 +10,7 @@ Sources of the semantics: ``OneInputTransformationTranslator`` and its like, ``M
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import UnsupportedError
@@ -20,6 +20,9 @@ from penstock.runtime.exchange.combining import combinable
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.broadcast import BroadcastProcess
 from penstock.runtime.operators.reduce import GroupedReduce
+
+if TYPE_CHECKING:
+    from penstock.plan import ChainedOperator, StreamEdge
 
 _KEPT = frozenset({"FORWARD", "GLOBAL", "HASH"})
 """Partitioners that keep the records of a key together."""
@@ -37,7 +40,7 @@ class BatchEdges:
         self._operators = operators
         self._combine = combine
 
-    def key(self, edge: Any) -> KeyPartition | None:
+    def key(self, edge: StreamEdge) -> KeyPartition | None:
         """The key by which the records of an edge are sorted, None where they are not.
 
         Raises:
@@ -51,7 +54,7 @@ class BatchEdges:
             )
         return key
 
-    def early(self, edge: Any, beside: Sequence[Any]) -> bool:
+    def early(self, edge: StreamEdge, beside: Sequence[StreamEdge]) -> bool:
         """Whether an edge is read before others of its vertex.
 
         Args:
@@ -63,7 +66,9 @@ class BatchEdges:
         broadcast = isinstance(self._operators[edge.target], BroadcastProcess) and edge.type_number == 2
         return broadcast or any(self.key(each) is not None for each in beside)
 
-    def combined(self, edge: Any, record_type: TypeInformation | None) -> SumAggregator | ComparableAggregator | None:
+    def combined(
+        self, edge: StreamEdge, record_type: TypeInformation | None
+    ) -> SumAggregator | ComparableAggregator | None:
         """The reduction by which the sender may combine the records of an edge.
 
         Args:
@@ -75,7 +80,7 @@ class BatchEdges:
             return None
         return operator.reducer if combinable(operator.reducer, record_type) else None
 
-    def check_chain(self, links: Sequence[Any]) -> None:
+    def check_chain(self, links: Sequence[ChainedOperator]) -> None:
         """Refuse a chain in which an operator with a key is not the first: its input never crosses an exchange that
         could sort it.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.common.job import JobExecutionResult
 from penstock.common.settings import Settings, sparks
@@ -12,7 +12,10 @@ from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.job.deployment import deploy, sinks
 from penstock.job.results import JobOutput
 from penstock.runtime.buffers.spill import Rows, Store
-from penstock.runtime.config.tasks import TaskReport
+from penstock.runtime.config.tasks import Deployment, TaskReport
+
+if TYPE_CHECKING:
+    from penstock.plan import Pipeline
 
 
 class SparkExecutor:
@@ -50,11 +53,11 @@ class SparkExecutor:
         self._progress = progress
         self.reports: tuple[TaskReport, ...] = ()
 
-    def execute(self, pipeline: Any) -> JobExecutionResult:
+    def execute(self, pipeline: Pipeline) -> JobExecutionResult:
         """Run a program to its end.
 
         Args:
-            pipeline: a :class:`penstock.plan.Pipeline`.
+            pipeline: the program.
 
         Raises:
             JobExecutionError: user code failed; its exception is the cause. Nothing was printed or published.
@@ -81,7 +84,7 @@ class SparkExecutor:
         check_settings(self._spark, settings)
         return job
 
-    def _rows(self, session: Any, deployment: Any) -> Rows:
+    def _rows(self, session: Any, deployment: Deployment) -> Rows:
         """Run the job; the rows that arrive at the driver."""
         from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException

@@ -18,7 +18,7 @@ from itertools import accumulate
 from typing import Any
 
 from penstock.errors import JobExecutionError
-from penstock.runtime.config.tasks import Deployment, JobConfig, VertexConfig
+from penstock.runtime.config.tasks import Deployment, JobConfig, VertexConfig, in_slot
 from penstock.runtime.exchange.gate import DRIVER, Row
 from penstock.runtime.task.batch_task import task_of
 from penstock.runtime.task.task import Task
@@ -56,7 +56,7 @@ def lower(session: Any, deployment: Deployment) -> Any:
 
 def _sorts(deployment: Deployment, level: int) -> bool:
     """Whether a level has input that comes sorted by key: Spark's external sort does that, buffer by buffer."""
-    return any(edge.sorted for index in deployment.levels[level] for edge in deployment.vertices[index].inputs)
+    return any(edge.sorted for vertex in deployment.level(level) for edge in vertex.inputs)
 
 
 _PANDAS = threading.Lock()
@@ -102,18 +102,10 @@ class Level:
     job: JobConfig
     path: tuple[str, ...]
 
-    def slot(self, slot: int) -> tuple[VertexConfig, int]:
-        """The vertex and subtask of a slot."""
-        for vertex in self.vertices:
-            if slot < vertex.offset + vertex.parallelism:
-                return vertex, slot - vertex.offset
-        raise IndexError(f"level {self.index} has no slot {slot}")
-
 
 def _level(deployment: Deployment, level: int, following: int) -> Level:
-    vertices = tuple(deployment.vertices[i] for i in deployment.levels[level])
     path = tuple(os.path.abspath(entry) for entry in sys.path)
-    return Level(level, vertices, following, deployment.job, path)
+    return Level(level, deployment.level(level), following, deployment.job, path)
 
 
 def level_function(level: Level) -> Callable[[Iterable[Any]], Iterator[Any]]:
@@ -135,7 +127,7 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
     context = TaskContext.get()
     assert context is not None
     slot = context.partitionId()
-    vertex, subtask = level.slot(slot)
+    vertex, subtask = in_slot(level.vertices, slot)
     task = task_of(vertex, subtask, context.attemptNumber(), level.job, presorted=True)
     try:
         with fewer_collections():

@@ -13,12 +13,12 @@ import pytest
 
 from penstock.common import Row, RowKind, Types
 from penstock.errors import ConfigurationError, TypeInfoError
+from penstock.plan.shapes import forward_chain
 from penstock.runtime.keys import keygroups
 from penstock.runtime.keys.javahash import KeyHash, java_hash
 from penstock.runtime.keys.keygroups import (
     ChannelAssigner,
     assign_to_key_group,
-    default_max_parallelism,
     key_group_of_hash,
     key_group_range,
     subtask_of_key_group,
@@ -123,9 +123,14 @@ def test_key_groups_of_hashes():
     assert count > 10
 
 
+def planned_max_parallelism(parallelism: int) -> int:
+    graph = forward_chain(2, parallelism=parallelism).job_graph().execution_graph()
+    return graph.vertices[0].max_parallelism
+
+
 def test_default_max_parallelism():
     section = GOLDEN["default_max_parallelism"]
-    assert {p: default_max_parallelism(int(p)) for p in section} == section
+    assert {p: planned_max_parallelism(int(p)) for p in section} == section
     assert len(section) > 200
 
 
@@ -145,9 +150,9 @@ def test_the_exception_classes_of_flink():
     with pytest.raises(TypeInfoError) as null:
         assign_to_key_group(None, 128, KeyHash())
     with pytest.raises(ConfigurationError) as low:
-        default_max_parallelism(0)
+        key_group_range(128, 0, 0)
     with pytest.raises(ConfigurationError) as high:
-        default_max_parallelism(32769)
+        key_group_range(32769, 32769, 0)
     with pytest.raises(ConfigurationError) as small:
         key_group_range(2, 3, 0)
     with pytest.raises(ConfigurationError) as huge:

@@ -6,6 +6,7 @@ User code is inside as bytes, pickled once on the driver; every subtask unpickle
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from penstock.common.settings import Settings
@@ -207,13 +208,26 @@ class Deployment:
         last = self.vertices[self.levels[level][-1]]
         return last.offset + last.parallelism
 
+    def level(self, level: int) -> tuple[VertexConfig, ...]:
+        """The vertices of a level, in order of their slots."""
+        return tuple(self.vertices[index] for index in self.levels[level])
+
     def slot(self, level: int, slot: int) -> tuple[VertexConfig, int]:
         """The vertex and subtask that run in a slot. O(vertices of the level)."""
-        for index in self.levels[level]:
-            vertex = self.vertices[index]
-            if slot < vertex.offset + vertex.parallelism:
-                return vertex, slot - vertex.offset
-        raise IndexError(f"level {level} has {self.slots(level)} slots, not a slot {slot}")
+        return in_slot(self.level(level), slot)
+
+
+def in_slot(vertices: Sequence[VertexConfig], slot: int) -> tuple[VertexConfig, int]:
+    """The vertex and subtask that run in a slot. O(vertices).
+
+    Args:
+        vertices: of one level, in order of their slots.
+        slot: from 0.
+    """
+    for vertex in vertices:
+        if slot < vertex.offset + vertex.parallelism:
+            return vertex, slot - vertex.offset
+    raise IndexError(f"level {vertices[0].level} has no slot {slot}")
 
 
 @dataclass(frozen=True)

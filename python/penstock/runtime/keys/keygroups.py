@@ -17,7 +17,6 @@ from penstock.runtime.buffers.codec import text_size
 from penstock.runtime.keys.javahash import KeyHash
 
 UPPER_BOUND_MAX_PARALLELISM = 1 << 15
-DEFAULT_LOWER_BOUND_MAX_PARALLELISM = 1 << 7
 _MASK = 0xFFFFFFFF
 CACHE_BYTES = 64 << 20
 """Memory of the keys whose channel is remembered; beyond it the cache starts anew."""
@@ -58,19 +57,6 @@ def key_group_of_hash(hash_code: int, max_parallelism: int) -> int:
 def subtask_of_key_group(key_group: int, max_parallelism: int, parallelism: int) -> int:
     """Index of the subtask that owns a key group."""
     return key_group * parallelism // max_parallelism
-
-
-def default_max_parallelism(parallelism: int) -> int:
-    """Maximum parallelism of an operator that has none set: 1.5 times the parallelism, as a power of two from 128 to
-    32768.
-
-    Raises:
-        ConfigurationError: parallelism outside 1 … 32768.
-    """
-    _check_parallelism(parallelism)
-    wanted = parallelism + parallelism // 2
-    power = 1 << (wanted - 1).bit_length()
-    return min(max(power, DEFAULT_LOWER_BOUND_MAX_PARALLELISM), UPPER_BOUND_MAX_PARALLELISM)
 
 
 def key_group_range(max_parallelism: int, parallelism: int, subtask: int) -> range:

@@ -1,0 +1,204 @@
+"""From one vertex of a plan to the descriptor its tasks run from: its chain, pickled, and its way to other vertices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.errors import InvalidProgramError
+from penstock.job.batch_edges import BatchEdges
+from penstock.job.pickling import pickle_operator
+from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
+from penstock.runtime.chain.operator import StreamOperator
+from penstock.runtime.config.pointwise import POINTWISE
+from penstock.runtime.config.tasks import (
+    ChainedOutput,
+    Destination,
+    InputEdge,
+    NetworkOutput,
+    OperatorConfig,
+    VertexConfig,
+)
+from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.operators.sink import StreamSink
+
+if TYPE_CHECKING:
+    from penstock.plan import ChainedOperator, JobGraph, JobVertex, Pipeline, StreamEdge, StreamNode
+
+_SHARED = frozenset({"FORWARD", "GLOBAL", "BROADCAST", "HASH"})
+"""Partitioners that choose the same channels for a record on every edge with the same attributes."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a vertex runs.
+
+    Attributes:
+        level: 0 for sources.
+        offset: slot of subtask 0 in its level.
+        parallelism: number of subtasks.
+        max_parallelism: number of key groups.
+    """
+
+    level: int
+    offset: int
+    parallelism: int
+    max_parallelism: int
+
+
+class Vertices:
+    """Makes the descriptors of vertices.
+
+    Args:
+        pipeline: the program.
+        operators: as they travel, by node.
+        job_graph: its plan.
+        places: of the vertices, by index.
+        sorting: what BATCH mode says of the edges, None in STREAMING mode.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        operators: Mapping[int, StreamOperator],
+        job_graph: JobGraph,
+        places: Sequence[Place],
+        sorting: BatchEdges | None,
+    ) -> None:
+        graph = pipeline.stream_graph
+        self._pipeline = pipeline
+        self._operators = operators
+        self._nodes = {node.id: node for node in graph.nodes}
+        self._edges = list(graph.edges)
+        self._ids = graph.operator_ids()
+        self._exact_shares = job_graph.flink != "1.11"
+        self._places = places
+        self._sorting = sorting
+        self._vertex_of = {link.node: v.index for v in job_graph.vertices for link in v.chain}
+        heads = [v.chain[0].node for v in job_graph.vertices if v.invokable == "StreamIterationHead"]
+        self._way_back = {head: len(self._edges) + i for i, head in enumerate(heads)}
+
+    def config(self, vertex: JobVertex) -> VertexConfig:
+        """The descriptor of one vertex."""
+        place = self._places[vertex.index]
+        position = {link.node: i for i, link in enumerate(vertex.chain)}
+        operators = tuple(self._operator(link, place, position) for link in vertex.chain)
+        if self._sorting is not None:
+            self._sorting.check_chain(vertex.chain)
+        edges = [self._edges[e] for e in vertex.in_edges]
+        inputs = tuple(self._input(edge, edges) for edge in edges)
+        back = self._way_back.get(vertex.chain[0].node)
+        if back is not None:
+            inputs = (InputEdge(back, 0, place.parallelism, pointwise=True),)
+        return VertexConfig(
+            vertex.index,
+            vertex.id,
+            vertex.name,
+            place.parallelism,
+            place.max_parallelism,
+            place.level,
+            place.offset,
+            operators,
+            inputs,
+        )
+
+    def _operator(self, link: ChainedOperator, place: Place, position: Mapping[int, int]) -> OperatorConfig:
+        node = self._nodes[link.node]
+        chained = (self._edges[e] for e in link.chained_outputs)
+        return OperatorConfig(
+            node=link.node,
+            operator_id=self._ids[link.node],
+            name=link.name,
+            uid=node.uid,
+            max_parallelism=node.max_parallelism if node.max_parallelism > 0 else place.max_parallelism,
+            operator=pickle_operator(self._operators[link.node], link.name),
+            chained=tuple(
+                ChainedOutput(e.side_output, position[e.target], e.type_number, self._record_type(e)) for e in chained
+            ),
+            network=tuple(self._network(link)),
+            input_type=self._input_type(node),
+        )
+
+    def _input_type(self, node: StreamNode) -> TypeInformation | None:
+        """The type of what an operator reads; a sink's own entry says it too."""
+        own = self._pipeline.types.get(node.id)
+        if own is not None and isinstance(self._operators[node.id], StreamSink):
+            return own
+        return self._record_type(self._edges[node.in_edges[0]]) if node.in_edges else None
+
+    def _record_type(self, edge: StreamEdge) -> TypeInformation | None:
+        """The type of an edge's records: its node's, or the side output's where the pipeline has it by (node, tag)."""
+        key = edge.source if edge.side_output is None else (edge.source, edge.side_output)
+        return self._pipeline.types.get(key)
+
+    def _network(self, link: ChainedOperator) -> Iterator[NetworkOutput]:
+        """Outputs over the exchange; edges that choose the same channels for every record are one output."""
+        if link.node + 1 in self._way_back:
+            yield self._feedback(link.node)
+        groups: dict[tuple[object, ...], list[StreamEdge]] = {}
+        for ordinal, index in enumerate(link.non_chained_outputs):
+            edge = self._edges[index]
+            target = self._places[self._vertex_of[edge.target]]
+            same = (edge.side_output, edge.partitioner, edge.partition_node, target.parallelism, target.max_parallelism)
+            by, combined = self._sorted(edge)
+            key = (*same, id(by), combined) if edge.partitioner in _SHARED else (ordinal,)
+            groups.setdefault(key, []).append(edge)
+        for edges in groups.values():
+            yield self._network_output(link, edges)
+
+    def _feedback(self, tail: int) -> NetworkOutput:
+        """The way from a loop's tail to its head, an edge that no plan shows. The head's node is the next number."""
+        head = self._places[self._vertex_of[tail + 1]]
+        way = Destination(self._way_back[tail + 1], head.level, head.offset)
+        return NetworkOutput(None, "FORWARD", None, head.parallelism, head.max_parallelism, "", (way,), None)
+
+    def _network_output(self, link: ChainedOperator, edges: list[StreamEdge]) -> NetworkOutput:
+        edge = edges[0]
+        targets = [self._places[self._vertex_of[e.target]] for e in edges]
+        ordinal = link.non_chained_outputs.index(edge.index)
+        key, combined = self._sorted(edge)
+        return NetworkOutput(
+            side_tag=edge.side_output,
+            partitioner=edge.partitioner,
+            partition=self._partition(edge, link.name, key),
+            parallelism=targets[0].parallelism,
+            max_parallelism=targets[0].max_parallelism,
+            seed=f"{self._ids[edge.source]}/{ordinal}/{self._ids[edge.target]}",
+            destinations=tuple(Destination(e.index, t.level, t.offset) for e, t in zip(edges, targets, strict=True)),
+            record_type=self._record_type(edge),
+            exact_shares=self._exact_shares,
+            sorted=key is not None,
+            combined=combined,
+        )
+
+    def _sorted(self, edge: StreamEdge) -> tuple[KeyPartition | None, SumAggregator | ComparableAggregator | None]:
+        """The key by which the records of an edge are sorted, and the reduction that may be applied before."""
+        if self._sorting is None:
+            return None, None
+        return self._sorting.key(edge), self._sorting.combined(edge, self._record_type(edge))
+
+    def _partition(self, edge: StreamEdge, name: str, key: KeyPartition | None) -> bytes | None:
+        if key is None and edge.partitioner not in ("HASH", "CUSTOM"):
+            return None
+        node = edge.partition_node
+        spec = key or (None if node is None else self._pipeline.partitioners.get(node))
+        if spec is None:
+            raise InvalidProgramError(
+                f"The {edge.partitioner} edge behind operator {name!r} has no partitioner: the pipeline has none for "
+                f"the virtual node {node}. Add a KeyPartition or CustomPartition there."
+            )
+        return pickle_operator(spec, f"{name} ({edge.partitioner} partitioner)")
+
+    def _input(self, edge: StreamEdge, beside: list[StreamEdge]) -> InputEdge:
+        sorting = self._sorting
+        return InputEdge(
+            edge.index,
+            edge.type_number,
+            self._places[self._vertex_of[edge.source]].parallelism,
+            edge.partitioner in POINTWISE,
+            self._exact_shares,
+            sorting is not None and sorting.key(edge) is not None,
+            sorting is not None and sorting.early(edge, beside),
+        )
