@@ -117,5 +117,5 @@ def _prepared(pipeline: Pipeline, job_graph: JobGraph, places: list[Place]) -> d
                 )
             operator = result[link.node] = operator.prepare(place.parallelism)
             if isinstance(operator, StreamSink) and isinstance(operator.function, TextSink):
-                outputs.add(operator.function.path, link.name)
+                outputs.add(operator.function, link.name)
     return result

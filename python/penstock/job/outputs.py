@@ -1,37 +1,47 @@
-"""The paths that the text sinks of a job write to: no two in each other's way."""
+"""What the text sinks of a job write to: each target is free or may be replaced; no two are in each other's way."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from penstock.errors import InvalidProgramError
+from penstock.runtime.commit.publish import Target
+from penstock.runtime.commit.recovery import settle
+from penstock.runtime.io.sinks import TextSink
 
 
 class Outputs:
-    """The paths of text sinks: none is another's, or inside another's. O(depth of the path) each."""
+    """The targets of text sinks: none is another's, or inside another's. O(depth of the path) each."""
 
     def __init__(self) -> None:
         self._sinks: dict[Path, str] = {}
         self._folders: dict[Path, str] = {}  # all that contain an output, and a sink that writes there
 
-    def add(self, path: str, name: str) -> None:
-        """Take one more.
+    def add(self, sink: TextSink, name: str) -> None:
+        """Take one more, and finish or remove what a crash has left of its target.
+
+        Args:
+            sink: whose target.
+            name: of the operator, for the error.
 
         Raises:
             InvalidProgramError: it is taken already, also under another spelling, or by a folder above or below.
+            ConfigurationError: something stands there that may not be replaced, or another job writes there.
         """
-        real = Path(os.path.realpath(path))
+        target = Target.of(sink)
+        real = target.path
+        settle(real)
+        target.check()
         for place in (real, *real.parents):
             if place in self._sinks:
-                self._refuse(self._sinks[place], name, path)
+                self._refuse(self._sinks[place], name, real)
         if real in self._folders:
-            self._refuse(self._folders[real], name, path)
+            self._refuse(self._folders[real], name, real)
         self._sinks[real] = name
         self._folders.update(dict.fromkeys(real.parents, name))
 
-    def _refuse(self, first: str, second: str, path: str) -> None:
+    def _refuse(self, first: str, second: str, path: Path) -> None:
         raise InvalidProgramError(
-            f"The sinks {first!r} and {second!r} both write to {path!r}, or one inside the folder of the other. Give "
-            "each its own path, or unite the streams before one sink."
+            f"The sinks {first!r} and {second!r} both write to {str(path)!r}, or one inside the folder of the other. "
+            "Give each its own path, or unite the streams before one sink."
         )

@@ -16,7 +16,7 @@ from penstock.errors import JobExecutionError
 from penstock.metrics.results import JobMetrics, OperatorMetrics, SubtaskMetrics
 from penstock.runtime.buffers.codec import decode, decode_value
 from penstock.runtime.buffers.spill import Row, Rows
-from penstock.runtime.commit.publish import PendingOutputs
+from penstock.runtime.commit.publish import PendingOutputs, Target
 from penstock.runtime.config.tasks import Deployment, TaskReport
 from penstock.runtime.exchange.gate import COLLECT, PRINT, REPORT
 from penstock.runtime.io.sinks import CollectSink, TextSink
@@ -38,7 +38,7 @@ class JobOutput:
         self._deployment = deployment
         self._sinks = sinks
         files = (s.function for s in sinks.values() if isinstance(s.function, TextSink))
-        self._targets = [sink.target() for sink in files]  # with absolute paths, should a function change the folder
+        self._targets = [Target.of(sink) for sink in files]  # with absolute paths, should a function change the folder
         self.reports: tuple[TaskReport, ...] = ()
 
     def take(self, run: Callable[[], Rows]) -> dict[str, list[Any]]:

@@ -9,8 +9,9 @@ import pytest
 
 from penstock.errors import ConfigurationError
 from penstock.runtime.commit.manifest import Manifest, newest_manifest, write_manifest
-from penstock.runtime.commit.pending import Marker, claim, pending_folder
+from penstock.runtime.commit.pending import Marker, claim
 from penstock.runtime.commit.recovery import Verdict, pending_at, recover
+from penstock.runtime.io.pending import pending_folder
 from tests.runtime.commit.crashes import (
     Fuse,
     before_each_change,

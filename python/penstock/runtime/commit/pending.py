@@ -18,39 +18,21 @@ import contextlib
 import json
 import os
 import re
-import uuid
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from penstock.errors import ConfigurationError
+from penstock.runtime.io.pending import ATTEMPT
 
 MARKER = "job.json"
 NEW, OLD = "new", "old"
 
-_FOLDER = re.compile(r"\.(.+)\.pending-([0-9a-f]{32})", re.DOTALL)
-_ATTEMPT = r"[0-9a-f]{32}-\d+-[0-9a-f]{32}"
-_REMAINS = re.compile(rf"job\.json\.tmp|{_ATTEMPT}")
+_REMAINS = re.compile(rf"job\.json\.tmp|{ATTEMPT}")
 _OWN = re.compile(rf"job\.json|manifest-\d+\.json(\.tmp)?|{NEW}|{OLD}|{_REMAINS.pattern}")
 
 _TRIES = 10
-
-
-def pending_folder(target: Path, job_id: str) -> Path:
-    """Where the output of a job for a target waits."""
-    return target.parent / f".{target.name}.pending-{job_id}"
-
-
-def target_of(folder: Path) -> Path | None:
-    """The target beside which a pending folder lies; None for any other path."""
-    match = _FOLDER.fullmatch(folder.name)
-    return folder.parent / match[1] if match else None
-
-
-def attempt_file(folder: Path, operator_id: str, subtask: int) -> Path:
-    """A name for the file of one attempt; no two attempts have the same."""
-    return folder / f"{operator_id}-{subtask}-{uuid.uuid4().hex}"
 
 
 @dataclass(frozen=True)

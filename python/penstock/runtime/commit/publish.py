@@ -21,8 +21,10 @@ from typing import IO
 
 from penstock.errors import ConfigurationError, JobExecutionError, PenstockError
 from penstock.runtime.commit.manifest import Manifest, Output, commits, newest_manifest, sync_folder, write_manifest
-from penstock.runtime.commit.pending import NEW, OLD, Marker, claim, pending_folder, remove
+from penstock.runtime.commit.pending import NEW, OLD, Marker, claim, remove
 from penstock.runtime.config.tasks import JobConfig, PendingFile, TaskReport
+from penstock.runtime.io.pending import pending_folder
+from penstock.runtime.io.sinks import TextSink
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,11 @@ class Target:
 
     path: Path
     overwrite: bool
+
+    @classmethod
+    def of(cls, sink: TextSink) -> Target:
+        """Where a sink writes, whatever the current folder becomes; links are followed."""
+        return cls(sink.target(), sink.overwrite)
 
     def check(self) -> None:
         """The target is free, or may be replaced.

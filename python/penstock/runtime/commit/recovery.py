@@ -14,18 +14,9 @@ from pathlib import Path
 
 from penstock.errors import ConfigurationError
 from penstock.runtime.commit.manifest import Manifest, newest_manifest
-from penstock.runtime.commit.pending import (
-    NEW,
-    OLD,
-    Marker,
-    hold,
-    pending_folder,
-    read_marker,
-    remove,
-    stranger,
-    target_of,
-)
+from penstock.runtime.commit.pending import NEW, OLD, Marker, hold, read_marker, remove, stranger
 from penstock.runtime.commit.publish import check_outputs, publish
+from penstock.runtime.io.pending import pending_folder, target_of
 
 
 class Verdict(Enum):

@@ -1,8 +1,8 @@
 """Sinks that come with Penstock: print, text files, collect. A program's own sinks are objects with ``invoke``.
 
 Prints and collected records travel to the driver as rows. Files are written under a pending name, and only what the
-driver finds in the reports of the tasks whose output counted is published (:mod:`penstock.runtime.commit.publish`): a
-failed job leaves nothing to see.
+driver finds in the reports of the tasks whose output counted is published (``penstock.job.commit``): a failed job
+leaves nothing to see.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ from typing import Any
 from penstock.runtime.buffers.codec import encode, freezer, text_size
 from penstock.runtime.buffers.stamps import Stamps
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.commit.pending import attempt_file, pending_folder
-from penstock.runtime.commit.publish import Target
-from penstock.runtime.commit.recovery import settle
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.exchange.gate import COLLECT, PRINT, payload
 from penstock.runtime.exchange.writer import TARGET_BYTES, room
 from penstock.runtime.io.files import local_path
+from penstock.runtime.io.pending import attempt_file, pending_folder
 from penstock.runtime.io.text import file_text, print_text
 
 _LINES = 2_000
@@ -189,16 +187,13 @@ class TextSink(BuiltinSink):
     path: str
     overwrite: bool = False
 
-    def target(self) -> Target:
-        """Where it writes, whatever the current folder becomes; links are followed."""
-        return Target(Path(os.path.realpath(local_path(self.path))), self.overwrite)
+    def target(self) -> Path:
+        """Where it writes, real and absolute: links are followed."""
+        return Path(os.path.realpath(local_path(self.path)))
 
     def prepare(self, parallelism: int) -> TextSink:
-        """What a crash has left of the target is gone; the target is free, or may be replaced; its path is absolute."""
-        target = self.target()
-        settle(target.path)
-        target.check()
-        return replace(self, path=str(target.path))
+        """With an absolute path, should the current folder be another one on the executors."""
+        return replace(self, path=str(self.target()))
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         """A pending file."""

@@ -1,0 +1,32 @@
+"""Where the output of a running job waits: hidden, on the file system of its target.
+
+Tasks know the names here. Who makes the folders, locks, publishes and removes them is the driver
+(:mod:`penstock.job.commit.pending`).
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from pathlib import Path
+
+ATTEMPT = r"[0-9a-f]{32}-\d+-[0-9a-f]{32}"
+"""What :func:`attempt_file` calls a file, as a pattern."""
+
+_FOLDER = re.compile(r"\.(.+)\.pending-([0-9a-f]{32})", re.DOTALL)
+
+
+def pending_folder(target: Path, job_id: str) -> Path:
+    """Where the output of a job for a target waits."""
+    return target.parent / f".{target.name}.pending-{job_id}"
+
+
+def target_of(folder: Path) -> Path | None:
+    """The target beside which a pending folder lies; None for any other path."""
+    match = _FOLDER.fullmatch(folder.name)
+    return folder.parent / match[1] if match else None
+
+
+def attempt_file(folder: Path, operator_id: str, subtask: int) -> Path:
+    """A name for the file of one attempt; no two attempts have the same."""
+    return folder / f"{operator_id}-{subtask}-{uuid.uuid4().hex}"
