@@ -11,7 +11,7 @@ import click
 from penstock.cli.report import guard
 
 if TYPE_CHECKING:
-    from penstock.runtime.commit.recovery import Leftover
+    from penstock.job.commit.recovery import Leftover
 
 
 @click.command(
@@ -45,7 +45,7 @@ def command(dry_run: bool, paths: tuple[str, ...]) -> None:
 
 def _recover(paths: Iterable[str], dry_run: bool) -> Iterable[Leftover]:
     """One per job, though a job can have several folders."""
-    from penstock.runtime.commit.recovery import pending_at, recover
+    from penstock.job.commit.recovery import pending_at, recover
     from penstock.runtime.io.files import local_path
 
     seen = set()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from penstock.errors import InvalidProgramError
-from penstock.runtime.commit.publish import Target
-from penstock.runtime.commit.recovery import settle
+from penstock.job.commit.publish import Target
+from penstock.job.commit.recovery import settle
 from penstock.runtime.io.sinks import TextSink
 
 

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from penstock.errors import JobExecutionError
+from penstock.job.commit.publish import PendingOutputs, Target
 from penstock.metrics.results import JobMetrics, OperatorMetrics, SubtaskMetrics
 from penstock.runtime.buffers.codec import decode, decode_value
 from penstock.runtime.buffers.spill import Row, Rows
-from penstock.runtime.commit.publish import PendingOutputs, Target
 from penstock.runtime.config.tasks import Deployment, TaskReport
 from penstock.runtime.exchange.gate import COLLECT, PRINT, REPORT
 from penstock.runtime.io.sinks import CollectSink, TextSink

@@ -12,14 +12,13 @@ import pytest
 
 from penstock.common import RestartStrategies
 from penstock.errors import ConfigurationError, JobExecutionError, PenstockError
+from penstock.job.commit.recovery import Verdict
 from penstock.job.deployment import deploy, sinks
 from penstock.job.results import JobOutput
 from penstock.local import LocalExecutor, _Job
-from penstock.runtime.commit.recovery import Verdict
 from penstock.runtime.io.sinks import TextSink
 from penstock.runtime.operators import StreamSink
-from tests.job.programs import Program
-from tests.runtime.commit.crashes import (
+from tests.job.commit.crashes import (
     Fuse,
     before_each_change,
     clean,
@@ -31,6 +30,7 @@ from tests.runtime.commit.crashes import (
     run,
     visible,
 )
+from tests.job.programs import Program
 
 
 class Stage:

@@ -6,7 +6,7 @@
 4. Each output gets its name by a rename; what it replaces goes before it is removed. Then the pending folders go.
 
 Whatever dies before the third step is over leaves nothing but hidden files, which
-:mod:`penstock.runtime.commit.recovery` removes; after it, the fourth step can be repeated until it is done. Between two
+:mod:`penstock.job.commit.recovery` removes; after it, the fourth step can be repeated until it is done. Between two
 renames of the fourth step a reader can see one output without the other: no file system renames two things at once.
 """
 
@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import IO
 
 from penstock.errors import ConfigurationError, JobExecutionError, PenstockError
-from penstock.runtime.commit.manifest import Manifest, Output, commits, newest_manifest, sync_folder, write_manifest
-from penstock.runtime.commit.pending import NEW, OLD, Marker, claim, remove
+from penstock.job.commit.manifest import Manifest, Output, commits, newest_manifest, sync_folder, write_manifest
+from penstock.job.commit.pending import NEW, OLD, Marker, claim, remove
 from penstock.runtime.config.tasks import JobConfig, PendingFile, TaskReport
 from penstock.runtime.io.pending import pending_folder
 from penstock.runtime.io.sinks import TextSink

@@ -13,9 +13,9 @@ from enum import Enum
 from pathlib import Path
 
 from penstock.errors import ConfigurationError
-from penstock.runtime.commit.manifest import Manifest, newest_manifest
-from penstock.runtime.commit.pending import NEW, OLD, Marker, hold, read_marker, remove, stranger
-from penstock.runtime.commit.publish import check_outputs, publish
+from penstock.job.commit.manifest import Manifest, newest_manifest
+from penstock.job.commit.pending import NEW, OLD, Marker, hold, read_marker, remove, stranger
+from penstock.job.commit.publish import check_outputs, publish
 from penstock.runtime.io.pending import pending_folder, target_of
 
 

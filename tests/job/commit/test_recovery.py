@@ -8,11 +8,11 @@ import os
 import pytest
 
 from penstock.errors import ConfigurationError
-from penstock.runtime.commit.manifest import Manifest, newest_manifest, write_manifest
-from penstock.runtime.commit.pending import Marker, claim
-from penstock.runtime.commit.recovery import Verdict, pending_at, recover
+from penstock.job.commit.manifest import Manifest, newest_manifest, write_manifest
+from penstock.job.commit.pending import Marker, claim
+from penstock.job.commit.recovery import Verdict, pending_at, recover
 from penstock.runtime.io.pending import pending_folder
-from tests.runtime.commit.crashes import (
+from tests.job.commit.crashes import (
     Fuse,
     before_each_change,
     clean,

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from penstock.job.commit.recovery import Verdict, pending_at, recover
 from penstock.local import LocalExecutor
-from penstock.runtime.commit.recovery import Verdict, pending_at, recover
 from penstock.runtime.io.sinks import TextSink
 from penstock.runtime.operators import StreamMap, StreamSink
 from tests.job.programs import Program
