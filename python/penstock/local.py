@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from penstock.common.job import JobExecutionResult
 from penstock.errors import JobExecutionError
-from penstock.job.deployment import deploy, sinks
+from penstock.job.deployment import Deployment, deploy, sinks
 from penstock.job.results import JobOutput
 from penstock.runtime.buffers.spill import MEMORY, Memory, Row, Rows, Store
-from penstock.runtime.config.tasks import Deployment, TaskReport
+from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.exchange.gate import DRIVER, Channel
 from penstock.runtime.task.batch_task import task_of
 from penstock.runtime.task.task import Task

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
 import penstock
 
 ROOT = Path(penstock.__file__).parent
+NATIVE = "penstock._native"
+"""The one module that is not Python."""
 
 
 def module_of(file: Path) -> str:
@@ -21,11 +23,51 @@ def module_of(file: Path) -> str:
 @cache
 def imports() -> dict[str, set[str]]:
     """The modules of the package that each module imports by name."""
-    files = {module_of(file): file for file in ROOT.rglob("*.py")}
-    return {
-        module: {name for name in _named(ast.parse(file.read_text()), files.keys()) if name in files}
-        for module, file in files.items()
+    modules = trees()
+    found = {module: set(_named(tree, modules.keys())) & {*modules, NATIVE} for module, tree in modules.items()}
+    return {**found, NATIVE: set()}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """The modules of the package, parsed."""
+    return {module_of(file): ast.parse(file.read_text()) for file in ROOT.rglob("*.py")}
+
+
+def in_texts() -> dict[str, set[str]]:
+    """The modules of the package that each module has in a text, as tables of what is loaded later do."""
+    constants = {
+        module: {
+            node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        for module, tree in trees().items()
     }
+    return {module: texts & trees().keys() for module, texts in constants.items()}
+
+
+def reached(first: Iterable[str], needs: Mapping[str, set[str]]) -> set[str]:
+    """The modules that some need, directly or not; with each, the packages it is in."""
+    found: set[str] = set()
+    waiting = list(first)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += [*needs[name], *filter(None, [name.rpartition(".")[0]])]
+    return found
+
+
+def between_rooms(part: str) -> set[tuple[str, str]]:
+    """(room, room it imports) of all imports within a part of the package, or within the package itself."""
+    above = part.split(".")
+    pairs = set()
+    for module, imported in imports().items():
+        for other in imported:
+            here, there = module.split("."), other.split(".")
+            inside = here[: len(above)] == there[: len(above)] == above and len(here) > len(above) < len(there)
+            if inside and here[len(above)] != there[len(above)]:
+                pairs.add((here[len(above)], there[len(above)]))
+    return pairs
 
 
 def _named(tree: ast.AST, modules: Collection[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The rooms of the house: each imports only those below it, and no two modules each other."""
+"""The rooms of the house: each imports only those below it, no two modules each other, and tasks run the runtime."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.house.imports import ROOT, imports
+from tests.house.imports import ROOT, between_rooms, imports, in_texts, reached
 
 ROOMS = {
     "runtime": [
@@ -16,7 +16,6 @@ ROOMS = {
         "usercode",
         "buffers",
         "keys",
-        "commit",
         "exchange",
         "state",
         "windows",
@@ -35,6 +34,9 @@ ROOMS = {
         "streams",
         "environment",
     ],
+    "job": ["commit", "captures", "pickling", "batch_edges", "outputs", "vertices", "deployment", "results"],
+    "job.commit": ["pending", "manifest", "publish", "recovery"],
+    "spark": ["quiet", "class_archive", "progress", "failures", "edges", "lowering", "daemon", "session", "executor"],
 }
 """The folders and files of each part, from the ground up."""
 
@@ -42,21 +44,10 @@ FLUENT = "penstock.datastream.streams"
 """The one room whose modules lead to each other in a circle, as the calls of a user do."""
 
 
-def between_rooms(part: str) -> set[tuple[str, str]]:
-    """(room, room it imports) of all imports within a part of the package."""
-    pairs = set()
-    for module, imported in imports().items():
-        for other in imported:
-            here, there = module.split("."), other.split(".")
-            if here[1:2] == there[1:2] == [part] and len(here) > 2 < len(there) and here[2] != there[2]:
-                pairs.add((here[2], there[2]))
-    return pairs
-
-
 @pytest.mark.parametrize("part", ROOMS)
 def test_each_room_imports_only_those_below_it(part: str) -> None:
     order = ROOMS[part]
-    pairs = between_rooms(part)
+    pairs = between_rooms(f"penstock.{part}")
     assert len(pairs) > len(order) // 2, "no imports were found"
     upward = {f"{room} imports {other}" for room, other in pairs if order.index(other) > order.index(room)}
     assert not upward
@@ -64,7 +55,11 @@ def test_each_room_imports_only_those_below_it(part: str) -> None:
 
 @pytest.mark.parametrize("part", ROOMS)
 def test_every_room_has_its_place(part: str) -> None:
-    here = {path.stem for path in (ROOT / part).iterdir() if path.suffix in ("", ".py") and path.stem[0] != "_"}
+    here = {
+        path.stem
+        for path in ROOT.joinpath(*part.split(".")).iterdir()
+        if path.suffix in ("", ".py") and path.stem[0] != "_"
+    }
     assert here == set(ROOMS[part])
 
 
@@ -84,3 +79,14 @@ def test_no_circle_but_the_fluent_apis_own_room() -> None:
     rest = {module: imported - own.get(module, set()) for module, imported in imports().items()}
     assert circle(rest) is None
     assert circle(own) is not None, "the fluent API is no circle any more: it needs no exception"
+
+
+def test_nothing_in_the_runtime_is_the_drivers_only() -> None:
+    """What a task loads leads to every module of it: to the operators by the names in their table."""
+    texts = in_texts()
+    needs = {module: imported | texts.get(module, set()) for module, imported in imports().items()}
+    runtime = {module for module in needs if module.startswith("penstock.runtime")}
+    found = reached(["penstock.runtime.task.task", "penstock.runtime.task.batch_task"], needs)
+    assert len(runtime) > 40
+    assert runtime <= found
+    assert not {name for name in found if name.startswith(("penstock.job", "penstock.plan", "penstock.datastream"))}

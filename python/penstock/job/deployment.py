@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.errors import InvalidProgramError, UnsupportedError
@@ -15,7 +16,7 @@ from penstock.job.batch_edges import BatchEdges
 from penstock.job.outputs import Outputs
 from penstock.job.vertices import Place, Vertices
 from penstock.runtime.chain.operator import StreamOperator
-from penstock.runtime.config.tasks import Deployment, JobConfig
+from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
 from penstock.runtime.io.sinks import TextSink
 from penstock.runtime.operators.iteration import IterationHead, IterationTail
 from penstock.runtime.operators.sink import StreamSink
@@ -25,6 +26,34 @@ if TYPE_CHECKING:
 
 _ENDS: dict[str, StreamOperator] = {"StreamIterationHead": IterationHead(), "StreamIterationTail": IterationTail()}
 """What runs at the ends of a loop, by task class."""
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A whole job, ready to run.
+
+    Attributes:
+        job: what all tasks share.
+        vertices: by index in the JobGraph.
+        levels: vertex indices per level, in order of their slots.
+    """
+
+    job: JobConfig
+    vertices: tuple[VertexConfig, ...]
+    levels: tuple[tuple[int, ...], ...]
+
+    def slots(self, level: int) -> int:
+        """Number of tasks of a level."""
+        last = self.vertices[self.levels[level][-1]]
+        return last.offset + last.parallelism
+
+    def level(self, level: int) -> tuple[VertexConfig, ...]:
+        """The vertices of a level, in order of their slots."""
+        return tuple(self.vertices[index] for index in self.levels[level])
+
+    def slot(self, level: int, slot: int) -> tuple[VertexConfig, int]:
+        """The vertex and subtask that run in a slot. O(vertices of the level)."""
+        return in_slot(self.level(level), slot)
 
 
 def deploy(pipeline: Pipeline, *, loops: bool = False) -> Deployment:

@@ -10,17 +10,20 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.errors import JobExecutionError
 from penstock.job.commit.publish import PendingOutputs, Target
 from penstock.metrics.results import JobMetrics, OperatorMetrics, SubtaskMetrics
 from penstock.runtime.buffers.codec import decode, decode_value
 from penstock.runtime.buffers.spill import Row, Rows
-from penstock.runtime.config.tasks import Deployment, TaskReport
+from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.exchange.gate import COLLECT, PRINT, REPORT
 from penstock.runtime.io.sinks import CollectSink, TextSink
 from penstock.runtime.operators.sink import StreamSink
+
+if TYPE_CHECKING:
+    from penstock.job.deployment import Deployment
 
 
 class JobOutput:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from penstock.common.job import JobExecutionResult
 from penstock.common.settings import Settings, sparks
 from penstock.errors import ConfigurationError, UnsupportedError
-from penstock.job.deployment import deploy, sinks
+from penstock.job.deployment import Deployment, deploy, sinks
 from penstock.job.results import JobOutput
 from penstock.runtime.buffers.spill import Rows, Store
-from penstock.runtime.config.tasks import Deployment, TaskReport
+from penstock.runtime.config.tasks import TaskReport
 
 if TYPE_CHECKING:
     from penstock.plan import Pipeline

@@ -15,15 +15,18 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.errors import JobExecutionError
-from penstock.runtime.config.tasks import Deployment, JobConfig, VertexConfig, in_slot
+from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
 from penstock.runtime.exchange.gate import DRIVER, Row
 from penstock.runtime.task.batch_task import task_of
 from penstock.runtime.task.task import Task
 from penstock.runtime.usercode.steps import fewer_collections
 from penstock.spark.failures import remote_failure
+
+if TYPE_CHECKING:
+    from penstock.job.deployment import Deployment
 
 ROW = "hop int, lv int, tg int, e int, snd int, seq long, p binary"
 """A row of the exchange; ``hop`` is its partition in the next level."""

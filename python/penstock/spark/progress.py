@@ -6,9 +6,10 @@ import contextlib
 import sys
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from penstock.runtime.config.tasks import Deployment
+if TYPE_CHECKING:
+    from penstock.job.deployment import Deployment
 
 _INTERVAL = 0.25
 _WIDTH = 78

@@ -189,34 +189,6 @@ class JobConfig:
         return ExchangeOptions.of(self.settings)
 
 
-@dataclass(frozen=True)
-class Deployment:
-    """A whole job, ready to run.
-
-    Attributes:
-        job: what all tasks share.
-        vertices: by index in the JobGraph.
-        levels: vertex indices per level, in order of their slots.
-    """
-
-    job: JobConfig
-    vertices: tuple[VertexConfig, ...]
-    levels: tuple[tuple[int, ...], ...]
-
-    def slots(self, level: int) -> int:
-        """Number of tasks of a level."""
-        last = self.vertices[self.levels[level][-1]]
-        return last.offset + last.parallelism
-
-    def level(self, level: int) -> tuple[VertexConfig, ...]:
-        """The vertices of a level, in order of their slots."""
-        return tuple(self.vertices[index] for index in self.levels[level])
-
-    def slot(self, level: int, slot: int) -> tuple[VertexConfig, int]:
-        """The vertex and subtask that run in a slot. O(vertices of the level)."""
-        return in_slot(self.level(level), slot)
-
-
 def in_slot(vertices: Sequence[VertexConfig], slot: int) -> tuple[VertexConfig, int]:
     """The vertex and subtask that run in a slot. O(vertices).
 
