@@ -51,11 +51,10 @@ class LocalExecutor:
         """
         started = time.perf_counter()
         deployment = deploy(pipeline, loops=True)
-        output = JobOutput(deployment, sinks(pipeline))
-        collected = output.take(lambda: _attempts(deployment))
+        with JobOutput(deployment, sinks(pipeline)) as output:
+            output.commit(_attempts(deployment))
         self.reports = output.reports
-        elapsed = int((time.perf_counter() - started) * 1000)
-        return JobExecutionResult(pipeline.name, elapsed, collected, output.metrics())
+        return output.result(started)
 
 
 def _attempts(deployment: Deployment) -> Rows:

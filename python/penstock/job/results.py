@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from penstock.common.job import JobExecutionResult
 from penstock.errors import JobExecutionError
 from penstock.job.commit.publish import PendingOutputs, Target
 from penstock.metrics.results import JobMetrics, OperatorMetrics, SubtaskMetrics
@@ -27,45 +29,69 @@ if TYPE_CHECKING:
 
 
 class JobOutput:
-    """What the tasks of a job send to the driver.
+    """What the tasks of a job send to the driver; a context manager around their run, which makes the pending folders
+    of its outputs and removes them. If the block fails, nothing has been printed or published::
+
+        with JobOutput(deployment, sinks(pipeline)) as output:
+            output.commit(rows_of_the_tasks)
+        result = output.result(started)
 
     Args:
         deployment: the job.
         sinks: its sinks by stream node.
 
     Attributes:
-        reports: of the subtasks, in order of vertex and subtask, after :meth:`take`.
+        reports: of the subtasks, in order of vertex and subtask, after :meth:`commit`.
     """
 
     def __init__(self, deployment: Deployment, sinks: dict[int, StreamSink]) -> None:
         self._deployment = deployment
         self._sinks = sinks
         files = (s.function for s in sinks.values() if isinstance(s.function, TextSink))
-        self._targets = [Target.of(sink) for sink in files]  # with absolute paths, should a function change the folder
+        targets = [Target.of(sink) for sink in files]  # with absolute paths, should a function change the folder
+        self._outputs = PendingOutputs(deployment.job, targets)
+        self._rows: Rows | None = None
         self.reports: tuple[TaskReport, ...] = ()
 
-    def take(self, run: Callable[[], Rows]) -> dict[str, list[Any]]:
-        """Run the job; then commit it, publish files, print, and return the collected records by sink id. If the run
-        fails, none of this happens, and no pending file is left.
+    def __enter__(self) -> JobOutput:
+        self._outputs.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and self._rows is not None:
+            self._rows.close()
+        self._outputs.__exit__()
+
+    def commit(self, rows: Rows) -> None:
+        """Commit the job by the reports of its subtasks, and publish its files.
 
         Args:
-            run: runs the tasks and gives the rows they send to the driver.
+            rows: what the tasks have sent to the driver.
 
         Raises:
-            JobExecutionError: a subtask has not reported, or has twice; and whatever ``run`` raises.
+            JobExecutionError: a subtask has not reported, or has twice.
             ConfigurationError: meanwhile a file has appeared where one was to be written.
         """
-        with contextlib.ExitStack() as stack:
-            with PendingOutputs(self._deployment.job, self._targets) as outputs:
-                rows = stack.enter_context(contextlib.closing(run()))
-                self.reports = tuple(decode_value(row[5]) for row in _of(REPORT, rows))
-                self._check_reports()
-                outputs.commit(self.reports)
-            _show(_of(PRINT, rows))
-            return self._collected(_of(COLLECT, rows))
+        self._rows = rows
+        self.reports = tuple(decode_value(row[5]) for row in _of(REPORT, rows))
+        self._check_reports()
+        self._outputs.commit(self.reports)
 
-    def metrics(self) -> JobMetrics:
-        """What the operators have measured, after :meth:`take`. Sources first. O(operators times subtasks)."""
+    def result(self, started: float) -> JobExecutionResult:
+        """After the block, once: print what the job prints; what it has collected and measured.
+
+        Args:
+            started: when the job began, by :func:`time.perf_counter`.
+        """
+        assert self._rows is not None, "the job has not been committed"
+        with contextlib.closing(self._rows) as rows:
+            _show(_of(PRINT, rows))
+            collected = self._collected(_of(COLLECT, rows))
+        elapsed = int((time.perf_counter() - started) * 1000)
+        return JobExecutionResult(self._deployment.job.name, elapsed, collected, self._metrics())
+
+    def _metrics(self) -> JobMetrics:
+        """What the operators have measured. Sources first. O(operators times subtasks)."""
         measured: dict[int, list[tuple[SubtaskMetrics, ...]]] = {}
         for report in self.reports:
             measured.setdefault(report.vertex, []).append(report.counters)

@@ -68,11 +68,10 @@ class SparkExecutor:
         deployment = deploy(pipeline)  # before Spark starts: a mistake in the program shows at once
         session = self._session(pipeline.settings.spark)
         started = time.perf_counter()
-        output = JobOutput(deployment, sinks(pipeline))
-        collected = output.take(lambda: self._rows(session, deployment))
+        with JobOutput(deployment, sinks(pipeline)) as output:
+            output.commit(self._rows(session, deployment))
         self.reports = output.reports
-        elapsed = int((time.perf_counter() - started) * 1000)
-        return JobExecutionResult(pipeline.name, elapsed, collected, output.metrics())
+        return output.result(started)
 
     def _session(self, config: Mapping[str, str]) -> Any:
         from penstock.spark.session import check_settings, job_session, open_session

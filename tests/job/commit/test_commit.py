@@ -190,9 +190,9 @@ def test_of_two_attempts_that_both_finish_one_counts(tmp_path):
     """Speculation: whichever attempt Spark takes the rows of, the other's files go."""
     job = pipeline(tmp_path, range(100), function=lambda x: (x, os.urandom(4).hex()))
     deployment = deploy(job)
-    rows = []
-    output = JobOutput(deployment, sinks(job))
-    output.take(lambda: [rows.append(_Job(deployment, attempt).run()) for attempt in (0, 1)] and rows[0])
+    with JobOutput(deployment, sinks(job)) as output:
+        first, _second = [_Job(deployment, attempt).run() for attempt in (0, 1)]
+        output.commit(first)
     assert {report.attempt for report in output.reports} == {0}
     assert sum(counters.records_in for report in output.reports for counters in report.counters) == 300
     folder = sorted("".join(p.read_text() for p in (tmp_path / "left").iterdir()).splitlines())

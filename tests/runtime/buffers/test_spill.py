@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import tempfile
+import time
 
 import pytest
 
@@ -122,21 +123,15 @@ def test_a_failed_job_leaves_no_file_open(monkeypatch, files):
 def test_the_driver_reads_its_rows_one_by_one(files):
     job = program().pipeline()
     deployment = deploy(job)
-    output = JobOutput(deployment, sinks(job))
-    held = []
-
-    def spilled() -> Rows:
-        rows = local._Job(deployment, 0).run()
-        small = Rows(Store(1000))
-        held.append(small)
-        for each in rows.take():
+    small = Rows(Store(1000))
+    with JobOutput(deployment, sinks(job)) as output:
+        for each in local._Job(deployment, 0).run().take():
             small.append(each)
-        return small
-
-    collected = output.take(spilled)
-    assert sorted(map(len, collected.values())) == [1200, 2400]
+        output.commit(small)
+    result = output.result(time.perf_counter())
+    assert sorted(map(len, result.collected.values())) == [1200, 2400]
     assert files
-    assert len(held[0]) == 0
+    assert len(small) == 0
 
 
 def test_a_commit_that_fails_leaves_no_file_open(files, monkeypatch):
@@ -144,8 +139,7 @@ def test_a_commit_that_fails_leaves_no_file_open(files, monkeypatch):
     deployment = deploy(job)
     rows = local._Job(deployment, 0, 1000).run()
     assert not all(file.closed for file in files)
-    output = JobOutput(deployment, sinks(job))
-    monkeypatch.setattr(output, "_check_reports", lambda: 1 // 0)
-    with pytest.raises(ZeroDivisionError):
-        output.take(lambda: rows)
+    monkeypatch.setattr(JobOutput, "_check_reports", lambda self: 1 // 0)
+    with pytest.raises(ZeroDivisionError), JobOutput(deployment, sinks(job)) as output:
+        output.commit(rows)
     assert all(file.closed for file in files)
