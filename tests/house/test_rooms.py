@@ -36,7 +36,18 @@ ROOMS = {
     ],
     "job": ["commit", "captures", "pickling", "batch_edges", "outputs", "vertices", "deployment", "results"],
     "job.commit": ["pending", "manifest", "publish", "recovery"],
-    "spark": ["quiet", "class_archive", "progress", "failures", "edges", "lowering", "daemon", "session", "executor"],
+    "spark": [
+        "quiet",
+        "class_archive",
+        "inside_pyspark",
+        "progress",
+        "failures",
+        "edges",
+        "lowering",
+        "daemon",
+        "session",
+        "executor",
+    ],
 }
 """The folders and files of each part, from the ground up."""
 

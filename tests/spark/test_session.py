@@ -10,7 +10,7 @@ import pytest
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.spark import SparkExecutor
-from penstock.spark.lowering import _without_pandas
+from penstock.spark.inside_pyspark import without_pandas
 from penstock.spark.session import _limit_results, check_java, job_session
 
 
@@ -40,7 +40,7 @@ def test_jobs_of_several_threads_leave_pyspark_as_it_was():
     inside, go = threading.Barrier(2, timeout=0.3), threading.Event()
 
     def build():
-        with _without_pandas():
+        with without_pandas():
             assert functions.require_minimum_pandas_version is not check
             with contextlib.suppress(threading.BrokenBarrierError):  # nobody else may be inside
                 inside.wait()

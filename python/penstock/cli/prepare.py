@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -72,20 +71,16 @@ def _last(run: subprocess.CompletedProcess[str]) -> str:
 
 def _record(path: str) -> None:
     """In a process of its own: run a job, and wait until the JVM has ended, which is when it writes the archive."""
-    from pyspark import SparkContext
-
     from penstock.common import Configuration, Types
     from penstock.datastream import StreamExecutionEnvironment
+    from penstock.spark.inside_pyspark import end_jvm
 
     settings = Configuration().set_string("spark.driver.extraJavaOptions", f"-XX:ArchiveClassesAtExit={path}")
     env = StreamExecutionEnvironment.get_execution_environment(settings, master="local[2]").set_parallelism(2)
     keyed = env.generate_sequence(1, 100).key_by(lambda number: number % 7, key_type=Types.LONG())
     with keyed.sum(0).execute_and_collect("prepare") as found:
         assert len(list(found)) == 100
-    gateway: Any = SparkContext._gateway
-    gateway.shutdown()
-    gateway.proc.stdin.close()  # what the JVM takes for its end
-    gateway.proc.wait(_EXIT)
+    end_jvm(_EXIT)
 
 
 if __name__ == "__main__":

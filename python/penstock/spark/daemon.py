@@ -14,9 +14,9 @@ import importlib.util
 import os
 import sys
 
-MODULES = ("pyarrow", "pyspark.worker", "penstock.runtime.task.task", "penstock.spark.lowering", "penstock.datastream")
-_ARCHIVES = ("pyspark.zip", "py4j-", "spark-core_")
-"""How the names of the archives begin that Spark puts on the path of its workers; the last has no Python in it."""
+from penstock.spark.inside_pyspark import ARCHIVES, WORKER, fork_workers
+
+MODULES = ("pyarrow", WORKER, "penstock.runtime.task.task", "penstock.spark.lowering", "penstock.datastream")
 
 
 def main() -> None:
@@ -25,15 +25,13 @@ def main() -> None:
     for module in MODULES:
         importlib.import_module(module)
     gc.freeze()  # workers collect garbage after every task; what is loaded here is none
-    from pyspark.daemon import manager
-
-    manager()
+    fork_workers()
 
 
 def forget_archives() -> None:
     """Import nothing from Spark's archives, if their Python code is installed as well."""
     before = list(sys.path)
-    archives = tuple(entry for entry in before if os.path.basename(entry).startswith(_ARCHIVES))
+    archives = tuple(entry for entry in before if os.path.basename(entry).startswith(ARCHIVES))
     sys.path[:] = [entry for entry in before if entry not in archives]
     if not all(map(importlib.util.find_spec, ("pyspark", "py4j"))):
         sys.path[:] = before

@@ -7,10 +7,8 @@ levels between as bytes: only its ``hop`` is rewritten, by Arrow.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
-import threading
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,6 +22,7 @@ from penstock.runtime.task.batch_task import task_of
 from penstock.runtime.task.task import Task
 from penstock.runtime.usercode.steps import fewer_collections
 from penstock.spark.failures import remote_failure
+from penstock.spark.inside_pyspark import without_pandas
 
 if TYPE_CHECKING:
     from penstock.job.deployment import Deployment
@@ -52,7 +51,7 @@ def lower(session: Any, deployment: Deployment) -> Any:
             frame = frame.sortWithinPartitions("seq", "p")
         following = deployment.slots(level + 1) if level < last else 1
         function = level_function(_level(deployment, level, following))
-        with _without_pandas():
+        with without_pandas():
             frame = frame.mapInArrow(function, ROW)
     return frame
 
@@ -60,31 +59,6 @@ def lower(session: Any, deployment: Deployment) -> Any:
 def _sorts(deployment: Deployment, level: int) -> bool:
     """Whether a level has input that comes sorted by key: Spark's external sort does that, buffer by buffer."""
     return any(edge.sorted for vertex in deployment.level(level) for edge in vertex.inputs)
-
-
-_PANDAS = threading.Lock()
-"""Jobs of several threads take turns without the check; otherwise one could put back what another has set."""
-
-
-@contextlib.contextmanager
-def _without_pandas() -> Iterator[None]:
-    """Build a plan without the check for pandas.
-
-    ``mapInArrow`` hands over Arrow batches and needs no pandas, but shares a check with the functions that do. Where a
-    Spark version has the check elsewhere, it runs, and says what to install.
-    """
-    from pyspark.sql.pandas import functions
-
-    with _PANDAS:
-        check = getattr(functions, "require_minimum_pandas_version", None)
-        if check is None:
-            yield
-            return
-        functions.require_minimum_pandas_version = lambda: None  # type: ignore[attr-defined]
-        try:
-            yield
-        finally:
-            functions.require_minimum_pandas_version = check  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,14 @@ from typing import Any
 
 from penstock.errors import ConfigurationError
 from penstock.spark.class_archive import java_options
+from penstock.spark.inside_pyspark import (
+    CHECKPOINT_MANAGER,
+    DAEMON_SETTING,
+    SOCKET_SETTING,
+    core_settings,
+    driver_memory,
+    runs_here,
+)
 from penstock.spark.quiet import quiet_start
 
 DEFAULT_MASTER = "local[*,4]"
@@ -26,10 +34,8 @@ STATIC = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.python.worker.reuse": "true",
-    "spark.python.unix.domain.socket.enabled": "true",  # saves 35 ms per stage against loopback TCP
-    "spark.sql.streaming.checkpointFileManagerClass": (
-        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-    ),
+    SOCKET_SETTING: "true",  # saves 35 ms per stage against loopback TCP
+    "spark.sql.streaming.checkpointFileManagerClass": CHECKPOINT_MANAGER,
 }
 """Settings of a session of our own, unless the user sets them."""
 
@@ -38,7 +44,7 @@ RESULT_SHARE = 5
 result takes about four times its size there, and one that does not fit makes the job hang for ever; Spark's own limit
 is 1 GiB, which is all the memory that its driver has by default."""
 
-LOCAL = {"spark.python.daemon.module": "penstock.spark.daemon"}
+LOCAL = {DAEMON_SETTING: "penstock.spark.daemon"}
 """Settings of a session of our own where its workers have this Python and this package. With the daemon a worker
 takes a tenth of the CPU time to start, and a task 45 ms less."""
 
@@ -96,11 +102,10 @@ _started: dict[str, str] = {}
 
 def _running() -> Any:
     """The session of the Spark that runs in this process, if one does. Without options getOrCreate changes nothing."""
-    from pyspark import SparkContext
+    if not runs_here():
+        return None
     from pyspark.sql import SparkSession
 
-    if SparkContext._active_spark_context is None:
-        return None
     return SparkSession.builder.getOrCreate()
 
 
@@ -164,10 +169,9 @@ def _start(master: str, settings: Mapping[str, str]) -> Any:
 def _limit_results(session: Any) -> None:
     """See :data:`RESULT_SHARE`. The settings files of a Spark installation, too, can set limit and memory, so both are
     asked for once Spark has started."""
-    conf = session.sparkContext._jsc.sc().conf()
+    conf = core_settings(session)
     if not conf.contains("spark.driver.maxResultSize"):
-        memory = session._jvm.java.lang.Runtime.getRuntime().maxMemory()
-        conf.set("spark.driver.maxResultSize", f"{memory // RESULT_SHARE}b")
+        conf.set("spark.driver.maxResultSize", f"{driver_memory(session) // RESULT_SHARE}b")
 
 
 def check_java() -> None:

@@ -1,0 +1,109 @@
+"""All that Penstock takes from inside pyspark and Spark: what they do not promise to keep.
+
+Each was checked against pyspark 4.3.0, and says what happens where a version does not have it. The public API is used
+where it is needed; nothing here imports pyspark before it is asked to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+CHECKED = "4.3.0"
+"""The pyspark whose insides these are. ``tests/spark/test_inside_pyspark.py`` looks each up in the installed one."""
+
+DAEMON_SETTING = "spark.python.daemon.module"
+"""The module that Spark starts in the place of its own Python daemon. Documented nowhere; elsewhere it has no effect,
+and workers start as Spark's own daemon starts them. Checked against 4.3.0."""
+
+SOCKET_SETTING = "spark.python.unix.domain.socket.enabled"
+"""Workers talk to the JVM over a Unix domain socket. Elsewhere it has no effect. Checked against 4.3.0."""
+
+CHECKPOINT_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+"""A class of Spark's own by its name: the manager of checkpoints that any file system is good for. Where the class is
+not there, only a streaming query would notice, and Penstock starts none. Checked against 4.3.0."""
+
+WORKER = "pyspark.worker"
+"""The module that runs in a worker, loaded once by our daemon for all of them. Checked against 4.3.0."""
+
+ARCHIVES = ("pyspark.zip", "py4j-", "spark-core_")
+"""How the names of the archives begin that Spark puts on the path of its workers; the last has no Python in it.
+Elsewhere they stay on the path, which costs time only. Checked against 4.3.0."""
+
+_PANDAS = threading.Lock()
+"""Jobs of several threads take turns without the check; otherwise one could put back what another has set."""
+
+
+@contextlib.contextmanager
+def without_pandas() -> Iterator[None]:
+    """Build a plan without the check for pandas: it is replaced within the block.
+
+    ``mapInArrow`` hands over Arrow batches and needs no pandas, but shares a check with the functions that do. Where a
+    Spark version has the check elsewhere, it runs, and says what to install. Checked against 4.3.0.
+    """
+    from pyspark.sql.pandas import functions
+
+    with _PANDAS:
+        check = getattr(functions, "require_minimum_pandas_version", None)
+        if check is None:
+            yield
+            return
+        functions.require_minimum_pandas_version = lambda: None  # type: ignore[attr-defined]
+        try:
+            yield
+        finally:
+            functions.require_minimum_pandas_version = check  # type: ignore[attr-defined]
+
+
+def runs_here() -> bool:
+    """Whether a Spark, or what is left of a stopped one, is in this process: the public ``getActiveSession`` knows that
+    of one thread only, and ``getOrCreate`` would start one. Checked against 4.3.0."""
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context is not None
+
+
+def core_settings(session: Any) -> Any:
+    """Spark's own settings as the JVM holds them: the public ones are a copy, and reading ``spark.conf`` mixes in
+    defaults. Checked against 4.3.0.
+
+    Args:
+        session: a classic SparkSession.
+
+    Returns:
+        The ``org.apache.spark.SparkConf``.
+    """
+    return session.sparkContext._jsc.sc().conf()
+
+
+def driver_memory(session: Any) -> int:
+    """Bytes of memory that the JVM of the driver may have, whatever has set them. Checked against 4.3.0.
+
+    Args:
+        session: a classic SparkSession.
+    """
+    return session._jvm.java.lang.Runtime.getRuntime().maxMemory()
+
+
+def end_jvm(seconds: float) -> None:
+    """End the JVM of this process, and wait until it has: it takes the end of its standard input for its own. Only
+    stopping Spark would let it live as long as Python. Checked against 4.3.0.
+
+    Args:
+        seconds: to wait at most.
+    """
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(seconds)
+
+
+def fork_workers() -> None:
+    """What Spark's own daemon does, in this process: fork workers until Spark is gone. Checked against 4.3.0."""
+    from pyspark.daemon import manager
+
+    manager()

@@ -1,0 +1,102 @@
+"""What is taken from inside pyspark is there in the installed one, and taken in one place. Nothing starts here."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+from pathlib import Path
+from zipfile import ZipFile
+
+import pyspark
+import pytest
+
+import penstock
+from penstock.spark import inside_pyspark, session
+
+JARS = Path(pyspark.__file__).parent / "jars"
+PRIVATE = re.compile(r"\._(jvm|jsc|gateway|active_spark_context)\b|pyspark\.(daemon|worker)\b|pyspark\.sql\.pandas")
+
+
+def classes(jar: str) -> ZipFile:
+    (path,) = JARS.glob(f"spark-{jar}_*.jar")
+    return ZipFile(path)
+
+
+def test_the_replaced_check_is_where_map_in_arrow_looks_it_up():
+    from pyspark.sql.pandas import functions
+
+    assert callable(functions.require_minimum_pandas_version)
+    assert "require_minimum_pandas_version()" in inspect.getsource(functions.pandas_udf)
+
+
+def test_the_private_parts_of_the_context():
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    assert {"_active_spark_context", "_gateway"} <= SparkContext.__dict__.keys()
+    assert "self._jsc = " in inspect.getsource(SparkContext._do_init)
+    assert "_jvm" in inspect.getsource(SparkSession)
+    assert inside_pyspark.runs_here() is (SparkContext._active_spark_context is not None)
+
+
+def test_the_gateway_has_the_process_and_its_input():
+    from pyspark import java_gateway
+
+    source = inspect.getsource(java_gateway.launch_gateway)
+    assert "gateway.proc = proc" in source
+    assert "stdin=PIPE" in source or 'popen_kwargs["stdin"] = PIPE' in source
+
+
+def test_the_daemon_and_the_worker():
+    importlib.import_module(inside_pyspark.WORKER)
+    assert "manager" in inspect.getsource(importlib.import_module("pyspark.daemon")).split("__main__")[1]
+
+
+@pytest.mark.parametrize("name", [inside_pyspark.DAEMON_SETTING, inside_pyspark.SOCKET_SETTING])
+def test_settings_that_are_documented_nowhere(name):
+    assert name.encode() in classes("core").read("org/apache/spark/internal/config/Python$.class")
+
+
+def test_every_setting_of_a_session_is_one_of_spark():
+    """Spark takes any name, and forgets those it does not know."""
+    known = [(jar, name) for jar in ("core", "catalyst", "sql-api") for name in classes(jar).namelist()]
+    places = [
+        (jar, name)
+        for jar, name in known
+        if re.search(r"/config/[^/]*\.class$|/(SQLConf|StaticSQLConf)\$?\.class$", name)
+    ]
+    text = b"".join(classes(jar).read(name) for jar, name in places)
+    names = {*session.STATIC, *session.LOCAL, *session.PER_JOB} - {"spark.app.name"}
+    assert len(names) > 8
+    assert {name for name in names if name.encode() not in text} == set()
+
+
+def test_the_class_that_is_named():
+    assert inside_pyspark.CHECKPOINT_MANAGER.replace(".", "/") + ".class" in classes("sql").namelist()
+
+
+def test_the_archives_that_workers_get():
+    """pip's pyspark has none of them; Spark's own distributions do. The names are in what puts them on the path."""
+    text = classes("core").read("org/apache/spark/api/python/PythonUtils$.class")
+    assert b"pyspark.zip" in text
+    assert b"py4j-" in text
+    assert next(JARS.glob("spark-core_*.jar"))
+
+
+def test_nobody_else_reaches_inside():
+    root = Path(penstock.__file__).parent
+    found = set()
+    for path in root.rglob("*.py"):
+        code = ast.unparse(ast.parse(path.read_text()))
+        found |= {path.name} if PRIVATE.search(code) else set()
+    assert found == {"inside_pyspark.py"}
+
+
+def test_each_says_what_it_was_checked_against():
+    tree = ast.parse(inspect.getsource(inside_pyspark))
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    assert len(functions) > 5
+    said = f"Checked against {inside_pyspark.CHECKED}."
+    assert all(said in (ast.get_docstring(function) or "") for function in functions)
