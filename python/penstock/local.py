@@ -39,6 +39,9 @@ class LocalExecutor:
     def __init__(self) -> None:
         self.reports: tuple[TaskReport, ...] = ()
 
+    def __repr__(self) -> str:
+        return "LocalExecutor()"
+
     def execute(self, pipeline: Pipeline) -> JobExecutionResult:
         """Run a program to its end.
 

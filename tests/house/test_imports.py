@@ -16,11 +16,12 @@ ROOT = Path(penstock.__file__).parent
 
 MAY_IMPORT = {
     "errors": set(),
-    "metrics": {"errors"},
-    "common": {"errors", "metrics"},
+    "display": set(),
+    "metrics": {"errors", "display"},
+    "common": {"errors", "display", "metrics"},
     "runtime": {"errors", "common", "metrics", "_native"},
     "job": {"errors", "common", "metrics", "runtime", "plan"},
-    "plan": {"errors", "common", "_native"},
+    "plan": {"errors", "display", "common", "_native"},
     "datastream": {"errors", "common", "metrics", "runtime", "plan"},
     "local": {"errors", "common", "runtime", "plan", "job"},
     "spark": {"errors", "common", "runtime", "plan", "job"},

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from penstock.cli.program import capture_plan
 from penstock.cli.report import explanation, guard
 from penstock.errors import PenstockError
-from penstock.plan import PROFILES, plan_record
+from penstock.plan import PROFILES, Pipeline, plan_record
+
+T = TypeVar("T")
 
 
 @click.command(
@@ -58,11 +60,11 @@ def command(
             _show(pipeline, no_color=no_color, limit=limit or sys.maxsize)
 
 
-def document(pipeline: Any) -> dict[str, Any]:
+def document(pipeline: Pipeline) -> dict[str, Any]:
     """What ``--json`` prints: the StreamGraph as a SPEC, everything planned from it as a RESULT, and the verdicts.
 
     Args:
-        pipeline: a captured :class:`penstock.plan.Pipeline`.
+        pipeline: the captured program.
     """
     graph = pipeline.stream_graph
     verdicts = [
@@ -77,20 +79,21 @@ def document(pipeline: Any) -> dict[str, Any]:
     }
 
 
-def _show(pipeline: Any, *, no_color: bool, limit: int) -> None:
+def _show(pipeline: Pipeline, *, no_color: bool, limit: int) -> None:
     """Print the graphs one after the other; a graph that is refused ends the output with the reason."""
-    from penstock.cli import render
+    from penstock.cli.render import printer
+    from penstock.display.tables import Shown, heading
+    from penstock.plan import drawing
 
-    show = render.printer(no_color=no_color)
-    stream_graph = pipeline.stream_graph
+    show, shown = printer(no_color=no_color), Shown(limit, " (--limit 0 shows all)")
     title = f'Plan of job "{pipeline.name}"' + (f" as Flink {pipeline.flink}" if pipeline.flink != PROFILES[0] else "")
-    show(render.heading(title), *render.stream_graph(stream_graph, limit))
+    show(heading(title), drawing.stream_graph(pipeline.stream_graph, shown))
     job_graph = _step(pipeline.job_graph)
-    show(*render.job_graph(job_graph, limit))
-    show(*render.execution_graph(_step(job_graph.execution_graph), job_graph, limit))
+    show(drawing.job_graph(job_graph, shown))
+    show(drawing.execution_graph(_step(job_graph.execution_graph), shown))
 
 
-def _step(make: Callable[[], Any]) -> Any:
+def _step(make: Callable[[], T]) -> T:
     try:
         return make()
     except PenstockError as error:

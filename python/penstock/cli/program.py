@@ -12,10 +12,13 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from penstock.common import JobExecutionResult
 from penstock.errors import InvalidProgramError
+
+if TYPE_CHECKING:
+    from penstock.plan import Pipeline
 
 
 class PlanCaptured(BaseException):
@@ -35,9 +38,9 @@ class PlanOnlyExecutor:
     plans_only = True
 
     def __init__(self) -> None:
-        self.pipeline: Any = None
+        self.pipeline: Pipeline | None = None
 
-    def execute(self, pipeline: Any) -> NoReturn:
+    def execute(self, pipeline: Pipeline) -> NoReturn:
         """Raise :class:`PlanCaptured`."""
         if self.pipeline is None:
             self.pipeline = pipeline
@@ -75,7 +78,7 @@ def run_program(
         sys.argv, sys.path[:] = argv, path
 
 
-def capture_plan(file: str, arguments: Sequence[str], flink: str | None = None) -> Any:
+def capture_plan(file: str, arguments: Sequence[str], flink: str | None = None) -> Pipeline:
     """The pipeline a program hands over at its first ``execute()``. What the program prints before goes to standard
     error.
 
@@ -85,7 +88,7 @@ def capture_plan(file: str, arguments: Sequence[str], flink: str | None = None) 
         flink: the Flink version to plan as; None leaves that to the program.
 
     Returns:
-        The :class:`penstock.plan.Pipeline`.
+        The program as it would have run.
 
     Raises:
         InvalidProgramError: the program ended without calling ``execute()``.

@@ -62,9 +62,12 @@ def command(
 
 
 def _print_metrics(result: JobExecutionResult) -> None:
-    from penstock.cli.metrics import print_metrics
+    """On standard error: the output is the program's."""
+    from penstock.cli.render import printer
+    from penstock.display.tables import heading
 
-    print_metrics(result)
+    title = heading(f'Metrics of job "{result.job_name}", {result.net_runtime_ms:,} ms')
+    printer(err=True)(title, result.metrics)
 
 
 def _setting(text: str) -> tuple[str, str]:

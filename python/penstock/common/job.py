@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from penstock.display import Displayed
 from penstock.metrics.results import JobMetrics
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
-@dataclass(frozen=True)
-class JobExecutionResult:
+
+@dataclass(frozen=True, repr=False)
+class JobExecutionResult(Displayed):
     """A finished job.
 
     Attributes:
@@ -24,6 +28,21 @@ class JobExecutionResult:
     net_runtime_ms: int = 0
     collected: Mapping[str, list[Any]] = field(default_factory=dict)
     metrics: JobMetrics = field(default_factory=JobMetrics)
+
+    def __repr__(self) -> str:
+        return f"JobExecutionResult({self.job_name!r}, {self._summary()})"
+
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group
+
+        from penstock.display.tables import heading
+
+        return Group(heading(f'Job "{self.job_name}": {self._summary()}'), self.metrics.__rich__())
+
+    def _summary(self) -> str:
+        collected = sum(map(len, self.collected.values()))
+        records = f", {collected:,} records collected" if self.collected else ""
+        return f"{len(self.metrics)} operators, {self.net_runtime_ms:,} ms{records}"
 
     def get_net_runtime(self) -> int:
         """Wall-clock time of the job in milliseconds (PyFlink)."""

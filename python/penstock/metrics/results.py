@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
+from penstock.display import ROWS, Displayed
 from penstock.errors import InvalidProgramError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 
 @dataclass(frozen=True)
@@ -85,8 +90,8 @@ class SubtaskMetrics:
     bytes_out: int = 0
 
 
-@dataclass(frozen=True)
-class OperatorMetrics:
+@dataclass(frozen=True, repr=False)
+class OperatorMetrics(Displayed):
     """One operator of a finished job.
 
     Attributes:
@@ -100,6 +105,17 @@ class OperatorMetrics:
     name: str
     uid: str | None
     subtasks: tuple[SubtaskMetrics, ...]
+
+    def __repr__(self) -> str:
+        late = f", {self.late_dropped} late" if self.late_dropped else ""
+        records = f"{self.records_in} in, {self.records_out} out{late}"
+        return f"OperatorMetrics({self.name!r}, {len(self.subtasks)} subtasks, {records}, id={self.operator_id})"
+
+    def __rich__(self) -> RenderableType:
+        from penstock.display.tables import Shown
+        from penstock.metrics.drawing import operator_metrics
+
+        return operator_metrics(self, Shown(ROWS))
 
     @property
     def records_in(self) -> int:
@@ -183,7 +199,11 @@ def _together(values: Sequence[DistributionValue]) -> DistributionValue:
     )
 
 
-class JobMetrics(Mapping[str, OperatorMetrics]):
+_NAMED = 8
+"""Operators that a ``repr`` of metrics names."""
+
+
+class JobMetrics(Displayed, Mapping[str, OperatorMetrics]):
     """The operators of a finished job by operator ID, sources first. Look-ups also take a uid, or a name
     that only one operator has.
 
@@ -197,6 +217,18 @@ class JobMetrics(Mapping[str, OperatorMetrics]):
         for each in operators:
             for alias in {each.name, each.uid or each.name}:
                 self._by_alias.setdefault(alias, []).append(each)
+
+    def __repr__(self) -> str:
+        first = islice(self._by_id.values(), _NAMED)
+        operators = [f"{each.name!r} {each.records_in} in {each.records_out} out" for each in first]
+        rest = [f"{len(self) - _NAMED} more"] if len(self) > _NAMED else []
+        return f"JobMetrics({', '.join(operators + rest)})"
+
+    def __rich__(self) -> RenderableType:
+        from penstock.display.tables import Shown
+        from penstock.metrics.drawing import job_metrics
+
+        return job_metrics(tuple(self._by_id.values()), Shown(ROWS))
 
     def __getitem__(self, key: str) -> OperatorMetrics:
         """The operator with that operator ID, uid or name.

@@ -40,7 +40,10 @@ from penstock._native import (
     operator_id,
     plan_record,
 )
+from penstock.plan.display import give_display
 from penstock.plan.pipeline import Pipeline
+
+give_display()
 
 PROFILES = ("1.11", "2.3")
 """Flink versions whose plans are reproduced, the default first."""

@@ -10,7 +10,7 @@ from penstock._native import JobGraph, StreamGraph
 from penstock.common.settings import Settings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Pipeline:
     """What ``env.execute()`` hands to an executor.
 
@@ -32,6 +32,9 @@ class Pipeline:
     partitioners: Mapping[int, Any] = field(default_factory=dict)
     types: Mapping[Any, Any] = field(default_factory=dict)
     settings: Settings = Settings()  # noqa: RUF009 - it is immutable
+
+    def __repr__(self) -> str:
+        return f"Pipeline({self.name!r}, {self.stream_graph!r}, as Flink {self.flink})"
 
     @property
     def flink(self) -> str:

@@ -13,6 +13,7 @@ from penstock.job.deployment import Deployment, deploy, sinks
 from penstock.job.results import JobOutput
 from penstock.runtime.buffers.spill import Rows, Store
 from penstock.runtime.config.tasks import TaskReport
+from penstock.spark.session import DEFAULT_MASTER, check_settings, job_session, open_session
 
 if TYPE_CHECKING:
     from penstock.plan import Pipeline
@@ -53,6 +54,10 @@ class SparkExecutor:
         self._progress = progress
         self.reports: tuple[TaskReport, ...] = ()
 
+    def __repr__(self) -> str:
+        where = repr(self._master or DEFAULT_MASTER) if self._spark is None else "in a session that was given"
+        return f"SparkExecutor({where})"
+
     def execute(self, pipeline: Pipeline) -> JobExecutionResult:
         """Run a program to its end.
 
@@ -74,8 +79,6 @@ class SparkExecutor:
         return output.result(started)
 
     def _session(self, config: Mapping[str, str]) -> Any:
-        from penstock.spark.session import check_settings, job_session, open_session
-
         settings = {**config, **self._config}
         if self._spark is None:
             return job_session(open_session(self._master, settings), settings)

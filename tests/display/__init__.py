@@ -1,0 +1,1 @@
+"""What objects show of themselves."""
