@@ -27,6 +27,13 @@ def spec_of(partitioner):
     return CustomPartition(lambda key, n: key % n, lambda x: x) if partitioner == "CUSTOM" else None
 
 
+def edge_from(source, partitioner, may_forward):
+    """An edge; its operator's own partitioner where FORWARD is drawn and cannot be."""
+    if partitioner == "FORWARD" and not may_forward:
+        partitioner = None
+    return {"source": source, "partitioner": partitioner, "spec": spec_of(partitioner)}
+
+
 def random_program(seed, chaining=True, scale=None):
     """A program with one sink per leaf, and the expected records of each sink as a Counter.
 
@@ -48,14 +55,11 @@ def random_program(seed, chaining=True, scale=None):
         inputs = draw.choices(nodes, k=draw.choice([1, 1, 1, 2, 3]))
         p = draw.randint(1, 4)
         p = p if scale is None else scale
-        edges, expected = [], Counter()
-        for source in inputs:
-            partitioner = draw.choice(PARTITIONERS)
-            if partitioner == "FORWARD" and parallelism[source] != p:
-                partitioner = None
-            copies = p if partitioner == "BROADCAST" else 1
-            edges.append({"source": source, "partitioner": partitioner, "spec": spec_of(partitioner)})
-            for value, count in results[source].items():
+        edges = [edge_from(source, draw.choice(PARTITIONERS), parallelism[source] == p) for source in inputs]
+        expected = Counter()
+        for edge in edges:
+            copies = p if edge["partitioner"] == "BROADCAST" else 1
+            for value, count in results[edge["source"]].items():
                 for out in plain(value):
                     expected[out] += count * copies
         if sum(expected.values()) > 20_000:

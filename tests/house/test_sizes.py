@@ -1,0 +1,63 @@
+"""Small functions, small files, and a word at the door of each room."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import penstock
+
+PACKAGE = Path(penstock.__file__).parent
+ROOT = Path(__file__).parents[2]
+FOLDERS = {"python/penstock": PACKAGE, "tests": ROOT / "tests", "benches": ROOT / "benches"}
+
+LONGEST_FUNCTION = 39
+LONGEST_FILE = 400
+
+
+TO_BE_SPLIT: set[str] = {
+    "python/penstock/common/typeinfo.py",
+    "python/penstock/runtime/exchange/sorted_writer.py __init__",
+    "python/penstock/runtime/exchange/writer.py __init__",
+    "tests/datastream/batch_programs.py",
+    "benches/running/on_bytewax.py word_count",
+    "benches/running/on_pyflink.py word_count",
+}
+"""What was there before this law, as "file" or "file function". Nothing is added here."""
+
+
+def files(folder: str) -> dict[str, str]:
+    """The Python files of a folder by path from the root of the repository, as texts."""
+    paths = sorted(FOLDERS[folder].rglob("*.py"))
+    return {f"{folder}/{path.relative_to(FOLDERS[folder])}": path.read_text() for path in paths}
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_function_has_forty_lines(folder: str) -> None:
+    """From its ``def`` on, without decorators."""
+    lengths = {
+        f"{path} {node.name}": (node.end_lineno or 0) - node.lineno + 1
+        for path, text in files(folder).items()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    }
+    assert len(lengths) > 100
+    assert {name: length for name, length in lengths.items() if length > LONGEST_FUNCTION}.keys() <= TO_BE_SPLIT
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_file_has_more_than_four_hundred_lines(folder: str) -> None:
+    lengths = {path: len(text.splitlines()) for path, text in files(folder).items()}
+    assert len(lengths) > 20
+    assert {path: length for path, length in lengths.items() if length > LONGEST_FILE}.keys() <= TO_BE_SPLIT
+
+
+def test_every_room_says_what_lives_there() -> None:
+    """In the first lines of its ``__init__``, in at least one whole sentence; and none is without an ``__init__``."""
+    rooms = {path: text for path, text in files("python/penstock").items() if path.endswith("__init__.py")}
+    assert len(rooms) > 15
+    assert {path.rpartition("/")[0] for path in files("python/penstock")} == {path.rpartition("/")[0] for path in rooms}
+    said = {path: ast.get_docstring(ast.parse(text)) or "" for path, text in rooms.items()}
+    assert {path: text for path, text in said.items() if len(text.split()) < 6 or "." not in text} == {}
