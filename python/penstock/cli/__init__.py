@@ -1,8 +1,8 @@
 """The ``penstock`` command: run programs, explain plans, plan bare graphs, look up operator IDs, clean up, prepare.
 
 Here: the command group and its entry point. One module per command; :mod:`penstock.cli.program` runs a user's file,
-:mod:`penstock.cli.report` prints errors, :mod:`penstock.cli.render` draws graphs. No decision about plans or jobs is
-made here. Heavy modules (rich, pyspark) are imported by the commands that need them, when they need them.
+:mod:`penstock.cli.report` prints errors, :mod:`penstock.cli.render` what objects draw of themselves. No decision about
+plans or jobs is made here. Heavy modules (rich, pyspark) are imported by the commands that need them, when they do.
 """
 
 from __future__ import annotations

@@ -12,12 +12,13 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from penstock.common import JobExecutionResult
 from penstock.errors import InvalidProgramError
 
 if TYPE_CHECKING:
+    from penstock.datastream.environment.executors import Executor
     from penstock.plan import Pipeline
 
 
@@ -50,7 +51,7 @@ class PlanOnlyExecutor:
 def run_program(
     file: str,
     arguments: Sequence[str],
-    executor: Any = None,
+    executor: Executor | None = None,
     flink: str | None = None,
     watcher: Callable[[JobExecutionResult], None] | None = None,
 ) -> None:

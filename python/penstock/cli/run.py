@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +10,9 @@ from penstock.cli.program import run_program
 from penstock.cli.report import guard
 from penstock.common import JobExecutionResult
 from penstock.plan import PROFILES
+
+if TYPE_CHECKING:
+    from penstock.datastream.environment.executors import Executor
 
 
 @click.command(
@@ -79,7 +82,7 @@ def _setting(text: str) -> tuple[str, str]:
     return key, value
 
 
-def _executor(master: str | None, local: bool, config: dict[str, str]) -> Any:
+def _executor(master: str | None, local: bool, config: dict[str, str]) -> Executor | None:
     """The executor the options ask for; None when they ask for none."""
     from penstock.datastream.environment import executors
 

@@ -11,7 +11,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from penstock.common.job import JobExecutionResult
 from penstock.errors import JobExecutionError
@@ -136,7 +136,7 @@ def _show(rows: Iterable[Row]) -> None:
         _write(stream, "\n".join(lines) + "\n")
 
 
-def _write(stream: Any, text: str) -> None:
+def _write(stream: TextIO, text: str) -> None:
     """Write a text; characters that the stream cannot show become escapes, as the job is done already."""
     try:
         stream.write(text)

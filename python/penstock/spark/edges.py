@@ -6,10 +6,10 @@ The driver sends groups, which are O(P + Q) for P producers and Q consumers; the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from penstock.plan import ExecutionGraph
 
@@ -20,7 +20,9 @@ PIECES_PER_TASK = 4
 """A task gets several smaller pieces, so that tasks are of similar size whatever the groups are."""
 
 
-def execution_edges(execution_graph: ExecutionGraph, spark: Any, *, edges_per_task: int = EDGES_PER_TASK) -> DataFrame:
+def execution_edges(
+    execution_graph: ExecutionGraph, spark: SparkSession, *, edges_per_task: int = EDGES_PER_TASK
+) -> DataFrame:
     """All ExecutionEdges as a DataFrame that the executors expand.
 
     Args:

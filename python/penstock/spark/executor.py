@@ -16,6 +16,8 @@ from penstock.runtime.config.tasks import TaskReport
 from penstock.spark.session import DEFAULT_MASTER, check_settings, job_session, open_session
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from penstock.plan import Pipeline
 
 
@@ -38,7 +40,7 @@ class SparkExecutor:
 
     def __init__(
         self,
-        spark: Any = None,
+        spark: SparkSession | None = None,
         master: str | None = None,
         config: Mapping[str, str] | None = None,
         *,
