@@ -19,9 +19,11 @@ LONGEST_FILE = 400
 
 TO_BE_SPLIT: set[str] = {
     "python/penstock/common/typeinfo.py",
+    "python/penstock/runtime/keys/javahash.py",
     "python/penstock/runtime/exchange/sorted_writer.py __init__",
     "python/penstock/runtime/exchange/writer.py __init__",
     "tests/datastream/batch_programs.py",
+    "tests/runtime/keys/test_native.py",
     "benches/running/on_bytewax.py word_count",
     "benches/running/on_pyflink.py word_count",
 }

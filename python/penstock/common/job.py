@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from penstock.display import Displayed
+from penstock.display import drawn_by
 from penstock.metrics.results import JobMetrics
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
-
+@drawn_by("penstock.common.drawing:job_result")
 @dataclass(frozen=True, repr=False)
-class JobExecutionResult(Displayed):
+class JobExecutionResult:
     """A finished job.
 
     Attributes:
@@ -30,16 +28,10 @@ class JobExecutionResult(Displayed):
     metrics: JobMetrics = field(default_factory=JobMetrics)
 
     def __repr__(self) -> str:
-        return f"JobExecutionResult({self.job_name!r}, {self._summary()})"
+        return f"JobExecutionResult({self.job_name!r}, {self.summary()})"
 
-    def __rich__(self) -> RenderableType:
-        from rich.console import Group
-
-        from penstock.display.tables import heading
-
-        return Group(heading(f'Job "{self.job_name}": {self._summary()}'), self.metrics.__rich__())
-
-    def _summary(self) -> str:
+    def summary(self) -> str:
+        """The job in a few words, such as ``4 operators, 15 ms``."""
         collected = sum(map(len, self.collected.values()))
         records = f", {collected:,} records collected" if self.collected else ""
         return f"{len(self.metrics)} operators, {self.net_runtime_ms:,} ms{records}"

@@ -10,11 +10,12 @@ from rich.console import Group
 from rich.text import Text
 
 from penstock.display.tables import Drawn, Shown, identity
-from penstock.metrics.results import DistributionValue, OperatorMetrics, SubtaskMetrics
+from penstock.metrics.results import DistributionValue, JobMetrics, OperatorMetrics, SubtaskMetrics
 
 
-def job_metrics(operators: Sequence[OperatorMetrics], shown: Shown) -> Group:
+def job_metrics(metrics: JobMetrics, shown: Shown) -> Group:
     """The operators of a job, and what its functions have measured."""
+    operators = list(metrics.values())
     user = [(each, name, value) for each in operators for name, value in each.user.items()]
     rows = ((operator.name, name, _text(value)) for operator, name, value in user)
     return Group(*_counts(operators, shown), *shown.table(("operator", "metric", "value"), rows, len(user), "metrics"))

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from penstock.display import ROWS, Displayed
+from penstock.display import drawn_by
 from penstock.errors import InvalidProgramError
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 
 @dataclass(frozen=True)
@@ -90,8 +87,9 @@ class SubtaskMetrics:
     bytes_out: int = 0
 
 
+@drawn_by("penstock.metrics.drawing:operator_metrics")
 @dataclass(frozen=True, repr=False)
-class OperatorMetrics(Displayed):
+class OperatorMetrics:
     """One operator of a finished job.
 
     Attributes:
@@ -110,12 +108,6 @@ class OperatorMetrics(Displayed):
         late = f", {self.late_dropped} late" if self.late_dropped else ""
         records = f"{self.records_in} in, {self.records_out} out{late}"
         return f"OperatorMetrics({self.name!r}, {len(self.subtasks)} subtasks, {records}, id={self.operator_id})"
-
-    def __rich__(self) -> RenderableType:
-        from penstock.display.tables import Shown
-        from penstock.metrics.drawing import operator_metrics
-
-        return operator_metrics(self, Shown(ROWS))
 
     @property
     def records_in(self) -> int:
@@ -203,7 +195,8 @@ _NAMED = 8
 """Operators that a ``repr`` of metrics names."""
 
 
-class JobMetrics(Displayed, Mapping[str, OperatorMetrics]):
+@drawn_by("penstock.metrics.drawing:job_metrics")
+class JobMetrics(Mapping[str, OperatorMetrics]):
     """The operators of a finished job by operator ID, sources first. Look-ups also take a uid, or a name
     that only one operator has.
 
@@ -223,12 +216,6 @@ class JobMetrics(Displayed, Mapping[str, OperatorMetrics]):
         operators = [f"{each.name!r} {each.records_in} in {each.records_out} out" for each in first]
         rest = [f"{len(self) - _NAMED} more"] if len(self) > _NAMED else []
         return f"JobMetrics({', '.join(operators + rest)})"
-
-    def __rich__(self) -> RenderableType:
-        from penstock.display.tables import Shown
-        from penstock.metrics.drawing import job_metrics
-
-        return job_metrics(tuple(self._by_id.values()), Shown(ROWS))
 
     def __getitem__(self, key: str) -> OperatorMetrics:
         """The operator with that operator ID, uid or name.

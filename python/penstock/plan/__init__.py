@@ -40,10 +40,11 @@ from penstock._native import (
     operator_id,
     plan_record,
 )
-from penstock.plan.display import give_display
+from penstock.display import drawn_by
 from penstock.plan.pipeline import Pipeline
 
-give_display()
+for _graph, _function in ((StreamGraph, "stream_graph"), (JobGraph, "job_graph"), (ExecutionGraph, "execution_graph")):
+    drawn_by(f"penstock.plan.drawing:{_function}")(_graph)
 
 PROFILES = ("1.11", "2.3")
 """Flink versions whose plans are reproduced, the default first."""
