@@ -23,8 +23,8 @@ def module_of(file: Path) -> str:
 @cache
 def imports() -> dict[str, set[str]]:
     """The modules of the package that each module imports by name."""
-    modules = trees()
-    found = {module: set(_named(tree, modules.keys())) & {*modules, NATIVE} for module, tree in modules.items()}
+    known = {*trees(), NATIVE}
+    found = {module: set(_named(tree, known)) & known for module, tree in trees().items()}
     return {**found, NATIVE: set()}
 
 

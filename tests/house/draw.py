@@ -1,0 +1,133 @@
+"""Draws the house from its imports: ``python -m tests.house.draw`` writes ``docs/house.svg`` anew, with Graphviz.
+
+Rooms are boxes. A part of the package whose rooms are shown is a box around them. An arrow goes from who imports down
+to what is imported; one that follows from others is left out.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.house.imports import ROOT, between_rooms, imports
+
+PICTURE = Path(__file__).parents[2] / "docs" / "house.svg"
+
+WITH_ROOMS = ("datastream", "job", "runtime")
+"""Parts whose rooms are shown; of the last two also the files, of the first those stand where PyFlink's users look."""
+
+SAYS = {
+    "cli": "the user at a terminal",
+    "spark": "tasks as a Spark job",
+    "local": "tasks in this process",
+    "plan": "the planner's graphs",
+    "common": "types, rows, tags, settings",
+    "metrics": "what is counted",
+    "display": "terminals, notebooks",
+    "errors": "every exception",
+    "_native": "the Rust crates",
+    "datastream.environment": "where programs begin",
+    "datastream.streams": "what a user calls",
+    "datastream.program": "transformations, translation",
+    "datastream.functions": "bases of user functions",
+    "job.results": "rows for the driver",
+    "job.deployment": "a plan as tasks in levels",
+    "job.vertices": "a vertex as descriptors",
+    "job.outputs": "targets of sinks",
+    "job.batch_edges": "what is sorted by key",
+    "job.pickling": "user code as bytes",
+    "job.captures": "what cannot be pickled",
+    "job.commit": "manifest, publication, recovery",
+    "runtime.task": "rows in, rows out",
+    "runtime.operators": "one family per file",
+    "runtime.io": "files, texts, sources, sinks",
+    "runtime.chain": "contract, outputs, fusion",
+    "runtime.windows": "assigners, triggers, evictors",
+    "runtime.exchange": "gate, writers, selectors",
+    "runtime.state": "keyed, handles, timers",
+    "runtime.keys": "Java hash, key groups",
+    "runtime.buffers": "codec, columns, spill",
+    "runtime.usercode": "binding, failures, steps",
+    "runtime.config": "descriptors, options",
+    "runtime.aggregators": "sums and extremes",
+    "runtime.native": "the door to Rust",
+}
+"""What lives in a room, in a few words."""
+
+
+def arrows() -> set[tuple[str, str]]:
+    """Who imports whom: parts of the package, and rooms within those that show them; without what follows."""
+    found, shown = reduced(between_rooms("penstock")), rooms()
+    for part in WITH_ROOMS:
+        pairs = {(f"{part}.{room}", f"{part}.{other}") for room, other in between_rooms(f"penstock.{part}")}
+        found |= reduced({pair for pair in pairs if shown.issuperset(pair)})
+    return found
+
+
+def reduced(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The pairs that do not follow from others."""
+    below: dict[str, set[str]] = {}
+    for room, other in pairs:
+        below.setdefault(room, set()).add(other)
+
+    def under(room: str) -> set[str]:
+        return below.get(room, set()).union(*(under(other) for other in below.get(room, ())))
+
+    return {(room, other) for room, other in pairs if not any(other in under(each) for each in below[room])}
+
+
+def rooms() -> set[str]:
+    """All boxes: rooms by part and name, and parts that show none."""
+    found = set()
+    for module in imports():
+        _, *inside = module.split(".")
+        if inside and inside[0] not in WITH_ROOMS:
+            found.add(inside[0])
+        elif len(inside) > 1 and (inside[0] != "datastream" or ROOT.joinpath(*inside[:2]).is_dir()):
+            found.add(".".join(inside[:2]))
+    return found
+
+
+def dot() -> Iterator[str]:
+    """The graph in Graphviz's language."""
+    yield 'digraph house { compound=true; ranksep=0.32; nodesep=0.2; fontname="Helvetica"; fontsize=13; bgcolor=white;'
+    yield 'node [shape=box, style="rounded,filled", fillcolor=white, color="#7a8794", fontname="Helvetica"];'
+    yield "node [fontsize=11];"
+    yield 'edge [color="#52606d", arrowsize=0.6];'
+    for part in WITH_ROOMS:
+        yield f'subgraph "cluster_{part}" {{ label="{part}"; style="rounded,filled";'
+        yield 'color="#7a8794"; fillcolor="#eef3f7";'
+        yield from (_box(room) for room in sorted(rooms()) if room.startswith(f"{part}."))
+        yield "}"
+    yield from (_box(room) for room in sorted(rooms()) if "." not in room)
+    yield from (_arrow(*pair) for pair in sorted(arrows()))
+    yield "}"
+
+
+def _box(room: str) -> str:
+    name = room.rpartition(".")[2]
+    return f'"{room}" [label=<<b>{name}</b><br/><font point-size="9" color="#52606d">{SAYS[room]}</font>>];'
+
+
+def _arrow(room: str, other: str) -> str:
+    """Between two boxes; one of a whole part starts at its lowest room and ends at its highest."""
+    attributes = [f'tooltip="{room} imports {other}"']
+    attributes += [f'ltail="cluster_{room}"'] * (room in WITH_ROOMS)
+    attributes += [f'lhead="cluster_{other}"'] * (other in WITH_ROOMS)
+    return f'"{_lowest(room)}" -> "{_highest(other)}" [{", ".join(attributes)}];'
+
+
+def _highest(part: str) -> str:
+    own = {pair for pair in arrows() if pair[0].startswith(f"{part}.")}
+    return min({room for room, _ in own} - {other for _, other in own}, default=part)
+
+
+def _lowest(part: str) -> str:
+    own = {pair for pair in arrows() if pair[0].startswith(f"{part}.")}
+    return min({other for _, other in own} - {room for room, _ in own}, default=part)
+
+
+if __name__ == "__main__":
+    drawn = subprocess.run(["dot", "-Tsvg"], input="\n".join(dot()), capture_output=True, text=True, check=True)
+    PICTURE.write_text(drawn.stdout)

@@ -1,0 +1,40 @@
+"""The picture of the house shows the rooms that there are, and who imports whom."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+from tests.house.draw import PICTURE, SAYS, WITH_ROOMS, arrows, reduced, rooms
+
+HOW = "draw it anew: python -m tests.house.draw (needs Graphviz)"
+
+
+def test_it_shows_every_room_and_every_arrow() -> None:
+    svg = unescape(PICTURE.read_text())
+    shown = set(re.findall(r'class="node">\s*<title>([^<]+)</title>', svg))
+    pairs = {tuple(each.split(" imports ")) for each in re.findall(r'xlink:title="([^"]+ imports [^"]+)"', svg)}
+    assert len(shown) > 30
+    assert shown == rooms(), HOW
+    assert pairs == arrows(), HOW
+
+
+def test_every_room_is_told_about() -> None:
+    assert rooms() == SAYS.keys()
+    svg = unescape(PICTURE.read_text())
+    assert {room for room, text in SAYS.items() if f">{text}<" not in svg} == set(), HOW
+
+
+def test_every_room_has_its_line_in_the_architecture() -> None:
+    page = (PICTURE.parent / "architecture.md").read_text()
+    assert "](house.svg)" in page
+    for part in WITH_ROOMS:
+        table = page.partition(f"### `penstock.{part}`\n")[2].partition("\n#")[0]
+        cells = " ".join(re.findall(r"^\|([^|]*)\|", table, re.MULTILINE))
+        assert set(re.findall(r"`(\w+)`", cells)) >= {
+            room.partition(".")[2] for room in rooms() if room.startswith(f"{part}.")
+        }
+
+
+def test_what_follows_from_others_is_left_out() -> None:
+    assert reduced({("a", "b"), ("b", "c"), ("a", "c"), ("a", "d")}) == {("a", "b"), ("b", "c"), ("a", "d")}
