@@ -106,7 +106,7 @@ def callables() -> Iterator[tuple[str, ast.FunctionDef, list[Parameter], list[Pa
 def test_the_stubs_and_the_module_have_the_same_names() -> None:
     assert public(dir(_native)) == CLASSES.keys() | FUNCTIONS.keys()
     for name, node in CLASSES.items():
-        has = dir(getattr(_native, name))
+        has = set(dir(getattr(_native, name))) - {"__rich__"}  # penstock.plan has given it to the graphs
         assert public([*methods(node), *fields(node)]) == public(has), name
         assert protocols([*methods(node)]) == protocols(has), name
     assert len(CLASSES) > 15
