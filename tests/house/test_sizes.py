@@ -23,9 +23,6 @@ TO_BE_SPLIT: set[str] = {
     "python/penstock/runtime/exchange/sorted_writer.py __init__",
     "python/penstock/runtime/exchange/writer.py __init__",
     "tests/datastream/batch_programs.py",
-    "tests/runtime/keys/test_native.py",
-    "benches/running/on_bytewax.py word_count",
-    "benches/running/on_pyflink.py word_count",
 }
 """What was there before this law, as "file" or "file function". Nothing is added here."""
 

@@ -1,4 +1,4 @@
-"""The operators a program is made of; one module per family, :mod:`.base` holds the contract.
+"""The operators a program is made of, one module per family. The contract is :mod:`penstock.runtime.chain.operator`.
 
 A name is imported from its module when it is first asked for: a task of Spark loads the families that its chain has.
 """
