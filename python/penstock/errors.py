@@ -38,6 +38,19 @@ class UnsupportedError(PenstockError):
     """The request is legal in Flink but Penstock does not support it (yet); see docs/limits.md."""
 
 
+class MissingMethodError(UnsupportedError, AttributeError):
+    """A method or attribute that a class does not have; the message says what was meant or what to use instead.
+
+    Args:
+        message: a full sentence for a person.
+        name: what was asked for.
+    """
+
+    def __init__(self, message: str, *, name: str) -> None:
+        super().__init__(message)
+        self.name, self.obj = name, None  # without an object Python adds no guess of its own, which may be private
+
+
 class InvalidProgramError(PenstockError):
     """A DataStream program that cannot be translated: wrong arguments, wrong types, wrong order of calls."""
 

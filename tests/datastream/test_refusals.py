@@ -219,7 +219,7 @@ def test_a_window_without_function_says_what_it_needs(pairs: DataStream) -> None
     windows = pairs.key_by(0).count_window(2)
     with pytest.raises(AttributeError, match="a function first"):
         windows.print()  # type: ignore[attr-defined]
-    with pytest.raises(AttributeError, match=r"no method 'foo'$"):
+    with pytest.raises(AttributeError, match=r"no method 'foo'\. Call help\(WindowedStream\)"):
         windows.foo()  # type: ignore[attr-defined]
 
 

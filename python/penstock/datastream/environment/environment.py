@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.common import Configuration, JobExecutionResult, checks
 from penstock.datastream.environment import executors
-from penstock.datastream.program import plan_only
+from penstock.datastream.program import missing, plan_only
 from penstock.datastream.program.configuring import settings_of
 from penstock.datastream.program.translation import Translation, translate
+from penstock.datastream.streams.data_stream import DataStream
 from penstock.datastream.streams.sources import ProgramWithSources
 from penstock.errors import UnsupportedError
 
@@ -56,6 +57,12 @@ class StreamExecutionEnvironment(ProgramWithSources):
             checks.refuse(f"get_execution_environment() was given {configuration!r}; give a Configuration.")
         copy = Configuration(configuration)
         return StreamExecutionEnvironment(copy, spark, master, executor)
+
+    if not TYPE_CHECKING:  # checkers shall see what is missing
+
+        def __getattr__(self, name: str) -> Any:
+            hint = f"Streams have it: env.from_collection([…]).{name}(…)." if hasattr(DataStream, name) else ""
+            raise missing.missing(type(self), name, missing.ENVIRONMENT, hint=hint)
 
     def _translate(self, job_name: str | None) -> tuple[str, Translation]:
         name = checks.name(self.settings.name if job_name is None else job_name, "execute", "job name")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation
+from penstock.datastream.program import missing
 from penstock.datastream.program.transformations import FeedbackTransformation, TwoInputTransformation, leads_back_to
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream
@@ -47,6 +48,12 @@ def two_inputs(
     return SingleOutputStreamOperator(program, transformation)
 
 
+def _missing(cls: type, name: str, first: str) -> AttributeError:
+    """The error for a method that a class of connected streams does not have; methods of streams go to the result."""
+    hint = f"Two streams become one by {first}. Call {name}() on the result."
+    return missing.missing(cls, name, missing.CONNECTED, hint=hint if hasattr(SingleOutputStreamOperator, name) else "")
+
+
 class ConnectedStreams:
     """Two streams that one operator reads, each with its own method."""
 
@@ -55,6 +62,11 @@ class ConnectedStreams:
     def __init__(self, first: DataStream, second: DataStream) -> None:
         self._first = first
         self._second = second
+
+    if not TYPE_CHECKING:  # checkers shall see what is missing
+
+        def __getattr__(self, name: str) -> Any:
+            raise _missing(type(self), name, "map(), flat_map() or process()")
 
     def key_by(
         self,
@@ -179,6 +191,11 @@ class BroadcastStream:
         self._stream = stream
         self.descriptors = descriptors
 
+    if not TYPE_CHECKING:  # checkers shall see what is missing
+
+        def __getattr__(self, name: str) -> Any:
+            raise _missing(type(self), name, "connect(): stream.connect(broadcast_stream).process(function)")
+
     @property
     def transformation(self) -> Any:
         """The partitioning node of the stream."""
@@ -197,6 +214,11 @@ class BroadcastConnectedStream:
     def __init__(self, stream: DataStream, broadcast: BroadcastStream) -> None:
         self._stream = stream
         self._broadcast = broadcast
+
+    if not TYPE_CHECKING:  # checkers shall see what is missing
+
+        def __getattr__(self, name: str) -> Any:
+            raise _missing(type(self), name, "process()")
 
     def process(
         self,

@@ -10,14 +10,13 @@ spelling: ``pyflink.datastream.DataStream``.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from penstock.common import checks
 from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation, Types
-from penstock.datastream.program import keys
+from penstock.datastream.program import keys, missing
 from penstock.datastream.program.transformations import (
     OneInputTransformation,
     PartitionTransformation,
@@ -28,6 +27,7 @@ from penstock.datastream.program.transformations import (
 from penstock.datastream.streams.setters import OPERATOR_SETTERS, OperatorSetters
 from penstock.datastream.streams.sink import SinkMethods
 from penstock.datastream.streams.transitions import Transitions
+from penstock.errors import MissingMethodError
 from penstock.runtime import operators
 from penstock.runtime.keys import partition
 
@@ -76,13 +76,17 @@ class DataStream(Transitions, SinkMethods):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.transformation!r}>"
 
-    def __getattr__(self, name: str) -> Any:
-        if name in OPERATOR_SETTERS or name == "get_side_output":
-            raise AttributeError(
-                f"{name}() exists on operators only, and {self!r} is none: partitioners, unions, side outputs and "
-                f"key_by only say how records travel. Call {name}() on the operator before or after it."
-            )
-        raise AttributeError(f"{type(self).__name__} has no method {name!r}{_advice(type(self), name)}")
+    if not TYPE_CHECKING:  # checkers shall see what is missing
+
+        def __getattr__(self, name: str) -> Any:
+            if name in OPERATOR_SETTERS or name == "get_side_output":
+                raise MissingMethodError(
+                    f"{name}() exists on operators only, and this {type(self).__name__} is none: partitioners, "
+                    "unions, side outputs and key_by() only say how records travel. "
+                    f"Call {name}() on the operator before or after it.",
+                    name=name,
+                )
+            raise _missing(type(self), name)
 
     # --- operators --------------------------------------------------------------------------------------------------
 
@@ -283,17 +287,14 @@ class DataStream(Transitions, SinkMethods):
         return self._partition("CUSTOM", partition.CustomPartition(partitioner, selector))
 
 
-def _advice(cls: type, name: str) -> str:
-    """What was probably meant by a method that a class of streams does not have."""
-    if name.startswith("_"):  # pickle, copy and notebooks ask for such; nobody reads the answer
-        return ""
+def _missing(cls: type[DataStream], name: str) -> AttributeError:
+    """The error for a method that a class of streams does not have."""
     from penstock.datastream.streams.keyed_stream import KeyedStream
 
-    if hasattr(KeyedStream, name):
-        return f", keyed streams have it. Call key_by() before {name}()."
-    snake_case = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
-    alike = difflib.get_close_matches(snake_case, dir(KeyedStream), n=1)
-    return f". Did you mean {alike[0]}()?" if alike else "."
+    advice = {**missing.STREAM, **missing.KEYED} if issubclass(cls, KeyedStream) else missing.STREAM
+    of_keyed = [each for each in dir(KeyedStream) if not each.startswith("_")]
+    hint = f"Keyed streams have it. Call key_by() before {name}()." if name in of_keyed else ""
+    return missing.missing(cls, name, advice, hint=hint, like=of_keyed)
 
 
 class SingleOutputStreamOperator(OperatorSetters, DataStream):

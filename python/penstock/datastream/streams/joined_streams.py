@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from penstock.common import checks
 from penstock.common.time import milliseconds_of
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.functions import FlatJoinFunction
-from penstock.datastream.program import keys
+from penstock.datastream.program import keys, missing
 from penstock.datastream.program.program import TimeCharacteristic
 from penstock.datastream.streams.connected_streams import check_same_keys, two_inputs
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
@@ -28,14 +28,27 @@ from penstock.runtime.windows import Evictor, Trigger, WindowAssigner
 TIME_CHARACTERISTIC = "org.apache.flink.streaming.api.datastream.UnsupportedTimeCharacteristicException"
 
 
+class _Step:
+    """A join that is not complete: it says how it goes on when another method is called."""
+
+    _next: ClassVar[str]
+
+    if not TYPE_CHECKING:  # checkers shall see what is missing
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing.missing(type(self), name, {}, hint=f"This join goes on with {self._next}.")
+
+
 @dataclass(frozen=True)
-class JoinedStreams:
+class JoinedStreams(_Step):
     """Two streams to be joined; ``where`` says by what.
 
     Attributes:
         first, second: the streams.
         method: what the user's function is called by: ``join`` or ``co_group``.
     """
+
+    _next = "where(key_selector)"
 
     first: DataStream
     second: DataStream
@@ -47,8 +60,10 @@ class JoinedStreams:
 
 
 @dataclass(frozen=True)
-class Where:
+class Where(_Step):
     """A join with one key."""
+
+    _next = "equal_to(key_selector)"
 
     joined: JoinedStreams
     first_key: KeyPartition
@@ -67,8 +82,10 @@ class Where:
 
 
 @dataclass(frozen=True)
-class EqualTo:
+class EqualTo(_Step):
     """A join with both keys."""
+
+    _next = "window(assigner)"
 
     joined: JoinedStreams
     first_key: KeyPartition
@@ -83,8 +100,10 @@ class EqualTo:
 
 
 @dataclass(frozen=True)
-class WithWindow:
+class WithWindow(_Step):
     """A join with keys and windows; a function completes it."""
+
+    _next = "apply(function); call stream methods on its result"
 
     joined: JoinedStreams
     key: KeyPartition
@@ -137,8 +156,10 @@ def _tagged(stream: DataStream, side: int) -> SingleOutputStreamOperator:
 
 
 @dataclass(frozen=True)
-class IntervalJoin:
+class IntervalJoin(_Step):
     """Two keyed streams to be joined by intervals of event time."""
+
+    _next = "between(lower_bound, upper_bound)"
 
     left: KeyedStream
     right: KeyedStream
@@ -161,8 +182,10 @@ class IntervalJoin:
 
 
 @dataclass(frozen=True)
-class IntervalJoined:
+class IntervalJoined(_Step):
     """An interval join with its bounds; a function completes it."""
+
+    _next = "process(function); call stream methods on its result"
 
     left: KeyedStream
     right: KeyedStream

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 from penstock.common import checks
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo
 from penstock.datastream.formats import OutputFormat
+from penstock.datastream.program import missing
 from penstock.datastream.program.plan_only import PlanOnly
 from penstock.datastream.program.transformations import SinkTransformation
 from penstock.datastream.streams.setters import SinkSetters
@@ -39,6 +40,15 @@ class DataStreamSink(SinkSetters):
 
     def __repr__(self) -> str:
         return f"<DataStreamSink of {self.transformation!r}>"
+
+    if not TYPE_CHECKING:  # checkers shall see what is missing
+
+        def __getattr__(self, name: str) -> Any:
+            from penstock.datastream.streams.keyed_stream import KeyedStream
+
+            hint = f"A sink is the end of a stream. Keep the stream before it in a variable, and call {name}() on that."
+            of_streams = hasattr(KeyedStream, name)
+            raise missing.missing(type(self), name, missing.SINK, hint=hint if of_streams else "")
 
 
 class SinkMethods:

@@ -14,7 +14,9 @@ from penstock.common import checks
 from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.functions import is_rich
+from penstock.datastream.program import missing
 from penstock.datastream.program.call_site import CallSite
+from penstock.datastream.streams.data_stream import SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream, aggregator
 from penstock.runtime import operators, windows
 from penstock.runtime.usercode.naming import simple_name
@@ -30,7 +32,6 @@ from penstock.runtime.windows import (
 
 if TYPE_CHECKING:
     from penstock.datastream.functions import AggregateFunction, ProcessWindowFunction, ReduceFunction, WindowFunction
-    from penstock.datastream.streams.data_stream import SingleOutputStreamOperator
     from penstock.datastream.streams.sources import ProgramWithSources
 
 W = TypeVar("W", bound="WindowedStream")
@@ -108,11 +109,12 @@ class WindowedStream:
     def __repr__(self) -> str:
         return f"<WindowedStream of {self._stream!r} in {self._assigner}>"
 
-    def __getattr__(self, name: str) -> Any:
-        message = f"{type(self).__name__} has no method {name!r}"
-        if not name.startswith("_") and hasattr(KeyedStream, name):
-            message += f". Windows need a function first, such as reduce() or sum(); {name}() goes to its result."
-        raise AttributeError(message)
+    if not TYPE_CHECKING:  # checkers shall see what is missing
+
+        def __getattr__(self, name: str) -> Any:
+            hint = f"Windows need a function first, such as reduce() or sum(). Call {name}() on its result."
+            of_streams = hasattr(SingleOutputStreamOperator, name) or hasattr(KeyedStream, name)
+            raise missing.missing(type(self), name, missing.WINDOWED, hint=hint if of_streams else "")
 
     # --- settings -----------------------------------------------------------------------------------------------------
 
