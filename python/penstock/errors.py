@@ -97,6 +97,8 @@ class JobExecutionError(PenstockError):
         task: task name with subtask, ``"Map -> Sink: Out (2/7)"``.
         subtask: index from 0.
         attempt: attempt number from 0.
+        function: the function beside the operator that failed, such as the key selector behind it, with its place in
+            the program; None where it is the operator itself.
     """
 
     def __init__(
@@ -109,6 +111,7 @@ class JobExecutionError(PenstockError):
         task: str | None = None,
         subtask: int | None = None,
         attempt: int | None = None,
+        function: str | None = None,
     ) -> None:
         super().__init__(message, flink_class="org.apache.flink.runtime.client.JobExecutionException")
         self.operator = operator
@@ -117,3 +120,4 @@ class JobExecutionError(PenstockError):
         self.task = task
         self.subtask = subtask
         self.attempt = attempt
+        self.function = function

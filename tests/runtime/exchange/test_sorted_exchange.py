@@ -25,6 +25,7 @@ from penstock.runtime.exchange.sorted_rows import NO_TIME, SORTED, sort_key, unp
 from penstock.runtime.exchange.sorted_writer import SortedWriter
 from penstock.runtime.keys.javahash import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.usercode.failure import FunctionFailure
 
 COLLIDING = ["plumless", "buckeroo", "codding", "gnu", "a", "b", "c", "ü", "\ud800"]
 """The first two and the next two have one rank each."""
@@ -35,7 +36,7 @@ MIN = -(2**63)
 
 
 def fail(error):
-    return error
+    return error.error if isinstance(error, FunctionFailure) else error
 
 
 def output(edge=0, parallelism=1, combined=None, record_type=None, partitioner="HASH"):

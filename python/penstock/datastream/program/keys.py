@@ -23,6 +23,7 @@ from penstock.common.typeinfo import (
     Types,
 )
 from penstock.datastream.functions import KeySelector
+from penstock.datastream.program.call_site import call_site
 from penstock.errors import TypeInfoError
 
 Field = int | str
@@ -124,6 +125,12 @@ def key_by(
         )
     _check_key_type(key_type)
     return checks.function(selector, "key_by", "get_key"), key_type
+
+
+def called(name: str) -> str:
+    """A call of the API as messages about its functions name it: with the place in the program."""
+    site = call_site()
+    return f"{name}() (line {site.line} of {site.file})"
 
 
 def _is_field(value: Any) -> bool:

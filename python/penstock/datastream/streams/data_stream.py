@@ -226,7 +226,7 @@ class DataStream(Transitions, SinkMethods):
         from penstock.datastream.streams.keyed_stream import KeyedStream
 
         selector, key_type = keys.key_by(self.transformation.output_type, key_selector, fields, key_type)
-        return KeyedStream(self, partition.KeyPartition(selector, key_type))
+        return KeyedStream(self, partition.KeyPartition(selector, key_type, keys.called("key_by")))
 
     def _partition(self, partitioner: str, spec: Any = None) -> DataStream:
         program = self._program
@@ -284,7 +284,9 @@ class DataStream(Transitions, SinkMethods):
         """
         checks.function(partitioner, "partition_custom", "partition")
         selector = keys.one_key(self.transformation.output_type, key_selector, "partition_custom")
-        return self._partition("CUSTOM", partition.CustomPartition(partitioner, selector))
+        return self._partition(
+            "CUSTOM", partition.CustomPartition(partitioner, selector, keys.called("partition_custom"))
+        )
 
 
 def _missing(cls: type[DataStream], name: str) -> AttributeError:

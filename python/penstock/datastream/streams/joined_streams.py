@@ -56,7 +56,7 @@ class JoinedStreams(_Step):
 
     def where(self, key_selector: Callable[[Any], Any], key_type: TypeInformation | None = None) -> Where:
         """The key of the first stream."""
-        return Where(self, KeyPartition(*keys.key_by(None, key_selector, (), key_type)))
+        return Where(self, KeyPartition(*keys.key_by(None, key_selector, (), key_type), keys.called("where")))
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Where(_Step):
 
     def equal_to(self, key_selector: Callable[[Any], Any], key_type: TypeInformation | None = None) -> EqualTo:
         """The key of the second stream, of the same type."""
-        second_key = KeyPartition(*keys.key_by(None, key_selector, (), key_type))
+        second_key = KeyPartition(*keys.key_by(None, key_selector, (), key_type), keys.called("equal_to"))
         one, two = self.first_key.key_type, second_key.key_type
         if one != two and checks.declared(one) and checks.declared(two):
             checks.refuse(
@@ -96,7 +96,8 @@ class EqualTo(_Step):
         if not isinstance(assigner, WindowAssigner):
             checks.refuse(f"window() of a join was given {assigner!r}; give a window assigner.")
         both = windows.TaggedKey(self.first_key.key_selector, self.second_key.key_selector)
-        return WithWindow(self.joined, KeyPartition(both, self.first_key.key_type), assigner)
+        calls = f"{self.first_key.call} or {self.second_key.call}"
+        return WithWindow(self.joined, KeyPartition(both, self.first_key.key_type, calls), assigner)
 
 
 @dataclass(frozen=True)

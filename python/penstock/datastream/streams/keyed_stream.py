@@ -209,4 +209,5 @@ class DataStreamUtils:
         If it is not, records of one key end up in several subtasks, each with state of its own.
         """
         selector, key_type = keys.key_by(None, key_selector, (), key_type)
-        return KeyedStream(stream, KeyPartition(selector, key_type), "FORWARD")
+        key = KeyPartition(selector, key_type, keys.called("reinterpret_as_keyed_stream"))
+        return KeyedStream(stream, key, "FORWARD")

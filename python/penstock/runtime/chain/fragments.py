@@ -9,7 +9,7 @@ line, ``depth`` spaces deeper than the first.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from penstock.runtime.chain.outputs import Feed
@@ -31,6 +31,8 @@ class Fragment:
         counted: records that go out are counted in the operator's ``emitted``; otherwise each record in is one out.
         loops: how many ``for`` there are around what follows.
         explain: improves what the user's function has raised.
+        before: how many of the statements, the first ones, find the record's key.
+        of_key: the same as ``explain`` for these.
     """
 
     lines: tuple[str, ...]
@@ -40,18 +42,13 @@ class Fragment:
     counted: bool = False
     loops: int = 0
     explain: Explain | None = None
+    before: int = 0
+    of_key: Explain | None = None
 
-    def after(self, lines: tuple[str, ...], bindings: Mapping[str, Any]) -> Fragment:
-        """The same with statements in front."""
-        return Fragment(
-            (*lines, *self.lines),
-            {**bindings, **self.bindings},
-            self.out,
-            self.depth,
-            self.counted,
-            self.loops,
-            self.explain,
-        )
+    def after(self, lines: tuple[str, ...], bindings: Mapping[str, Any], of_key: Explain) -> Fragment:
+        """The same with statements in front that find the key."""
+        both = {**bindings, **self.bindings}
+        return replace(self, lines=(*lines, *self.lines), bindings=both, before=len(lines), of_key=of_key)
 
 
 @dataclass(frozen=True)

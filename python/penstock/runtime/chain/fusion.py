@@ -290,8 +290,9 @@ class _Text:
         owner = operator, fragment, number
         names = {key: self._bind(f"{key}{number}", each) for key, each in fragment.bindings.items()}
         names |= {"v": value, "t": "t", "o": f"v{number}", "r": f"r{number}"}
-        for line in fragment.lines:
-            self._add(" " * indent + line.format_map(names), owner)
+        of_key = operator, Fragment((), explain=fragment.of_key), number
+        for position, line in enumerate(fragment.lines):
+            self._add(" " * indent + line.format_map(names), of_key if position < fragment.before else owner)
         below = indent + fragment.depth
         if fragment.counted:
             self._count(operator, number, below)

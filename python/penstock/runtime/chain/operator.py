@@ -238,7 +238,7 @@ class LiveOperator:
         if keyed is None or not (always or lifecycle(self.function, "open")):
             return fragment
         bindings = {"enter": self.context.keyed_state(keyed).enter, "key": keyed.selector()}
-        return fragment.after(("{enter}({key}({v}))",), bindings)
+        return fragment.after(("{enter}({key}({v}))",), bindings, lambda _, error: keyed.failure(error))
 
     def keyed_input(self, process: Collector, keyed: KeyPartition) -> Collector:
         """``process`` with the record's key made current before."""
@@ -248,7 +248,7 @@ class LiveOperator:
             try:
                 enter(key_of(value))
             except Exception as error:
-                raise fail(error) from error
+                raise fail(keyed.failure(error)) from error
             process(value, timestamp)
 
         return process_keyed

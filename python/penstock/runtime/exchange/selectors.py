@@ -8,6 +8,7 @@ Source of the semantics: Flink's ``*Partitioner`` classes (1.11).
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import operator
 import random
@@ -22,6 +23,7 @@ from penstock.runtime.keys.javahash import KeyHash, native_code
 from penstock.runtime.keys.keygroups import ChannelAssigner
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
 from penstock.runtime.usercode.binding import bind
+from penstock.runtime.usercode.failure import failure_of
 
 Selector = Callable[[Any], int]
 Split = tuple[Iterable[tuple[int, list[Any]]], int]
@@ -67,12 +69,15 @@ def hashed(partition: KeyPartition, max_parallelism: int, channels: int) -> Sele
     cached, assign = assigner.cache.get, assigner.assign
 
     def select(value: Any) -> int:
-        key = key_of(value)
-        if type(key) is str:  # the usual key, without another call
-            channel = cached(key)
-            if channel is not None:
-                return channel
-        return assign(key)
+        try:
+            key = key_of(value)
+            if type(key) is str:  # the usual key, without another call
+                channel = cached(key)
+                if channel is not None:
+                    return channel
+            return assign(key)
+        except Exception as error:
+            raise partition.failure(error, "behind") from error
 
     return select
 
@@ -80,27 +85,37 @@ def hashed(partition: KeyPartition, max_parallelism: int, channels: int) -> Sele
 def custom(partition: CustomPartition, channels: int) -> Selector:
     """CUSTOM: what the user's partitioner returns for (key, channels); called for each record.
 
-    The selector raises InvalidProgramError when that is no channel.
+    The selector's failure is an InvalidProgramError when that is no channel.
     """
     choose = bind(partition.partitioner, "partition")
     key_of = bind(partition.key_selector, "get_key")
 
     def select(value: Any) -> int:
-        key = key_of(value)
-        channel = choose(key, channels)
         try:
-            index = operator.index(channel)
-        except TypeError:
-            index = -1
-        if 0 <= index < channels:
-            return index
-        raise InvalidProgramError(
-            f"The custom partitioner returned {channel!r} for the key {key!r}; it must return a channel from 0 to "
-            f"{channels - 1}. Take the result modulo its second argument, the number of partitions.",
-            flink_class="java.lang.ArrayIndexOutOfBoundsException",
-        )
+            key = key_of(value)
+        except Exception as error:
+            raise failure_of(f"key selector of {partition.call}", "behind", error) from error
+        try:
+            return _checked(choose(key, channels), key, channels)
+        except Exception as error:
+            raise failure_of(f"partitioner of {partition.call}", "behind", error) from error
 
     return select
+
+
+def _checked(channel: Any, key: Any, channels: int) -> int:
+    """What a partitioner has returned, if it is a channel."""
+    try:
+        index = operator.index(channel)
+    except TypeError:
+        index = -1
+    if 0 <= index < channels:
+        return index
+    raise InvalidProgramError(
+        f"The custom partitioner returned {channel!r} for the key {key!r}; it must return a channel from 0 to "
+        f"{channels - 1}. Take the result modulo its second argument, the number of partitions.",
+        flink_class="java.lang.ArrayIndexOutOfBoundsException",
+    )
 
 
 def channel_selector(kind: str, partition: Any, max_parallelism: int, channels: int, seed: int) -> Selector:
@@ -159,14 +174,19 @@ def _by_key(partition: KeyPartition, max_parallelism: int, channels: int, router
     field, quick_key_of = field_of(key_of), quick(key_of)
     assign = ChannelAssigner(KeyHash(partition.key_type), max_parallelism, channels).assign
 
-    def split(values: list[Any]) -> Split:
+    def distribute(values: list[Any]) -> Split:
         parts = None if field is None else router.split_by_field(field, values, assign)
         if field is not None and parts is not None:
             return parts, field
-        try:
+        keys = None
+        with contextlib.suppress(Exception):  # raised again, if it is, in the user's own line
             keys = list(map(quick_key_of, values))
-        except Exception:  # raised again, if it is, in the user's own line
-            keys = list(map(key_of, values))
-        return split_by(keys, values, assign)
+        return split_by(list(map(key_of, values)) if keys is None else keys, values, assign)
+
+    def split(values: list[Any]) -> Split:
+        try:
+            return distribute(values)
+        except Exception as error:
+            raise partition.failure(error, "behind") from error
 
     return split

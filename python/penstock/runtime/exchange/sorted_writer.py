@@ -84,7 +84,7 @@ class SortedWriter:
         self._most = options.buffer_records
         self._native = options.functions
         self._encoder = Encoder(output.record_type, options)
-        partition: KeyPartition = decode_value(output.partition or b"")
+        self._partition = partition = decode_value(output.partition or b"")
         self._key_of = partition.selector()
         self._quick_key_of = quick(self._key_of)
         self._key_hash = KeyHash(partition.key_type)
@@ -92,7 +92,7 @@ class SortedWriter:
         self._targets = list(range(output.parallelism))
         if output.partitioner == "FORWARD":
             self._targets = pointwise_consumers(parallelism, output.parallelism, subtask)
-        by_key = KeyPartition(_itself, partition.key_type), output.max_parallelism, len(self._targets)
+        by_key = KeyPartition(_itself, partition.key_type, partition.call), output.max_parallelism, len(self._targets)
         self._select = channel_selector(output.partitioner, *by_key, 0)
         self._split = splitter(output.partitioner, *by_key, self._select, self._native)
         self._combine = None if output.combined is None else combiner(output.combined, output.record_type)
@@ -110,13 +110,16 @@ class SortedWriter:
         self.write = self._writing()
 
     def _writing(self) -> Callable[[Any, int | None], None]:
-        key_of, checked, freeze = self._key_of, self._key_hash.checked, self.freeze
+        key_of, checked, freeze, failure = self._key_of, self._key_hash.checked, self.freeze, self._partition.failure
         groups, check, stamp, look, fail = self._groups, self._check, self._stamp, self._look, self._fail
 
         def write(value: Any, timestamp: int | None) -> None:
             try:
                 key = key_of(value)
                 slot = key if type(key) is str else checked(key)
+            except Exception as error:
+                raise fail(failure(error, "behind")) from error
+            try:
                 if timestamp is not None or self._timed:
                     stamp(slot, timestamp)
                 if slot not in groups:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.runtime.usercode.binding import bind
+from penstock.runtime.usercode.failure import failure_of
 
 
 @dataclass(frozen=True)
@@ -17,14 +18,25 @@ class KeyPartition:
     Attributes:
         key_selector: a callable, or an object with ``get_key``.
         key_type: type of the key, None for undeclared.
+        call: which call of the program gave the selector, for messages.
     """
 
     key_selector: Any
     key_type: TypeInformation | None = None
+    call: str = field(default="key_by()", compare=False)
 
     def selector(self) -> Callable[[Any], Any]:
         """The function from record to key."""
         return bind(self.key_selector, "get_key")
+
+    def failure(self, error: Exception, place: str = "before") -> Exception:
+        """The failure to raise for what the selector has raised, or for a key that cannot be one.
+
+        Args:
+            error: what was raised; an operator's failure passes.
+            place: where the selector runs: before the operator, or behind it.
+        """
+        return failure_of(f"key selector of {self.call}", place, error)
 
 
 @dataclass(frozen=True)
@@ -34,7 +46,9 @@ class CustomPartition:
     Attributes:
         partitioner: a callable (key, number of channels) → channel, or an object with ``partition``.
         key_selector: gives the key, as in :class:`KeyPartition`.
+        call: which call of the program gave them, for messages.
     """
 
     partitioner: Any
     key_selector: Any
+    call: str = field(default="partition_custom()", compare=False)

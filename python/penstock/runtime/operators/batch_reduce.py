@@ -69,7 +69,7 @@ class BatchReduce(LiveOperator):
         try:
             self.context.keyed_state(self.keyed).enter(self._key_of(value))
         except Exception as error:
-            raise self.context.fail(error) from error
+            raise self.context.fail(self.keyed.failure(error)) from error
 
     def end_key(self) -> None:
         if self._enters:

@@ -65,6 +65,7 @@ class _GroupedReduce(LiveOperator):
         state = self.context.keyed_state(self.keyed)
         enter, select, table = state.enter, self.keyed.selector(), state.table(STATE)
         reduce, collect, fail = bind(self.function, "reduce"), self.output.collect, self.context.fail
+        failure = self.keyed.failure
 
         def process(value: Any, timestamp: int | None) -> None:
             try:
@@ -73,6 +74,9 @@ class _GroupedReduce(LiveOperator):
                     slot = state.current_key = state.slot = key
                 else:
                     slot = enter(key)
+            except Exception as error:
+                raise fail(failure(error)) from error
+            try:
                 current = table.get(slot, _MISSING)
                 result = table[slot] = value if current is _MISSING else reduce(current, value)
             except Exception as error:
@@ -107,10 +111,11 @@ class _GroupedReduce(LiveOperator):
         return Batch(run, columns)
 
     def fragment(self) -> Fragment:
-        assert self.keyed is not None
-        state = self.context.keyed_state(self.keyed)
+        keyed = self.keyed
+        assert keyed is not None
+        state = self.context.keyed_state(keyed)
         bindings = {
-            "key": self.keyed.selector(),
+            "key": keyed.selector(),
             "state": state,
             "enter": state.enter,
             "get": state.table(STATE).get,
@@ -118,7 +123,7 @@ class _GroupedReduce(LiveOperator):
             "missing": _MISSING,
             "reduce": bind(self.function, "reduce"),
         }
-        return Fragment(_LINES, bindings)
+        return Fragment(_LINES, bindings).after(_KEY_LINES, {}, lambda _, error: keyed.failure(error))
 
 
 def _native_reduction(
@@ -146,16 +151,18 @@ def _one_by_one(table: dict[Any, Any], reduce: Callable[[Any, Any], Any]) -> Cal
     return run
 
 
-_LINES = (
+_KEY_LINES = (
     "{r} = {key}({v})",
     "if type({r}) is str:",
     " {state}.current_key = {state}.slot = {r}",
     "else:",
     " {r} = {enter}({r})",
+)
+_LINES = (
     "{o} = {get}({r}, {missing})",
     "{o} = {table}[{r}] = {v} if {o} is {missing} else {reduce}({o}, {v})",
 )
-"""What ``_GroupedReduce.input`` does, as statements."""
+"""After those, what ``_GroupedReduce.input`` does, as statements."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ Source of the semantics: ``TimestampsAndWatermarksOperator`` (Flink 1.11, and 1.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,9 +24,13 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.usercode.binding import bind
+from penstock.runtime.usercode.failure import failure_of
 
 PERIOD = 20_000
 """Records between two questions to a periodic generator: about what a subtask of Flink reads in 200 ms."""
+
+_ASSIGNER = "timestamp assigner of the watermark strategy"
+_GENERATOR = "watermark generator of the strategy"
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +81,7 @@ class _TimestampsAndWatermarks(LiveOperator):
     def __init__(self, context: OperatorContext, output: CountingOutput, strategy: WatermarkStrategy) -> None:
         super().__init__(context, output)
         self._assigner = None if strategy.assigner is None else bind(strategy.assigner, "extract_timestamp")
-        self._generator = NoWatermarks() if context.job.settings.batch else self.call(strategy.generator)
+        self._generator = NoWatermarks() if context.job.settings.batch else self._asked(strategy.generator)
         self._emitter = _Emitter(context, output)
 
     def input(self, number: int) -> Collector:
@@ -86,9 +91,12 @@ class _TimestampsAndWatermarks(LiveOperator):
 
         def process(value: Any, timestamp: int | None) -> None:
             nonlocal count
-            try:
-                if assign is not None:
+            if assign is not None:
+                try:
                     timestamp = assign(value, timestamp)
+                except Exception as error:
+                    raise fail(failure_of(_ASSIGNER, "in", error)) from error
+            try:
                 collect(value, timestamp)
                 on_event(value, timestamp, emitter)
                 count += 1
@@ -96,7 +104,7 @@ class _TimestampsAndWatermarks(LiveOperator):
                     count = 0
                     ask(emitter)
             except Exception as error:
-                raise fail(error) from error
+                raise fail(failure_of(_GENERATOR, "in", error)) from error
 
         return process
 
@@ -110,4 +118,11 @@ class _TimestampsAndWatermarks(LiveOperator):
         super().close()
         if self._opened:
             self._opened = False
-            self.call(self._generator.on_periodic_emit, self._emitter)
+            self._asked(self._generator.on_periodic_emit, self._emitter)
+
+    def _asked(self, function: Callable[..., Any], *args: Any) -> Any:
+        """What a function of the watermark generator returns."""
+        try:
+            return function(*args)
+        except Exception as error:
+            raise self.context.fail(failure_of(_GENERATOR, "in", error)) from error

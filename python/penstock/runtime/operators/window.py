@@ -135,7 +135,7 @@ class _Window(Yielding):
         """Elements of a window that is always the same and never over: counting windows, which should be fast."""
         assert self.keyed is not None
         state, fail, fire = self._state, self.context.fail, self._fire
-        enter, select = state.enter, self.keyed.selector()
+        enter, select, failure = state.enter, self.keyed.selector(), self.keyed.failure
         on_element, ask_context = self._spec.trigger.on_element, self._trigger_context
         add, table = self._contents.add, state.table(STATE, window)
         ask_context.enter(window)
@@ -148,6 +148,9 @@ class _Window(Yielding):
                     slot = state.current_key = state.slot = key
                 else:
                     slot = enter(key)
+            except Exception as error:
+                raise fail(failure(error)) from error
+            try:
                 if not table:
                     table = state.table(STATE, window)
                 add(table, slot, value, timestamp)
@@ -164,7 +167,7 @@ class _Window(Yielding):
     def _in_windows(self) -> Collector:
         assert self.keyed is not None
         state, time, fail = self._state, self.context.time, self.context.fail
-        enter, select = state.enter, self.keyed.selector()
+        enter, select, failure = state.enter, self.keyed.selector(), self.keyed.failure
         assign = self._spec.assigner.bind(self.context.clock)
         join, take = self._join, self._take
         event_time, cleanup_time = self._event_time, self._cleanup_time
@@ -173,6 +176,9 @@ class _Window(Yielding):
         def process(value: Any, timestamp: int | None) -> None:
             try:
                 slot = enter(select(value))
+            except Exception as error:
+                raise fail(failure(error)) from error
+            try:
                 skipped = True
                 for window in assign(value, timestamp):
                     live = window if merging is None else join(window)

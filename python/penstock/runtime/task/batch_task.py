@@ -137,7 +137,7 @@ def _slots_of(spec: StreamOperator, number: int, fail: Fail) -> SlotsOf:
             keys = list(map(key_of, values))
             return keys if set(map(type, keys)) <= _TEXTS else list(map(canonical, keys))
         except Exception as error:
-            raise fail(error) from error
+            raise fail(keyed.failure(error)) from error
 
     return slots_of
 

@@ -18,17 +18,55 @@ _MAX_TEXT = 20_000
 """Characters of an exception's text that are shown; it may contain a whole record."""
 
 
+class FunctionFailure(Exception):
+    """An exception of a function that is not the operator's own: a key selector, a partitioner, a timestamp assigner.
+
+    Attributes:
+        function: what it is and where the program gives it, such as ``key selector of key_by() (line 3 of prog.py)``.
+        place: where it runs, as seen from the operator: behind, before, in.
+        error: what it raised.
+    """
+
+    def __init__(self, function: str, place: str, error: BaseException) -> None:
+        super().__init__(function, place, error)
+        self.function = function
+        self.place = place
+        self.error = error
+
+
+def failure_of(function: str, place: str, error: Exception) -> Exception:
+    """The failure of a function beside an operator; failures that have a name already pass.
+
+    Args:
+        function, place, error: as of :class:`FunctionFailure`.
+    """
+    return error if isinstance(error, (FunctionFailure, OperatorFailure)) else FunctionFailure(function, place, error)
+
+
 class OperatorFailure(Exception):
     """An exception on its way out of an operator.
 
+    Args:
+        config: the operator.
+        error: the exception its user function (or the operator itself) raised, or the failure of another function
+            beside it.
+
     Attributes:
         config: the operator.
-        error: the exception its user function (or the operator itself) raised.
+        error: the user's exception.
+        function: the function beside the operator that raised it, None for the operator's own.
+        subject: who has failed, as a message says it.
     """
 
     def __init__(self, config: OperatorConfig, error: BaseException) -> None:
         super().__init__(config, error)
         self.config = config
+        self.function: str | None = None
+        self.subject = f"Operator {config.name!r}"
+        if isinstance(error, FunctionFailure):
+            self.function = error.function
+            self.subject = f"The {error.function} {error.place} operator {config.name!r}"
+            error = error.error
         self.error = error
 
 
@@ -65,7 +103,7 @@ def job_error(failure: OperatorFailure, task: str, subtask: int, attempt: int) -
     config, error = failure.config, failure.error
     uid = f" (uid {config.uid!r})" if config.uid else ""
     message = (
-        f"Operator {config.name!r}{uid} with the ID {config.operator_id} failed in task {task!r}, subtask {subtask}, "
+        f"{failure.subject}{uid} with the ID {config.operator_id} failed in task {task!r}, subtask {subtask}, "
         f"attempt {attempt}: {type(error).__name__}: {_text(error)}\n{user_traceback(error)}"
     )
     result = JobExecutionError(
@@ -76,6 +114,7 @@ def job_error(failure: OperatorFailure, task: str, subtask: int, attempt: int) -
         task=task,
         subtask=subtask,
         attempt=attempt,
+        function=failure.function,
     )
     result.__cause__ = error
     return result
