@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from types import FunctionType
 from typing import Any, NoReturn
 
-from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation
+from penstock.common.callables import ROLES, fits, parameters, shown
+from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation, Types
 from penstock.errors import InvalidProgramError, TypeInfoError
 
 ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
@@ -25,8 +27,6 @@ INVALID_FIELD = "org.apache.flink.api.common.typeutils.CompositeType$InvalidFiel
 
 UPPER_BOUND_MAX_PARALLELISM = 32768
 """Flink's largest max parallelism (``KeyGroupRangeAssignment.UPPER_BOUND_MAX_PARALLELISM``)."""
-LONGEST_SHOWN = 300
-"""Characters of a record in a message."""
 
 
 def refuse(message: str, flink_class: str | None = None) -> NoReturn:
@@ -34,42 +34,65 @@ def refuse(message: str, flink_class: str | None = None) -> NoReturn:
     raise InvalidProgramError(message, flink_class=flink_class)
 
 
-def shown(value: Any) -> str:
-    """A record or a collection as a message shows it: its beginning."""
-    text = repr(value)
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
-
-
-def function(func: Any, call: str, method: str) -> Any:
+def function(func: Any, call: str, method: str, *arguments: str) -> Any:
     """``func`` itself if it can serve as the user function of ``call``.
 
     Args:
         func: a callable, or an object with the method ``method``.
         call: name of the API method, for messages.
         method: the method the runtime will call on an object, such as ``flat_map``.
+        arguments: what the runtime calls it with, where that is not what :data:`callables.ROLES` says.
 
     Raises:
-        InvalidProgramError: it is neither.
+        InvalidProgramError: it is neither, or cannot take these arguments.
     """
-    if isinstance(func, type):
-        if hasattr(func, method):
-            refuse(f"{call}() was given the class {func.__name__}. Pass an object of it: {func.__name__}().")
-    elif (hasattr(func, method) and not isinstance(func, str | bytes)) or callable(func):  # texts have a partition()
-        return func
-    if callable(func):  # a class such as str or int: calling it is the function
-        return func
-    refuse(
-        f"{call}() needs a callable or an object with a method {method}(), not {func!r}. {_guess(func, call, method)}"
-    )
+    has_method = not isinstance(func, str | bytes) and hasattr(func, method)  # texts have a partition()
+    if has_method and isinstance(func, type):
+        refuse(f"{call}() was given the class {func.__name__}. Pass an object of it: {func.__name__}().")
+    if not has_method and not callable(func):
+        refuse(
+            f"{call}() needs a callable or an object with a method {method}(), not {shown(func)}. "
+            f"{_guess(func, call, method)}"
+        )
+    _check_arguments(func, getattr(func, method) if has_method else func, call, method, arguments)
+    return func
 
 
 def methods(func: Any, call: str, names: Sequence[str]) -> Any:
     """``func`` itself if it is an object with all the methods that ``call`` needs of it."""
     if isinstance(func, type) or not all(callable(getattr(func, name, None)) for name in names):
         needed = " and ".join(f"{name}()" for name in names)
-        hint = f" Pass an object of it: {func.__name__}()." if isinstance(func, type) else ""
-        refuse(f"{call}() needs an object with {needed}, not {func!r}.{hint}")
+        hint = (
+            f"Pass an object of it: {func.__name__}()."
+            if isinstance(func, type) and hasattr(func, names[0])
+            else f"Derive a class from {ROLES[names[0]].base} and pass an object of it."
+        )
+        refuse(f"{call}() needs an object with {needed}, not {shown(func)}. {hint}")
+    for name in names:
+        _check_arguments(func, getattr(func, name), call, name, ())
     return func
+
+
+def _check_arguments(func: Any, called: Any, call: str, method: str, arguments: Sequence[str]) -> None:
+    """Refuse a function that cannot take what the runtime will call it with."""
+    if not arguments:
+        role = ROLES.get(method)
+        if role is None:
+            return
+        arguments = role.arguments
+    if fits(called, len(arguments), optional=int(method == "invoke")):  # a sink may ask for a context
+        return
+    wanted, own = ", ".join(arguments), called is not func
+    takes = parameters(called.__init__ if isinstance(called, type) else called)
+    refuse(
+        f"{call}() was given {shown(func)}, {f'whose {method}()' if own else 'which'} takes {takes}, but it will be "
+        f"called with ({wanted}). Give {'it' if own else 'a function with'} {_numbered(len(arguments))}"
+        f"{'.' if own else f', such as lambda {wanted}: …'}"
+    )
+
+
+def _numbered(count: int) -> str:
+    return f"{('no', 'one', 'two', 'three')[count]} argument{'' if count == 1 else 's'}"
 
 
 def _guess(func: Any, call: str, method: str) -> str:
@@ -78,7 +101,9 @@ def _guess(func: Any, call: str, method: str) -> str:
     others = [m for m in ("map", "flat_map", "filter", "reduce", "process_element") if m != method and hasattr(func, m)]
     if others:
         return f"A {type(func).__name__} has {others[0]}(); did you mean {others[0].removesuffix('_element')}()?"
-    return f"Write {call}(lambda …) or pass an object of a subclass of the matching Function class."
+    role = ROLES.get(method)
+    base = "the matching Function class" if role is None else role.base
+    return f"Write {call}(lambda …) or pass an object of a subclass of {base}."
 
 
 def integer(value: Any, call: str, what: str, flink_class: str | None = None, *, bits: int = 64) -> int:
@@ -131,12 +156,38 @@ def type_info(value: Any, call: str, argument: str = "output_type") -> TypeInfor
     """``value`` itself if it is a type or None; a list of types means a row in PyFlink and must be spelled out here."""
     if value is None or isinstance(value, TypeInformation):
         return value
-    hint = (
-        "Write it with its parentheses: Types.STRING()."
-        if callable(value)
-        else "Use Types.…(), such as Types.STRING()."
-    )
-    raise TypeInfoError(f"{call}() was given {value!r} as {argument}, which is no type. {hint}")
+    raise TypeInfoError(f"{call}() was given {shown(value)} as {argument}, which is no type. {_type_hint(value)}")
+
+
+_TYPES = {
+    "bool": "BOOLEAN()",
+    "bytes": "PRIMITIVE_ARRAY(Types.BYTE())",
+    "date": "SQL_DATE()",
+    "datetime": "SQL_TIMESTAMP()",
+    "Decimal": "BIG_DEC()",
+    "dict": "MAP(Types.STRING(), Types.LONG())",
+    "float": "DOUBLE()",
+    "int": "LONG()",
+    "list": "LIST(Types.STRING())",
+    "object": "PICKLED_BYTE_ARRAY()",
+    "Row": "ROW([Types.STRING(), Types.LONG()])",
+    "str": "STRING()",
+    "time": "SQL_TIME()",
+    "tuple": "TUPLE([Types.STRING(), Types.LONG()])",
+}
+"""What stands for classes of Python."""
+
+
+def _type_hint(value: Any) -> str:
+    """What to write instead of something that is no type."""
+    name = getattr(value, "__name__", str(value))
+    if name in _TYPES:
+        return f"Write Types.{_TYPES[name]} for Python's {name}."
+    if isinstance(value, list | tuple):
+        return "Write Types.ROW([…]) or Types.TUPLE([…]) around a list of types."
+    if isinstance(getattr(Types, name.upper(), None), FunctionType):
+        return f"Write the type with its parentheses, such as Types.STRING() or Types.{name.upper()}()."
+    return "Use one of Types, such as Types.STRING(), or leave it out."
 
 
 def declared(type_info: TypeInformation | None) -> bool:

@@ -100,7 +100,11 @@ class Projection:
 
 
 def key_by(
-    stream_type: TypeInformation | None, selector: Any, more: Sequence[Any], key_type: TypeInformation | None
+    stream_type: TypeInformation | None,
+    selector: Any,
+    more: Sequence[Any],
+    key_type: TypeInformation | None,
+    call: str = "key_by",
 ) -> tuple[Any, TypeInformation | None]:
     """Selector and key type of ``key_by``, checked.
 
@@ -109,22 +113,28 @@ def key_by(
         selector: a callable, a KeySelector, or the first field.
         more: further fields, or the key type as PyFlink's second positional argument.
         key_type: the key type as keyword.
+        call: the API method, for messages.
     """
     if len(more) == 1 and isinstance(more[0], TypeInformation) and key_type is None:
         more, key_type = (), more[0]
-    checks.type_info(key_type, "key_by", "key_type")
+    checks.type_info(key_type, call, "key_type")
     if _is_field(selector):
         fields = [selector, *more]
         return _fields_key(stream_type, fields, key_type)
     if len(more) == 1 and key_type is None and not _is_field(more[0]):  # a type would be the key_type by now
-        checks.type_info(more[0], "key_by", "key_type")
+        checks.type_info(more[0], call, "key_type")
     if more:
         checks.refuse(
-            f"key_by() was given a key selector and also {list(more)!r}. Give either one selector and its key_type, or "
+            f"{call}() was given a key selector and also {list(more)!r}. Give either one selector and its key_type, or "
             "positions, or field names."
         )
+    if isinstance(selector, list | tuple):
+        checks.refuse(
+            f"{call}() was given {checks.shown(selector)}. Give fields one by one, {call}(0, 1), or a function: "
+            f"{call}(lambda record: …)."
+        )
     _check_key_type(key_type)
-    return checks.function(selector, "key_by", "get_key"), key_type
+    return checks.function(selector, call, "get_key"), key_type
 
 
 def called(name: str) -> str:

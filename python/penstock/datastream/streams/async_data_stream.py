@@ -62,6 +62,8 @@ def _wait(
     capacity: Any,
     output_type: TypeInformation | None,
 ) -> SingleOutputStreamOperator:
+    if not isinstance(stream, DataStream):
+        checks.refuse(f"{call}() was given {checks.shown(stream)}, which is no DataStream. Give the stream first.")
     checks.function(func, call, "async_invoke")
     timeout_ms = milliseconds_of(timeout, call, "timeout")
     checks.integer(capacity, call, "capacity")

@@ -56,7 +56,7 @@ class JoinedStreams(_Step):
 
     def where(self, key_selector: Callable[[Any], Any], key_type: TypeInformation | None = None) -> Where:
         """The key of the first stream."""
-        return Where(self, KeyPartition(*keys.key_by(None, key_selector, (), key_type), keys.called("where")))
+        return Where(self, KeyPartition(*keys.key_by(None, key_selector, (), key_type, "where"), keys.called("where")))
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Where(_Step):
 
     def equal_to(self, key_selector: Callable[[Any], Any], key_type: TypeInformation | None = None) -> EqualTo:
         """The key of the second stream, of the same type."""
-        second_key = KeyPartition(*keys.key_by(None, key_selector, (), key_type), keys.called("equal_to"))
+        second_key = KeyPartition(*keys.key_by(None, key_selector, (), key_type, "equal_to"), keys.called("equal_to"))
         one, two = self.first_key.key_type, second_key.key_type
         if one != two and checks.declared(one) and checks.declared(two):
             checks.refuse(
@@ -127,7 +127,7 @@ class WithWindow(_Step):
 
     def apply(self, func: Any, output_type: TypeInformation | None = None) -> DataStream:
         """Join by a function; as in Flink the result has no setters. See :meth:`with_`."""
-        operator = self.with_(func, output_type)
+        operator = self._by(func, output_type, "apply")
         return DataStream(operator.get_execution_environment(), operator.transformation)
 
     def with_(self, func: Any, output_type: TypeInformation | None = None) -> SingleOutputStreamOperator:
@@ -137,8 +137,11 @@ class WithWindow(_Step):
             func: a callable of two arguments or an object with ``join`` or ``co_group``.
             output_type: type of the results.
         """
-        checks.function(func, "with_", self.joined.method)
-        checks.type_info(output_type, "with_")
+        return self._by(func, output_type, "with_")
+
+    def _by(self, func: Any, output_type: TypeInformation | None, call: str) -> SingleOutputStreamOperator:
+        checks.function(func, call, self.joined.method)
+        checks.type_info(output_type, call)
         tagged = [_tagged(self.joined.first, 1), _tagged(self.joined.second, 2)]
         windowed = WindowedStream(KeyedStream(tagged[0].union(tagged[1]), self.key), self.assigner)
         if self.own_trigger is not None:
@@ -208,7 +211,7 @@ class IntervalJoined(_Step):
             func: a callable of (left, right, context), or an object with ``process_element``.
             output_type: type of the results.
         """
-        checks.function(func, "process", "process_element")
+        checks.function(func, "process", "process_element", "left", "right", "ctx")
         checks.type_info(output_type, "process")
         if self.lower_ms > self.upper_ms:
             checks.refuse(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from penstock.common import checks
+from penstock.common.callables import ROLES
 from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.functions import is_rich
@@ -275,7 +276,8 @@ class WindowedStream:
         self, process_window_function: ProcessWindowFunction, output_type: TypeInformation | None = None
     ) -> SingleOutputStreamOperator:
         """Show whole windows to a ProcessWindowFunction."""
-        checks.function(process_window_function, "process", "process")
+        arguments = ROLES["process"].arguments if self._keyed else ROLES["process"].arguments[1:]
+        checks.function(process_window_function, "process", "process", *arguments)
         function = windows.ProcessWindow(process_window_function, self._keyed)
         applied = Applied(function, (simple_name(process_window_function),))
         return self._add(applied, _typed(output_type, "process"))
@@ -319,5 +321,10 @@ def _refuse_rich(func: Any, call: str) -> None:
 
 def _window_function_name(func: Any, call: str) -> str:
     if not (hasattr(func, "apply") or hasattr(func, "process")):
-        checks.refuse(f"{call}() was given {func!r} as window function; it needs a method apply() or process().")
+        checks.refuse(
+            f"{call}() was given {checks.shown(func)} as window function; it needs a method apply() or process(). "
+            "Derive a class from WindowFunction or ProcessWindowFunction and pass an object of it."
+        )
+    if isinstance(func, type):
+        checks.refuse(f"{call}() was given the class {func.__name__}. Pass an object of it: {func.__name__}().")
     return simple_name(func)
