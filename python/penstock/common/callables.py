@@ -70,7 +70,8 @@ def shown(value: Any) -> str:
         return "a generator, which gives its values only once"
     if type(value).__repr__ is object.__repr__:
         return f"an object of the class {type(value).__name__}"
-    return shortened(value)
+    text = shortened(value)
+    return text if text[:1] != "<" or text.startswith("<Row(") else f"a {type(value).__name__}"
 
 
 def shortened(value: Any) -> str:

@@ -111,10 +111,24 @@ def integer(value: Any, call: str, what: str, flink_class: str | None = None, *,
     if type(value) is int:
         if -(1 << bits - 1) <= value < 1 << bits - 1:
             return value
-        refuse(f"{call}() was given {value} as {what}, which does not fit into {bits} bits as Flink's type does.")
+        refuse(
+            f"{call}() was given {value} as {what}, which does not fit into {bits} bits as Flink's type does. "
+            f"Give a number below {1 << bits - 1}."
+        )
     kind = type(value).__name__
-    hint = f" Convert it first: int({value!r})." if _is_integral(value) else ""
-    refuse(f"{call}() was given {value!r} as {what}, which is a {kind}; an int is needed.{hint}", flink_class)
+    hint = "Give a whole number."
+    if _is_integral(value):
+        hint = f"Convert it first: int({value!r})."
+    elif hasattr(value, "to_milliseconds") and "milliseconds" in what:
+        hint = f"Give the number: {value.to_milliseconds()}."
+    refuse(f"{call}() was given {shown(value)} as {what}, which is a {kind}; an int is needed. {hint}", flink_class)
+
+
+def span(value: Any, call: str) -> int:
+    """``value`` itself if it is a whole number of some unit of time."""
+    if type(value) is float:
+        refuse(f"{call}() was given {value!r}; a whole number is needed. Give it in a smaller unit, milliseconds say.")
+    return integer(value, call, "length")
 
 
 def _is_integral(value: Any) -> bool:
@@ -128,8 +142,13 @@ def text(value: Any, call: str, what: str, *, optional: bool = False) -> Any:
     """``value`` itself if it is text, or None where that is allowed."""
     if isinstance(value, str) or (optional and value is None):
         return value
-    hint = f" Convert it first: str({value!r})." if isinstance(value, os.PathLike) else ""
-    refuse(f"{call}() was given {value!r} as {what}; a text is needed.{hint}", NULL_POINTER if value is None else None)
+    hint = "Give a text in quotes."
+    if isinstance(value, os.PathLike):
+        hint = f"Convert it first: str({value!r})."
+    refuse(
+        f"{call}() was given {shown(value)} as {what}; a text is needed. {hint}",
+        NULL_POINTER if value is None else None,
+    )
 
 
 def name(value: Any, call: str, what: str, *, optional: bool = False) -> Any:
@@ -149,7 +168,42 @@ def boolean(value: Any, call: str, what: str) -> bool:
     """``value`` itself if it is True or False."""
     if isinstance(value, bool):
         return value
-    refuse(f"{call}() was given {what}={value!r}; True or False is needed.")
+    refuse(f"{call}() was given {what}={shown(value)}; True or False is needed. Give one of the two.")
+
+
+def stream(
+    value: Any,
+    call: str,
+    cls: type | tuple[type, ...],
+    hint: str = "Give what from_collection(), map() and the like return.",
+) -> Any:
+    """``value`` itself if it is a stream of that class.
+
+    Args:
+        value: what a call was given.
+        call: its name.
+        cls: DataStream, or what else can be combined.
+        hint: what to give.
+    """
+    if isinstance(value, cls):
+        return value
+    if isinstance(value, list | tuple) and all(isinstance(each, cls) for each in value):
+        hint = f"Give the streams one by one: {call}(*streams)."
+    refuse(f"{call}() was given {shown(value)}, which is no DataStream. {hint}")
+
+
+def state(descriptor: str, name: Any, *types: Any) -> None:
+    """Refuse a description of state without a name, or with something that is no type.
+
+    Args:
+        descriptor: its class.
+        name: of the state.
+        types: of what is in it.
+    """
+    if text(name, descriptor, "name of the state") == "":
+        refuse(f"{descriptor}() was given the name '', by which no state can be found. Give each state its own name.")
+    for each in types:
+        type_info(each, descriptor, "type")
 
 
 def type_info(value: Any, call: str, argument: str = "output_type") -> TypeInformation | None:

@@ -38,7 +38,8 @@ class RestartStrategies:
         """
         if restart_attempts < 0 or delay_between_attempts < 0:
             raise InvalidProgramError(
-                f"fixed_delay_restart({restart_attempts}, {delay_between_attempts}): neither can be negative.",
+                f"fixed_delay_restart({restart_attempts}, {delay_between_attempts}): neither can be "
+                "negative. Give 0 or more.",
                 flink_class="java.lang.IllegalArgumentException",
             )
         return RestartStrategy(restart_attempts, delay_between_attempts)

@@ -74,13 +74,16 @@ class Row:
     def set_row_kind(self, row_kind: RowKind) -> None:
         """Change the kind."""
         if not isinstance(row_kind, RowKind):
-            raise TypeInfoError(f"Row.set_row_kind was given {row_kind!r}; give a RowKind such as RowKind.DELETE.")
+            raise TypeInfoError(f"Row.set_row_kind was given {row_kind!r}. Give a RowKind such as RowKind.DELETE.")
         object.__setattr__(self, "_kind", row_kind)
 
     def set_field_names(self, field_names: Sequence[str]) -> None:
         """Name the fields, one name per value."""
         if len(field_names) != len(self._values):
-            raise TypeInfoError(f"Row has {len(self._values)} fields but was given the names {list(field_names)}.")
+            raise TypeInfoError(
+                f"Row has {len(self._values)} fields but set_field_names() was given "
+                f"{list(field_names)}. Give one name per field."
+            )
         object.__setattr__(self, "_fields", tuple(field_names))
 
     def get_fields_by_names(self, names: Sequence[str]) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from penstock.common import checks
 from penstock.errors import InvalidProgramError
 
 
@@ -20,27 +21,27 @@ class Time:
     @staticmethod
     def milliseconds(milliseconds: int) -> Time:
         """So many milliseconds."""
-        return Time(milliseconds)
+        return Time(checks.span(milliseconds, "Time.milliseconds"))
 
     @staticmethod
     def seconds(seconds: int) -> Time:
         """So many seconds."""
-        return Time(seconds * 1000)
+        return Time(checks.span(seconds, "Time.seconds") * 1000)
 
     @staticmethod
     def minutes(minutes: int) -> Time:
         """So many minutes."""
-        return Time(minutes * 60_000)
+        return Time(checks.span(minutes, "Time.minutes") * 60_000)
 
     @staticmethod
     def hours(hours: int) -> Time:
         """So many hours."""
-        return Time(hours * 3_600_000)
+        return Time(checks.span(hours, "Time.hours") * 3_600_000)
 
     @staticmethod
     def days(days: int) -> Time:
         """So many days of 24 hours."""
-        return Time(days * 86_400_000)
+        return Time(checks.span(days, "Time.days") * 86_400_000)
 
     def to_milliseconds(self) -> int:
         """The length in milliseconds."""
@@ -60,27 +61,27 @@ class Duration:
     @staticmethod
     def of_millis(millis: int) -> Duration:
         """So many milliseconds."""
-        return Duration(millis)
+        return Duration(checks.span(millis, "Duration.of_millis"))
 
     @staticmethod
     def of_seconds(seconds: int) -> Duration:
         """So many seconds."""
-        return Duration(seconds * 1000)
+        return Duration(checks.span(seconds, "Duration.of_seconds") * 1000)
 
     @staticmethod
     def of_minutes(minutes: int) -> Duration:
         """So many minutes."""
-        return Duration(minutes * 60_000)
+        return Duration(checks.span(minutes, "Duration.of_minutes") * 60_000)
 
     @staticmethod
     def of_hours(hours: int) -> Duration:
         """So many hours."""
-        return Duration(hours * 3_600_000)
+        return Duration(checks.span(hours, "Duration.of_hours") * 3_600_000)
 
     @staticmethod
     def of_days(days: int) -> Duration:
         """So many days of 24 hours."""
-        return Duration(days * 86_400_000)
+        return Duration(checks.span(days, "Duration.of_days") * 86_400_000)
 
 
 Span = Time | Duration | int
@@ -100,6 +101,6 @@ def milliseconds_of(span: Span, call: str, what: str) -> int:
     if type(span) is int:
         return span
     raise InvalidProgramError(
-        f"{call}() was given {span!r} as {what}; a span of time is needed, such as Time.seconds(5) or "
-        "Duration.of_seconds(5)."
+        f"{call}() was given {checks.shown(span)} as {what}; a span of time is needed. Give Time.seconds(5), "
+        "Duration.of_seconds(5), or milliseconds as a whole number."
     )

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from penstock.common import checks
 from penstock.common.time import Duration, milliseconds_of
 from penstock.common.watermark_generator import BoundedOutOfOrderness, NoWatermarks, WatermarkGenerator
 from penstock.errors import InvalidProgramError
@@ -65,7 +66,7 @@ class WatermarkStrategy:
         if bound < 0:
             raise InvalidProgramError(
                 f"for_bounded_out_of_orderness({bound} ms): the bound is how late a record may come and cannot be "
-                "negative.",
+                "negative. Give 0 or more.",
                 flink_class="java.lang.IllegalArgumentException",
             )
         return WatermarkStrategy("bounded", bound)
@@ -79,7 +80,8 @@ class WatermarkStrategy:
         """
         if not callable(generator_supplier):
             raise InvalidProgramError(
-                f"for_generator() was given {generator_supplier!r}; give a callable that makes a WatermarkGenerator, "
+                f"for_generator() was given {checks.shown(generator_supplier)}; give a callable that "
+                "makes a WatermarkGenerator, "
                 "such as its class."
             )
         return WatermarkStrategy("generator", supplier=generator_supplier)
@@ -88,6 +90,7 @@ class WatermarkStrategy:
         self, timestamp_assigner: TimestampAssigner | Callable[[Any, int | None], int]
     ) -> WatermarkStrategy:
         """This strategy with timestamps taken from the records."""
+        checks.function(timestamp_assigner, "with_timestamp_assigner", "extract_timestamp")
         return replace(self, assigner=timestamp_assigner)
 
     def with_idleness(self, idle_timeout: Duration) -> WatermarkStrategy:
@@ -95,7 +98,7 @@ class WatermarkStrategy:
         idle = milliseconds_of(idle_timeout, "with_idleness", "timeout")
         if idle <= 0:
             raise InvalidProgramError(
-                f"with_idleness({idle} ms): the timeout must be positive.",
+                f"with_idleness({idle} ms): the timeout must be positive. Leave the call out for none.",
                 flink_class="java.lang.IllegalArgumentException",
             )
         return replace(self, idle_ms=idle)

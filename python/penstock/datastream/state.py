@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import UnsupportedError
 
@@ -20,6 +21,9 @@ class StateDescriptor:
 
     name: str
     type_info: TypeInformation | None = None
+
+    def __post_init__(self) -> None:
+        checks.state(type(self).__name__, self.name, self.type_info)
 
     def get_name(self) -> str:
         """The state's name."""
@@ -66,6 +70,7 @@ class ReducingStateDescriptor(StateDescriptor):
 
     def __init__(self, name: str, reduce_function: Any, type_info: TypeInformation | None = None) -> None:
         super().__init__(name, type_info)
+        checks.function(reduce_function, "ReducingStateDescriptor", "reduce")
         object.__setattr__(self, "reduce_function", reduce_function)
 
     def get_reduce_function(self) -> Any:
@@ -85,6 +90,8 @@ class AggregatingStateDescriptor(StateDescriptor):
 
     def __init__(self, name: str, agg_function: Any, state_type_info: TypeInformation | None = None) -> None:
         super().__init__(name, state_type_info)
+        needed = "create_accumulator", "add", "get_result"
+        checks.methods(agg_function, "AggregatingStateDescriptor", needed)
         object.__setattr__(self, "agg_function", agg_function)
 
     def get_agg_function(self) -> Any:
@@ -105,6 +112,9 @@ class MapStateDescriptor:
     name: str
     key_type_info: TypeInformation | None = None
     value_type_info: TypeInformation | None = None
+
+    def __post_init__(self) -> None:
+        checks.state(type(self).__name__, self.name, self.key_type_info, self.value_type_info)
 
     def get_name(self) -> str:
         """The state's name."""

@@ -138,7 +138,7 @@ ROWS = [
     ("state: python type", lambda w: ValueStateDescriptor("last", int), T, "ValueStateDescriptor"),
     ("state: map types", lambda w: MapStateDescriptor("m", str, Types.INT()), T, "MapStateDescriptor"),
     ("state: reducer", lambda w: ReducingStateDescriptor("sum", 5), P, "ReducingStateDescriptor"),
-    ("state: swapped", lambda w: ReducingStateDescriptor("sum", Types.INT(), max), P, "ReducingStateDescriptor"),
+    ("state: swapped", lambda w: ReducingStateDescriptor("sum", Types.INT(), max), T, "ReducingStateDescriptor"),
     ("state: aggregate", lambda w: AggregatingStateDescriptor("mean", max), P, "AggregatingStateDescriptor"),
     ("state: time to live", lambda w: ValueStateDescriptor("last").enable_time_to_live(5), U, "time to live"),
     ("write_as_text: none", lambda w: w.pairs.write_as_text(None), P, "write_as_text"),

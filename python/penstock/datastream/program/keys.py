@@ -150,14 +150,14 @@ def _is_field(value: Any) -> bool:
 def _fields_key(stream_type: TypeInformation | None, fields: list[Any], key_type: TypeInformation | None):
     kind = type(fields[0])
     if any(type(field) is not kind for field in fields):
-        checks.refuse(f"key_by() was given {fields!r}: use positions only, or field names only.")
+        checks.refuse(f"key_by() was given {fields!r}. Use positions only, or field names only.")
     if key_type is not None:
         checks.refuse(
             f"key_by({', '.join(map(repr, fields))}) was also given key_type={key_type!r}; the fields' types follow "
             "from the stream's type. Leave key_type out."
         )
     if not checks.declared(stream_type):
-        _check_not_negative(fields)
+        _check_not_negative(fields, "key_by")
         return FieldsKey(fields), None
     assert stream_type is not None
     if isinstance(fields[0], int):
@@ -173,45 +173,48 @@ def _fields_key(stream_type: TypeInformation | None, fields: list[Any], key_type
     return FieldsKey(positions), key_type
 
 
-def _check_not_negative(fields: Sequence[Field]) -> None:
+def _check_not_negative(fields: Sequence[Field], call: str) -> None:
     """All that can be said of the fields of undeclared records: Python would count −1 from the end, Flink does not."""
     for field in fields:
         if isinstance(field, int) and field < 0:
-            checks.refuse(f"A field was given by position {field}; positions count from 0.", checks.INDEX_OUT_OF_BOUNDS)
+            checks.refuse(
+                f"{call}() was given the position {field}; positions count from 0. Give 0 or more.",
+                checks.INDEX_OUT_OF_BOUNDS,
+            )
 
 
 def _field_types(stream_type: TypeInformation) -> tuple[TypeInformation, ...]:
     return stream_type.field_types if isinstance(stream_type, TupleTypeInfo | RowTypeInfo) else (stream_type,)
 
 
-def _key_position(stream_type: TypeInformation, position: int) -> int:
+def _key_position(stream_type: TypeInformation, position: int, call: str = "key_by") -> int:
     if not isinstance(stream_type, TupleTypeInfo | RowTypeInfo):
         checks.refuse(
-            f"A key was given by position {position}, but the stream's type is {stream_type}: only tuples and rows "
-            "have positions. Use a key selector: key_by(lambda value: …).",
+            f"{call}() was given the position {position}, but the stream's type is {stream_type}: only tuples and rows "
+            "have positions. Give a function instead: lambda value: …",
             checks.INVALID_PROGRAM,
         )
     if not 0 <= position < len(stream_type.field_types):
         checks.refuse(
-            f"A key was given by position {position}, but {stream_type} has the positions 0 to "
-            f"{len(stream_type.field_types) - 1}.",
+            f"{call}() was given the position {position}, but {stream_type} has the positions 0 to "
+            f"{len(stream_type.field_types) - 1}. Give one of these.",
             checks.INDEX_OUT_OF_BOUNDS,
         )
     return position
 
 
-def _key_name(stream_type: TypeInformation, name: str) -> int:
+def _key_name(stream_type: TypeInformation, name: str, call: str = "key_by") -> int:
     if not isinstance(stream_type, TupleTypeInfo | RowTypeInfo):
         checks.refuse(
-            f"A key was given by the field name {name!r}, but the stream's type is {stream_type}, which has no fields. "
-            "Use a key selector: key_by(lambda value: …).",
+            f"{call}() was given the field name {name!r}, but the stream's type is {stream_type}, which has no fields. "
+            "Give a function instead: lambda value: …",
             checks.INVALID_PROGRAM,
         )
     position = _position_by_name(stream_type, name)
     if position is None:
         checks.refuse(
-            f"A key was given by the field name {name!r}, but {stream_type} has the fields "
-            f"{list(stream_type.field_names)}.",
+            f"{call}() was given the field name {name!r}, but {stream_type} has the fields "
+            f"{list(stream_type.field_names)}. Give one of these, or a function.",
             checks.INVALID_FIELD,
         )
     return position
@@ -243,11 +246,13 @@ def one_key(stream_type: TypeInformation | None, selector: Any, call: str) -> Ca
     if not _is_field(selector):
         return checks.function(selector, call, "get_key")
     if not checks.declared(stream_type):
-        _check_not_negative([selector])
+        _check_not_negative([selector], call)
         return FieldKey(selector)
     assert stream_type is not None
     return FieldKey(
-        _key_position(stream_type, selector) if isinstance(selector, int) else _key_name(stream_type, selector)
+        _key_position(stream_type, selector, call)
+        if isinstance(selector, int)
+        else _key_name(stream_type, selector, call)
     )
 
 
@@ -267,9 +272,9 @@ def aggregated_field(stream_type: TypeInformation | None, field: Any, call: str,
         InvalidProgramError: no such field, or it is not a number and has to be.
     """
     if not _is_field(field):
-        checks.refuse(f"{call}() was given {field!r}; a position (int) or a field name (str) is needed.")
+        checks.refuse(f"{call}() was given {checks.shown(field)}. Give a position (int) or a field name (str).")
     if not checks.declared(stream_type):
-        _check_not_negative([field])
+        _check_not_negative([field], call)
         return field
     assert stream_type is not None
     position, field_type = _aggregated(stream_type, field, call)
@@ -298,7 +303,8 @@ def _aggregated(stream_type: TypeInformation, field: Any, call: str) -> tuple[in
 
 def _no_field(stream_type: TypeInformation, field: Any, call: str, because: str) -> NoReturn:
     checks.refuse(
-        f"{call}({field!r}) on a stream of {stream_type}: there is no such field; {because}.", checks.INVALID_FIELD
+        f"{call}({field!r}) on a stream of {stream_type}: there is no such field. Give another: {because}.",
+        checks.INVALID_FIELD,
     )
 
 
@@ -316,13 +322,18 @@ def _check_addable(field_type: TypeInformation, stream_type: TypeInformation, fi
 def projected_type(stream_type: TypeInformation | None, fields: Sequence[int]) -> TypeInformation | None:
     """Result type of ``project``, after its checks."""
     for field in fields:
+        if isinstance(field, list | tuple):
+            checks.refuse(
+                f"project() was given {field!r}. Give positions one by one: project({str(list(field))[1:-1]})."
+            )
         checks.integer(field, "project", "field position")
     if not 1 <= len(fields) <= 24:  # Flink keeps one below its largest tuple
         checks.refuse(
-            f"project() was given {len(fields)} positions; 1 to 24 fields can be kept.", checks.ILLEGAL_ARGUMENT
+            f"project() was given {len(fields)} positions; 1 to 24 fields can be kept. Give those to keep: project(0).",
+            checks.ILLEGAL_ARGUMENT,
         )
     if not checks.declared(stream_type):
-        _check_not_negative(fields)
+        _check_not_negative(fields, "project")
         return None
     if not isinstance(stream_type, TupleTypeInfo):
         checks.refuse(
@@ -333,7 +344,7 @@ def projected_type(stream_type: TypeInformation | None, fields: Sequence[int]) -
         if not 0 <= field < len(stream_type.field_types):
             checks.refuse(
                 f"project({field}) on a stream of {stream_type}: positions are 0 to "
-                f"{len(stream_type.field_types) - 1}.",
+                f"{len(stream_type.field_types) - 1}. Give one of these.",
                 checks.INDEX_OUT_OF_BOUNDS,
             )
     return Types.TUPLE([stream_type.field_types[field] for field in fields])

@@ -107,7 +107,7 @@ class Program:
         if parallelism < 1 and parallelism != -1:
             checks.refuse(
                 f"set_parallelism({parallelism}) on the environment: a parallelism is at least 1, or -1 for the "
-                "system's default.",
+                "system's default. Give a number of subtasks.",
                 checks.ILLEGAL_ARGUMENT,
             )
         return self._set(parallelism=parallelism)
@@ -136,7 +136,8 @@ class Program:
         checks.integer(timeout_millis, "set_buffer_timeout", "timeout in milliseconds")
         if timeout_millis < -1:
             checks.refuse(
-                f"set_buffer_timeout({timeout_millis}) on the environment: a timeout is 0 or more milliseconds, or -1.",
+                f"set_buffer_timeout({timeout_millis}) on the environment: a timeout is 0 or more milliseconds, or -1. "
+                "Give one of these.",
                 checks.ILLEGAL_ARGUMENT,
             )
         return self._set(buffer_timeout=timeout_millis)
@@ -167,7 +168,8 @@ class Program:
         checks.boolean(force, "enable_checkpointing", "force")
         if mode is not None and not isinstance(mode, CheckpointingMode):
             checks.refuse(
-                f"enable_checkpointing() was given the mode {mode!r}; use CheckpointingMode.EXACTLY_ONCE or "
+                f"enable_checkpointing() was given the mode {checks.shown(mode)}. Use "
+                "CheckpointingMode.EXACTLY_ONCE or "
                 "AT_LEAST_ONCE."
             )
         if interval < MIN_CHECKPOINT_INTERVAL_MS:
@@ -192,7 +194,8 @@ class Program:
         """What time means to ``time_window`` and interval joins; ProcessingTime unless set (Flink 1.11)."""
         if not isinstance(characteristic, TimeCharacteristic):
             checks.refuse(
-                f"set_stream_time_characteristic() was given {characteristic!r}; use TimeCharacteristic.EventTime or "
+                f"set_stream_time_characteristic() was given {checks.shown(characteristic)}. Use "
+                "TimeCharacteristic.EventTime or "
                 "another."
             )
         return self._set(time_characteristic=characteristic.name)
@@ -209,7 +212,10 @@ class Program:
             restart_strategy: made by :class:`penstock.common.RestartStrategies`.
         """
         if not isinstance(restart_strategy, RestartStrategy):
-            checks.refuse(f"set_restart_strategy() was given {restart_strategy!r}; make one by RestartStrategies.")
+            checks.refuse(
+                f"set_restart_strategy() was given {checks.shown(restart_strategy)}. "
+                "Make one: RestartStrategies.fixed_delay_restart(3, 1000)."
+            )
         self.settings = self.settings.restarting(restart_strategy)
         return self
 
@@ -219,7 +225,8 @@ class Program:
         end."""
         if not isinstance(execution_mode, RuntimeExecutionMode):
             checks.refuse(
-                f"set_runtime_mode() was given {execution_mode!r}; use RuntimeExecutionMode.STREAMING, BATCH or "
+                f"set_runtime_mode() was given {checks.shown(execution_mode)}. Use "
+                "RuntimeExecutionMode.STREAMING, BATCH or "
                 "AUTOMATIC."
             )
         return self._set(runtime_mode=execution_mode)

@@ -93,7 +93,7 @@ class Transformation:
         if timeout_millis < -1:
             checks.refuse(
                 f"set_buffer_timeout({timeout_millis}) on {self.name!r}: a timeout is 0 or more milliseconds, or -1 "
-                "for the environment's.",
+                "for the environment's. Give the time in milliseconds.",
                 checks.ILLEGAL_ARGUMENT,
             )
         self.buffer_timeout = timeout_millis

@@ -38,6 +38,7 @@ class AllWindowedStream(WindowedStream):
     __slots__ = ()
 
     _keyed = False
+    _call = "window_all"
 
     def __init__(self, stream: DataStream, assigner: WindowAssigner) -> None:
         super().__init__(KeyedStream(stream, KeyPartition(NullByteKey(), Types.BYTE())), assigner)

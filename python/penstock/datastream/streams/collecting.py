@@ -40,7 +40,10 @@ class CloseableIterator(Iterator[Any]):
 def execute_and_collect(stream: DataStream, job_name: str | None, limit: int | None) -> CloseableIterator | list[Any]:
     """See :meth:`DataStream.execute_and_collect`. Memory on the driver: all records of the stream."""
     if limit is not None and checks.integer(limit, "execute_and_collect", "limit") < 1:
-        checks.refuse(f"execute_and_collect(limit={limit}): a limit is at least 1.", checks.ILLEGAL_ARGUMENT)
+        checks.refuse(
+            f"execute_and_collect(limit={limit}): a limit is at least 1. Leave it out for all records.",
+            checks.ILLEGAL_ARGUMENT,
+        )
     program = stream.get_execution_environment()
     sink_id = f"collect-{program.next_collect_number()}"
     stream._sink("Data stream collect sink", sinks.CollectSink(sink_id), parallelism=1)

@@ -169,11 +169,11 @@ class ConnectedIterativeStreams(ConnectedStreams):
 def close_loop(loop: Any, feedback_stream: DataStream) -> DataStream:
     """Add feedback to a loop after Flink's checks: it must come from that loop and have its parallelism."""
     assert isinstance(loop, FeedbackTransformation)
-    if not isinstance(feedback_stream, DataStream):
-        checks.refuse(f"close_with() was given {feedback_stream!r}, which is no DataStream.")
+    checks.stream(feedback_stream, "close_with", DataStream)
     if not leads_back_to(feedback_stream.transformation, loop):
         checks.refuse(
-            f"close_with() of {loop!r} was given {feedback_stream!r}, which does not come from that iteration. Give a "
+            f"close_with() was given a stream ({feedback_stream.get_name()}) that does not come from "
+            "that iteration. Give a "
             "stream that starts at what iterate() returned.",
             checks.UNSUPPORTED_OPERATION,
         )
@@ -235,7 +235,7 @@ class BroadcastConnectedStream:
 
         if not isinstance(func, BroadcastProcessFunction | KeyedBroadcastProcessFunction):
             checks.refuse(
-                f"process() beside a broadcast stream was given {func!r}; give an object of a subclass of "
+                f"process() beside a broadcast stream was given {checks.shown(func)}. Give an object of a subclass of "
                 "BroadcastProcessFunction or KeyedBroadcastProcessFunction."
             )
         wants_key, keyed = isinstance(func, KeyedBroadcastProcessFunction), isinstance(self._stream, KeyedStream)

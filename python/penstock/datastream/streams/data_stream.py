@@ -172,7 +172,9 @@ class DataStream(Transitions, SinkMethods):
         checks.name(operator_name, "transform", "operator name")
         if not isinstance(operator, operators.StreamOperator):
             checks.refuse(
-                f"transform() was given {operator!r}; an operator such as StreamMap(f, output_type) is needed."
+                f"transform() was given {checks.shown(operator)}, which is no operator. Use map() or "
+                "process() with a function, "
+                "or give an operator such as StreamMap(f, output_type)."
             )
         return self._transform(operator_name, operator, checks.type_info(output_type, "transform"))
 
@@ -197,8 +199,7 @@ class DataStream(Transitions, SinkMethods):
         """
         mine = self.transformation.output_type
         for other in streams:
-            if not isinstance(other, DataStream):
-                checks.refuse(f"union() was given {other!r}, which is no DataStream.")
+            checks.stream(other, "union", DataStream)
             checks.same_environment(self, other, "union")
             theirs = other.transformation.output_type
             if mine != theirs and checks.declared(mine) and checks.declared(theirs):
@@ -260,7 +261,8 @@ class DataStream(Transitions, SinkMethods):
         for descriptor in broadcast_state_descriptors:
             if not isinstance(descriptor, MapStateDescriptor):
                 checks.refuse(
-                    f"broadcast() was given {descriptor!r}; give nothing, or each state as MapStateDescriptor."
+                    f"broadcast() was given {checks.shown(descriptor)}. Give nothing, or each state as a "
+                    "MapStateDescriptor."
                 )
 
         return BroadcastStream(stream, broadcast_state_descriptors)
@@ -318,7 +320,9 @@ class SingleOutputStreamOperator(OperatorSetters, DataStream):
             InvalidProgramError: the tag's id was asked for before with another type.
         """
         if not isinstance(output_tag, OutputTag):
-            checks.refuse(f"get_side_output() was given {output_tag!r}; give the OutputTag the function yields to.")
+            checks.refuse(
+                f"get_side_output() was given {checks.shown(output_tag)}. Give the OutputTag the function yields to."
+            )
         known = self._side_outputs = {} if self._side_outputs is None else self._side_outputs
         asked_before = known.setdefault(output_tag.tag_id, output_tag.type_info)
         if asked_before != output_tag.type_info:

@@ -94,7 +94,10 @@ class EqualTo(_Step):
     def window(self, assigner: WindowAssigner) -> WithWindow:
         """The windows within which records are joined."""
         if not isinstance(assigner, WindowAssigner):
-            checks.refuse(f"window() of a join was given {assigner!r}; give a window assigner.")
+            checks.refuse(
+                f"window() of a join was given {checks.shown(assigner)}. Give a window assigner such as "
+                "TumblingEventTimeWindows.of(Time.seconds(5))."
+            )
         both = windows.TaggedKey(self.first_key.key_selector, self.second_key.key_selector)
         calls = f"{self.first_key.call} or {self.second_key.call}"
         return WithWindow(self.joined, KeyPartition(both, self.first_key.key_type, calls), assigner)

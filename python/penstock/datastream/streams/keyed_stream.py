@@ -164,7 +164,10 @@ class KeyedStream(DataStream):
         from penstock.datastream.streams.joined_streams import IntervalJoin
 
         if not isinstance(other_stream, KeyedStream):
-            checks.refuse(f"interval_join() was given {other_stream!r}; both streams must be keyed.")
+            checks.refuse(
+                f"interval_join() was given {checks.shown(other_stream)}; both streams must be keyed. "
+                "Call key_by() on it."
+            )
         checks.same_environment(self, other_stream, "interval_join")
         return IntervalJoin(self, other_stream)
 

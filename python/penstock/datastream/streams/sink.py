@@ -148,7 +148,10 @@ class SinkMethods:
     def write_using_output_format(self, output_format: OutputFormat) -> DataStreamSink:
         """Write through an output format (plan only)."""
         if not isinstance(output_format, OutputFormat):
-            checks.refuse(f"write_using_output_format() was given {output_format!r}, which is no OutputFormat.")
+            checks.refuse(
+                f"write_using_output_format() was given {checks.shown(output_format)}, which is no "
+                "OutputFormat. Use add_sink(function) to write what you like."
+            )
         return self._sink_operator("Unnamed", PlanOnly("write_using_output_format", output_format))
 
     def write_to_socket(self, host_name: str, port: int, schema: Any = None) -> DataStreamSink:

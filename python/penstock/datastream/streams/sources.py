@@ -84,7 +84,8 @@ class ProgramWithSources(Program):
         """
         if not hasattr(source_func, "run") or isinstance(source_func, type):
             checks.refuse(
-                f"add_source() was given {source_func!r}; an object with a method run(ctx) is needed, such as an "
+                f"add_source() was given {checks.shown(source_func)}; an object with a method run(ctx) "
+                "is needed, such as an "
                 "instance of a SourceFunction subclass. For a list use from_collection()."
             )
         checks.name(source_name, "add_source", "source name")
@@ -153,7 +154,8 @@ class ProgramWithSources(Program):
         """
         if not isinstance(watermark_strategy, WatermarkStrategy):
             checks.refuse(
-                f"from_source() was given the watermark strategy {watermark_strategy!r}; give a WatermarkStrategy."
+                f"from_source() was given the watermark strategy {checks.shown(watermark_strategy)}. "
+                "Give a WatermarkStrategy."
             )
         checks.name(source_name, "from_source", "source name")
         checks.type_info(type_info, "from_source", "type_info")
@@ -189,7 +191,8 @@ class ProgramWithSources(Program):
             return self.read_text_file(file_path, charset_name)
         if checks.integer(interval, "read_file", "interval in milliseconds") < 1:
             checks.refuse(
-                f"read_file(interval={interval}): looking again takes at least 1 ms.", checks.ILLEGAL_ARGUMENT
+                f"read_file(interval={interval}): looking again takes at least 1 ms. Give 1 or more.",
+                checks.ILLEGAL_ARGUMENT,
             )
         checks.text(file_path, "read_file", "path")
         operator = PlanOnly("read_file", None, "(PROCESS_CONTINUOUSLY)")
@@ -199,7 +202,11 @@ class ProgramWithSources(Program):
         """Records of an input format; files are read by a monitor and a reader, everything else by one operator."""
         checks.type_info(type_info, "create_input", "type_info")
         if not isinstance(input_format, InputFormat):
-            checks.refuse(f"create_input() was given {input_format!r}, which is no InputFormat.")
+            checks.refuse(
+                f"create_input() was given {checks.shown(input_format)}, which is no InputFormat. Use "
+                "read_text_file(), or a "
+                "SourceFunction with add_source()."
+            )
         if not isinstance(input_format, FileInputFormat):
             return self._planned("Custom Source", "create_input", type_info, parallel=True)
         lines = Types.STRING() if isinstance(input_format, TextInputFormat) else type_info
@@ -215,7 +222,7 @@ class ProgramWithSources(Program):
 def _elements(collection: Any, type_info: TypeInformation | None) -> list[Any]:
     if isinstance(collection, str | bytes | dict) or not isinstance(collection, Iterable):
         given = checks.shown(collection)
-        hint = f" Put it into a list: [{given}]." if isinstance(collection, str | bytes) else ""
+        hint = f" Put it into a list: [{given}]." if isinstance(collection, str | bytes) else " Give a list."
         checks.refuse(f"from_collection() was given {given}, which is no collection of records.{hint}")
     elements = list(collection)
     if not elements and isinstance(collection, Iterator):

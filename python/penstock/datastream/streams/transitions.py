@@ -44,8 +44,7 @@ class Transitions:
         )
         from penstock.datastream.streams.data_stream import DataStream
 
-        if not isinstance(ds, DataStream | BroadcastStream):
-            checks.refuse(f"connect() was given {ds!r}, which is no DataStream.")
+        checks.stream(ds, "connect", (DataStream, BroadcastStream))
         checks.same_environment(self, ds, "connect")
         if isinstance(ds, DataStream):
             return ConnectedStreams(self._itself, ds)
@@ -66,7 +65,8 @@ class Transitions:
         """Give records event times, and the stream watermarks. The parallelism is the input's."""
         if not isinstance(watermark_strategy, WatermarkStrategy):
             checks.refuse(
-                f"assign_timestamps_and_watermarks() was given {watermark_strategy!r}; give a WatermarkStrategy, such "
+                f"assign_timestamps_and_watermarks() was given {checks.shown(watermark_strategy)}. Give "
+                "a WatermarkStrategy, such "
                 "as WatermarkStrategy.for_monotonous_timestamps()."
             )
         stream = self._itself
@@ -112,7 +112,6 @@ class Transitions:
         from penstock.datastream.streams.data_stream import DataStream
         from penstock.datastream.streams.joined_streams import JoinedStreams
 
-        if not isinstance(other, DataStream):
-            checks.refuse(f"{method}() was given {other!r}, which is no DataStream.")
+        checks.stream(other, method, DataStream)
         checks.same_environment(self, other, method)
         return JoinedStreams(self._itself, other, method)

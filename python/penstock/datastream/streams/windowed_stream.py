@@ -85,11 +85,13 @@ class WindowedStream:
 
     _keyed: ClassVar[bool] = True
     """Whether window functions are given a key."""
+    _call: ClassVar[str] = "window"
+    """What makes such a stream."""
 
     def __init__(self, stream: KeyedStream, assigner: WindowAssigner) -> None:
         if not isinstance(assigner, WindowAssigner):
             checks.refuse(
-                f"window() was given {assigner!r}; give a window assigner such as "
+                f"{self._call}() was given {checks.shown(assigner)}. Give a window assigner such as "
                 "TumblingEventTimeWindows.of(Time.seconds(5))."
             )
         self._stream = stream
@@ -126,7 +128,7 @@ class WindowedStream:
             InvalidProgramError: session windows and a trigger that cannot merge.
         """
         if not isinstance(trigger, Trigger):
-            checks.refuse(f"trigger() was given {trigger!r}; give a trigger such as CountTrigger.of(5).")
+            checks.refuse(f"trigger() was given {checks.shown(trigger)}. Give a trigger such as CountTrigger.of(5).")
         if self._assigner.merging and not trigger.can_merge():
             checks.refuse(
                 f"trigger({trigger!r}) on {self._assigner}: session windows merge, and this trigger cannot. "
@@ -139,21 +141,24 @@ class WindowedStream:
     def evictor(self, evictor: Evictor) -> WindowedStream:
         """Which records stay in a window when it fires."""
         if not isinstance(evictor, Evictor):
-            checks.refuse(f"evictor() was given {evictor!r}; give an evictor such as CountEvictor.of(5).")
+            checks.refuse(f"evictor() was given {checks.shown(evictor)}. Give an evictor such as CountEvictor.of(5).")
         self._evictor = evictor
         return self
 
     def allowed_lateness(self, time_ms: int) -> WindowedStream:
         """How many milliseconds after its end a window still takes records; 0 unless set."""
         if checks.integer(time_ms, "allowed_lateness", "milliseconds") < 0:
-            checks.refuse(f"allowed_lateness({time_ms}): lateness cannot be negative.", checks.ILLEGAL_ARGUMENT)
+            checks.refuse(
+                f"allowed_lateness({time_ms}): lateness cannot be negative. Give 0 or more milliseconds.",
+                checks.ILLEGAL_ARGUMENT,
+            )
         self._lateness = time_ms
         return self
 
     def side_output_late_data(self, output_tag: OutputTag) -> WindowedStream:
         """Send records that come too late to a side output instead of dropping them."""
         if not isinstance(output_tag, OutputTag):
-            checks.refuse(f"side_output_late_data() was given {output_tag!r}; give an OutputTag.")
+            checks.refuse(f"side_output_late_data() was given {checks.shown(output_tag)}. Give an OutputTag.")
         self._late = output_tag
         return self
 

@@ -136,7 +136,7 @@ class _TumblingWindows(_TimeWindows):
         if abs(offset_ms) >= size_ms:
             checks.refuse(
                 f"{cls.__name__}.of({size_ms} ms, offset {offset_ms} ms): the size must be positive and the offset "
-                "smaller than the size.",
+                "smaller than the size. Give other spans of time.",
                 checks.ILLEGAL_ARGUMENT,
             )
         return cls(size_ms, offset_ms)
@@ -191,7 +191,7 @@ class _SlidingWindows(_TimeWindows):
         if abs(offset_ms) >= slide_ms or size_ms <= 0:
             checks.refuse(
                 f"{call}({size_ms} ms, slide {slide_ms} ms, offset {offset_ms} ms): size and slide must be positive "
-                "and the offset smaller than the slide.",
+                "and the offset smaller than the slide. Give other spans of time.",
                 checks.ILLEGAL_ARGUMENT,
             )
         return cls(size_ms, slide_ms, offset_ms)
@@ -237,7 +237,8 @@ class _SessionWindows(_TimeWindows):
         gap_ms = milliseconds_of(size, f"{cls.__name__}.with_gap", "gap")
         if gap_ms <= 0:
             checks.refuse(
-                f"{cls.__name__}.with_gap({gap_ms} ms): the gap after which a session ends must be positive.",
+                f"{cls.__name__}.with_gap({gap_ms} ms): the gap after which a session ends must be positive. "
+                "Give a longer one.",
                 checks.ILLEGAL_ARGUMENT,
             )
         return cls(gap_ms)

@@ -265,6 +265,11 @@ class PurgingTrigger(Trigger):
     @staticmethod
     def of(nested_trigger: Trigger) -> PurgingTrigger:
         """The trigger around another."""
+        if not isinstance(nested_trigger, Trigger):
+            checks.refuse(
+                f"PurgingTrigger.of() was given {checks.shown(nested_trigger)}. Give a trigger such as "
+                "CountTrigger.of(5)."
+            )
         return PurgingTrigger(nested_trigger)
 
     def can_merge(self) -> bool:
