@@ -51,6 +51,13 @@ class MissingMethodError(UnsupportedError, AttributeError):
         self.name, self.obj = name, None  # without an object Python adds no guess of its own, which may be private
 
 
+class UnknownNameError(PenstockError, KeyError):
+    """Nothing is found under a key, such as the name of an operator in the metrics; the message lists what there is."""
+
+    def __str__(self) -> str:  # a KeyError's would be in quotes
+        return str(self.args[0])
+
+
 class InvalidProgramError(PenstockError):
     """A DataStream program that cannot be translated: wrong arguments, wrong types, wrong order of calls."""
 

@@ -371,5 +371,5 @@ def test_what_can_only_be_planned_is_refused_by_name(env: StreamExecutionEnviron
     assert "out" in env.get_execution_plan()
     with pytest.raises(UnsupportedError) as caught:
         env.execute()
-    assert "write_to_socket ('Sink: out')" in str(caught.value)
+    assert "operator 'Sink: out': use add_sink()" in str(caught.value)
     assert isinstance(caught.value, PenstockError)

@@ -188,7 +188,10 @@ def stream(
     if isinstance(value, cls):
         return value
     if isinstance(value, list | tuple) and all(isinstance(each, cls) for each in value):
-        hint = f"Give the streams one by one: {call}(*streams)."
+        refuse(
+            f"{call}() was given a {type(value).__name__}, which is no DataStream. Give streams one by "
+            f"one: {call}(*streams)."
+        )
     refuse(f"{call}() was given {shown(value)}, which is no DataStream. {hint}")
 
 

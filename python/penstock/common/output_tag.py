@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from penstock.common.callables import shown
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.errors import InvalidProgramError, TypeInfoError
 
@@ -30,13 +31,14 @@ class OutputTag:
         if not isinstance(tag_id, str) or not tag_id:
             raise InvalidProgramError(
                 f"OutputTag was given the id {tag_id!r}; it must be a non-empty text, because side outputs are found "
-                "by it.",
+                "by it. Give each side output of an operator its own.",
                 flink_class="java.lang.IllegalArgumentException" if tag_id == "" else "java.lang.NullPointerException",
             )
         if type_info is not None and not isinstance(type_info, TypeInformation):
             if not isinstance(type_info, list | tuple):
                 raise TypeInfoError(
-                    f"OutputTag({tag_id!r}) was given {type_info!r} as type_info, which is no type. Write the type "
+                    f"OutputTag({tag_id!r}) was given {shown(type_info)} as type_info, which is no type. "
+                    "Write the type "
                     "with its parentheses, such as Types.STRING(); a list of types means a row."
                 )
             type_info = Types.ROW(type_info)

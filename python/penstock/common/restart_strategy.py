@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from penstock.common import checks
 from penstock.errors import InvalidProgramError
 
 
@@ -36,6 +37,8 @@ class RestartStrategies:
             restart_attempts: 0 or more.
             delay_between_attempts: milliseconds before each.
         """
+        checks.integer(restart_attempts, "fixed_delay_restart", "number of attempts")
+        checks.integer(delay_between_attempts, "fixed_delay_restart", "delay in milliseconds")
         if restart_attempts < 0 or delay_between_attempts < 0:
             raise InvalidProgramError(
                 f"fixed_delay_restart({restart_attempts}, {delay_between_attempts}): neither can be "

@@ -108,7 +108,9 @@ class Row:
             TypeInfoError: when the row has no names.
         """
         if self._fields is None:
-            raise TypeInfoError(f"{self!r} has no field names, so it has no dict form. Build it as Row(name=value).")
+            raise TypeInfoError(
+                f"as_dict() of {self!r}, which has no field names and so no dict form. Build it as Row(name=value)."
+            )
         values = map(_plain, self._values) if recursive else self._values
         return dict(zip(self._fields, values, strict=True))
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import cast
 
+from penstock.common.callables import shown
 from penstock.errors import TypeInfoError
 
 MAX_TUPLE_ARITY = 25
@@ -254,7 +255,8 @@ def _reprs(types: Sequence[TypeInformation]) -> str:
 def _checked(name: str, types: Iterable[TypeInformation]) -> tuple[TypeInformation, ...]:
     if not isinstance(types, Iterable) or isinstance(types, str):
         raise TypeInfoError(
-            f"Types.{name} was given {types!r} where a list of types is expected: [Types.STRING(), Types.INT()]."
+            f"Types.{name} was given {shown(types)}, where a list of types is expected. "
+            "Give one such as [Types.STRING(), Types.INT()]."
         )
     return tuple(_one(name, t) for t in types)
 
@@ -262,7 +264,9 @@ def _checked(name: str, types: Iterable[TypeInformation]) -> tuple[TypeInformati
 def _names(names: Iterable[str]) -> tuple[str, ...]:
     checked = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (None,)
     if not all(isinstance(name, str) for name in checked):
-        raise TypeInfoError(f"Types.ROW_NAMED was given the names {names!r}; a list of texts is expected: ['a', 'b'].")
+        raise TypeInfoError(
+            f"Types.ROW_NAMED was given the names {names!r}; a list of texts is expected. Give ['a', 'b']."
+        )
     return cast("tuple[str, ...]", checked)
 
 
@@ -270,7 +274,7 @@ def _one(name: str, value: object) -> TypeInformation:
     if isinstance(value, TypeInformation):
         return value
     raise TypeInfoError(
-        f"Types.{name} was given {value!r} where a type is expected. Write the type with its parentheses, "
+        f"Types.{name} was given {shown(value)} where a type is expected. Write the type with its parentheses, "
         "such as Types.STRING() (not Types.STRING and not str)."
     )
 

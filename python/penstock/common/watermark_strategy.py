@@ -80,7 +80,7 @@ class WatermarkStrategy:
         """
         if not callable(generator_supplier):
             raise InvalidProgramError(
-                f"for_generator() was given {checks.shown(generator_supplier)}; give a callable that "
+                f"for_generator() was given {checks.shown(generator_supplier)}. Give a callable that "
                 "makes a WatermarkGenerator, "
                 "such as its class."
             )

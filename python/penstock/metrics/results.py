@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from penstock.display import drawn_by
-from penstock.errors import InvalidProgramError
+from penstock.errors import InvalidProgramError, UnknownNameError
 
 
 @dataclass(frozen=True)
@@ -221,15 +221,22 @@ class JobMetrics(Mapping[str, OperatorMetrics]):
         """The operator with that operator ID, uid or name.
 
         Raises:
-            KeyError: there is none.
+            UnknownNameError: there is none (a KeyError).
             InvalidProgramError: several have the name.
         """
         if key in self._by_id:
             return self._by_id[key]
-        found = self._by_alias[key]
+        found = self._by_alias.get(key)
+        if found is None:
+            raise UnknownNameError(
+                f"There are no metrics of an operator {key!r}. Ask by operator ID, uid or name; there are the names "
+                f"{sorted({each.name for each in self._by_id.values()})}."
+            )
         if len(found) > 1:
             ids = ", ".join(each.operator_id for each in found)
-            raise InvalidProgramError(f"{len(found)} operators are called {key!r}. Ask by operator ID, one of {ids}.")
+            raise InvalidProgramError(
+                f"The name {key!r} is that of {len(found)} operators. Ask by operator ID, one of {ids}."
+            )
         return found[0]
 
     def __iter__(self) -> Iterator[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from penstock.common import Duration, OutputTag, Row, Time, Types, WatermarkStrategy
 from penstock.datastream import (
     AggregatingStateDescriptor,
-    CheckpointingMode,
     ListStateDescriptor,
     MapStateDescriptor,
     ReducingStateDescriptor,
@@ -167,7 +166,6 @@ ROWS = [
     ("row: dict", lambda w: Row(1).as_dict(), T, "names"),
 ]
 MONOTONOUS = WatermarkStrategy.for_monotonous_timestamps()
-assert CheckpointingMode
 
 
 class Assigner:

@@ -54,7 +54,11 @@ class StreamExecutionEnvironment(ProgramWithSources):
                 PENSTOCK_EXECUTOR.
         """
         if configuration is not None and not isinstance(configuration, Configuration):
-            checks.refuse(f"get_execution_environment() was given {configuration!r}; give a Configuration.")
+            checks.refuse(
+                f"get_execution_environment() was given {configuration!r}, which is no Configuration. "
+                "Give Configuration.from_dict({'parallelism.default': '2'}), say; executor='local' is an "
+                "argument of its own."
+            )
         copy = Configuration(configuration)
         return StreamExecutionEnvironment(copy, spark, master, executor)
 

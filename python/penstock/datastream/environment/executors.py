@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from penstock.common import JobExecutionResult
+from penstock.common import JobExecutionResult, checks
 from penstock.common.settings import Settings
 from penstock.errors import ConfigurationError
 
@@ -108,7 +108,7 @@ def get(name: str, *, spark: Any = None, master: str | None = None, config: dict
         ConfigurationError: an unknown name, or Spark options for the local executor.
     """
     if name not in EXECUTORS:
-        raise ConfigurationError(f"There is no executor {name!r}; choose one of {', '.join(EXECUTORS)}.")
+        raise ConfigurationError(f"There is no executor {name!r}. Give one of {', '.join(EXECUTORS)}.")
     module, _, attribute = EXECUTORS[name].partition(":")
     executor = getattr(importlib.import_module(module), attribute)
     if name == "spark":
@@ -130,4 +130,9 @@ def choose(wanted: Executor | str | None, settings: Settings, spark: Any, master
         wanted = settings.executor or os.environ.get(ENVIRONMENT_VARIABLE) or DEFAULT
     if isinstance(wanted, str):
         return get(wanted, spark=spark, master=master)
+    if isinstance(wanted, type) or not callable(getattr(wanted, "execute", None)):
+        raise ConfigurationError(
+            f"The executor is {checks.shown(wanted)}; it is a name or an object with execute(pipeline). "
+            f"Give one of {', '.join(EXECUTORS)}, or such an object."
+        )
     return wanted

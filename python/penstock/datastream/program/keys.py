@@ -233,7 +233,8 @@ def _check_key_type(key_type: TypeInformation | None) -> None:
         current = pending.pop()
         if isinstance(current, ArrayTypeInfo):
             checks.refuse(
-                f"The key type {key_type} contains an array ({current}); equal arrays can hash differently, so "
+                f"key_by() was given the key type {key_type}, which contains an array ({current}); equal "
+                "arrays can hash differently, so "
                 "records of one key would be scattered. Make the key a tuple or a text.",
                 checks.INVALID_PROGRAM,
             )

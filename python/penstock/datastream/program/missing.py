@@ -55,6 +55,8 @@ ENVIRONMENT = {
     "get_state_backend": _BACKEND,
     "get_transformations": "Use the property transformations, or get_stream_graph()",
     "is_changelog_state_backend_enabled": _BACKEND,
+    "is_chaining_of_operators_with_different_max_parallelism_enabled": "Operators are chained whatever their max "
+    "parallelism, as in Flink 1.11; set_max_parallelism() at the operators changes nothing in that",
     "is_force_unaligned_checkpoints": _CHECKPOINTS,
     "is_unaligned_checkpoints_enabled": _CHECKPOINTS,
     "register_cached_file": "Read the file in the open() of your function, from a path that all machines see",
@@ -143,7 +145,7 @@ CONNECTED = {
     "get_second_input": "Keep the stream that was given to connect()",
     "reduce": "Combine by process(function) with state per key: key_by() both streams first",
     "transform": "Use process(function)",
-    "union": "connect() is for streams of two types; call union() on the first stream instead",
+    "union": "Call union() on the first stream instead of connect(), which is for streams of two types",
     "where": "Use join(other).where(…).equal_to(…), without connect()",
 }
 """Of ConnectedStreams and BroadcastConnectedStream."""

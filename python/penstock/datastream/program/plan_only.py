@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from penstock.datastream.program.call_site import call_site
 from penstock.errors import UnsupportedError
 
 PLAN_ONLY: dict[str, str] = {
-    "create_input": "input formats",
-    "from_source": "sources of connectors",
-    "read_file": "files that are watched",
-    "socket_text_stream": "sockets",
-    "write_as_csv": "CSV files",
-    "write_to_socket": "sockets",
-    "write_using_output_format": "output formats",
+    "create_input": "read_text_file(), or add_source() with a SourceFunction",
+    "from_source": "read_text_file(), from_collection(), or add_source() with a SourceFunction",
+    "read_file": "read_text_file(), which reads what is there once",
+    "socket_text_stream": "add_source() with a SourceFunction that reads the socket to its end",
+    "write_as_csv": "map() to lines and write_as_text()",
+    "write_to_socket": "add_sink() with a function that sends",
+    "write_using_output_format": "add_sink() with a function that writes",
 }
-"""Every call whose operators have no runtime yet, and what it is for."""
+"""Every call whose operators have no runtime yet, and what to use instead."""
 
 
 class PlanOnly:
@@ -30,6 +31,9 @@ class PlanOnly:
         call: a key of :data:`PLAN_ONLY`.
         function: the user's function or description, kept for tools.
         detail: what of the call it is, such as ``.map``.
+
+    Attributes:
+        what: the call and where the program makes it.
     """
 
     __slots__ = ("call", "function", "what")
@@ -37,7 +41,8 @@ class PlanOnly:
     def __init__(self, call: str, function: Any = None, detail: str = "") -> None:
         assert call in PLAN_ONLY, call
         self.call = call
-        self.what = call + detail
+        site = call_site()
+        self.what = f"{call}(){detail} (line {site.line} of {site.file})"
         self.function = function
 
     def keyed_by(self, key: Any) -> PlanOnly:
@@ -55,10 +60,12 @@ def refuse_to_run(operators: Mapping[int, Any], names: Mapping[int, str]) -> Non
         operators: by node id.
         names: operator names by node id.
     """
-    missing = [f"{op.what} ({names[node]!r})" for node, op in operators.items() if isinstance(op, PlanOnly)]
-    if missing:
+    found = {node: operator for node, operator in operators.items() if isinstance(operator, PlanOnly)}
+    if found:
+        steps = "; ".join(
+            f"{op.what}, operator {names[node]!r}: use {PLAN_ONLY[op.call]}" for node, op in found.items()
+        )
         raise UnsupportedError(
-            f"This program can be planned but not run: {', '.join(missing)} have no runtime in this version. "
-            "Use get_execution_plan() or `penstock explain` to see the plan, or express the step with the operators "
-            "listed as runnable in docs/limits.md."
+            f"This program can be planned but not run yet. These calls have no runtime in this version: {steps}. "
+            "To see the plan without running use get_execution_plan() or `penstock explain`."
         )

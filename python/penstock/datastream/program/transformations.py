@@ -318,7 +318,7 @@ class FeedbackTransformation(Transformation):
         """Lead a stream back; it needs the loop's parallelism."""
         if stream.parallelism != self.parallelism:
             checks.refuse(
-                f"close_with() of {self!r}: the feedback {stream.name!r} has parallelism {stream.parallelism}, the "
+                f"close_with(): the feedback {stream.name!r} has parallelism {stream.parallelism}, the "
                 f"loop {self.parallelism}. Head and tail of a loop run in pairs; set one of the two with "
                 "set_parallelism().",
                 checks.UNSUPPORTED_OPERATION,

@@ -176,7 +176,8 @@ class _Generator:
         """
         if not loop.feedback and loop.needs_feedback:
             checks.refuse(
-                f"The iteration {loop!r} is used but has no feedback: its records would go round nowhere. Close it "
+                f"The iteration behind {inputs_of(loop)[0].name!r} is used but has no feedback: its "
+                "records would go round nowhere. Close it "
                 "with close_with(stream), or use map() instead of iterate().",
                 checks.ILLEGAL_STATE,
             )

@@ -294,10 +294,13 @@ class DataStream(Transitions, SinkMethods):
 def _missing(cls: type[DataStream], name: str) -> AttributeError:
     """The error for a method that a class of streams does not have."""
     from penstock.datastream.streams.keyed_stream import KeyedStream
+    from penstock.datastream.streams.windowed_stream import WindowedStream
 
     advice = {**missing.STREAM, **missing.KEYED} if issubclass(cls, KeyedStream) else missing.STREAM
     of_keyed = [each for each in dir(KeyedStream) if not each.startswith("_")]
     hint = f"Keyed streams have it. Call key_by() before {name}()." if name in of_keyed else ""
+    if not hint and hasattr(WindowedStream, name):
+        hint = f"Windows have it. Call window(assigner) or window_all(assigner) before {name}()."
     return missing.missing(cls, name, advice, hint=hint, like=of_keyed)
 
 

@@ -43,7 +43,7 @@ class CommonSetters:
         transformation: Transformation = self.transformation
         if not isinstance(transformation, PhysicalTransformation):
             checks.refuse(
-                f"Chaining cannot be controlled on {transformation!r}: it is no operator of its own. "
+                f"Chaining cannot be controlled on {transformation.name!r}: it is no operator of its own. "
                 "Set it on the operator before or after it.",
                 checks.UNSUPPORTED_OPERATION,
             )

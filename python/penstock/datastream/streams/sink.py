@@ -100,7 +100,10 @@ class SinkMethods:
             overwrite: replace what is there; otherwise existing output is an error when the job starts.
         """
         if not checks.text(path, "write_as_text", "path").strip():
-            checks.refuse(f"write_as_text({path!r}): the path is blank.", checks.ILLEGAL_ARGUMENT)
+            checks.refuse(
+                f"write_as_text({path!r}): the path is blank. Give the path of a file or folder.",
+                checks.ILLEGAL_ARGUMENT,
+            )
         checks.boolean(overwrite, "write_as_text", "overwrite")
         return self._sink("Unnamed", sinks.TextSink(path, overwrite))
 

@@ -5,6 +5,7 @@ Source: Flink 1.11 ``StreamExecutionEnvironment``.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from penstock.common import checks
 from penstock.common.row import Row
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from penstock.common.watermark_strategy import WatermarkStrategy
-from penstock.datastream.formats import FileInputFormat, FileProcessingMode, InputFormat, TextInputFormat
+from penstock.datastream.formats import FileInputFormat, FileProcessingMode, InputFormat, Source, TextInputFormat
 from penstock.datastream.functions import ParallelSourceFunction
 from penstock.datastream.program.plan_only import PlanOnly
 from penstock.datastream.program.program import Program
@@ -27,7 +28,6 @@ from penstock.runtime import operators
 from penstock.runtime.io import sources
 
 if TYPE_CHECKING:
-    from penstock.datastream.formats import Source
     from penstock.datastream.functions import RuntimeContext, SourceFunction
 
 
@@ -103,12 +103,12 @@ class ProgramWithSources(Program):
             file_path: path of a file or folder, not blank.
             charset_name: encoding by its Python or IANA name.
         """
-        if not isinstance(file_path, str) or not file_path.strip():
+        if not checks.text(file_path, "read_text_file", "path").strip():
             checks.refuse(
-                f"read_text_file({file_path!r}): the path is blank or no text. Give the path of a file or folder.",
+                f"read_text_file({file_path!r}): the path is blank. Give the path of a file or folder.",
                 checks.ILLEGAL_ARGUMENT,
             )
-        checks.text(charset_name, "read_text_file", "charset")
+        _check_charset(checks.text(charset_name, "read_text_file", "charset"))
         monitor = operators.StreamSource(sources.FileMonitor(file_path, charset_name))
         return self._file_source("Custom File Source", monitor, operators.FileReader(charset_name), Types.STRING())
 
@@ -152,6 +152,13 @@ class ProgramWithSources(Program):
             source_name: operator name.
             type_info: type of the records; None leaves them undeclared.
         """
+        if not isinstance(source, Source):
+            checks.refuse(
+                f"from_source() was given {checks.shown(source)}, which is no Source. Sources of "
+                "connectors can only be "
+                "planned so far; to run a program use from_collection(), read_text_file(), generate_sequence(), or "
+                "add_source() with a SourceFunction."
+            )
         if not isinstance(watermark_strategy, WatermarkStrategy):
             checks.refuse(
                 f"from_source() was given the watermark strategy {checks.shown(watermark_strategy)}. "
@@ -219,6 +226,17 @@ class ProgramWithSources(Program):
         return DataStreamSource(self, node, parallel)
 
 
+def _check_charset(name: str) -> None:
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        checks.refuse(
+            f"read_text_file() was given the charset {name!r}, which Python does not know. Use one such as 'UTF-8' or "
+            "'ISO-8859-1'.",
+            checks.ILLEGAL_ARGUMENT,
+        )
+
+
 def _elements(collection: Any, type_info: TypeInformation | None) -> list[Any]:
     if isinstance(collection, str | bytes | dict) or not isinstance(collection, Iterable):
         given = checks.shown(collection)
@@ -227,7 +245,8 @@ def _elements(collection: Any, type_info: TypeInformation | None) -> list[Any]:
     elements = list(collection)
     if not elements and isinstance(collection, Iterator):
         checks.refuse(
-            f"from_collection() was given {collection!r}, an iterator that has nothing left: it was probably read "
+            f"from_collection() was given {checks.shown(collection)}, an iterator that has nothing left: "
+            "it was probably read "
             "before. Pass a list, which can be read again (and may be empty)."
         )
     return [_row(element, type_info) for element in elements] if isinstance(type_info, RowTypeInfo) else elements

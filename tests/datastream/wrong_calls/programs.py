@@ -1,0 +1,155 @@
+"""Environments, sources, the order of calls, methods that are elsewhere, programs that cannot run, results."""
+
+from __future__ import annotations
+
+from penstock.common import OutputTag, RestartStrategies, Types, WatermarkStrategy
+from penstock.datastream import FileProcessingMode, RuntimeExecutionMode, Source, StreamExecutionEnvironment
+from penstock.errors import ConfigurationError as C
+from penstock.errors import InvalidProgramError as P
+from penstock.errors import JobExecutionError as J
+from penstock.errors import MissingMethodError as M
+from penstock.errors import OperatorIdError as D
+from penstock.errors import StreamGraphError as G
+from penstock.errors import TypeInfoError as T
+from penstock.errors import UnknownNameError as N
+from penstock.errors import UnsupportedError as U
+from tests.datastream.wrong_calls.world import PAIR, SECOND, Mapper, Numbers
+
+create = StreamExecutionEnvironment.get_execution_environment
+ROWS = [
+    ("environment: dict", lambda w: create({"parallelism.default": 2}), P, "get_execution_environment"),
+    ("environment: text", lambda w: create("local"), P, "get_execution_environment"),
+    ("environment: executor", lambda w: run(create(executor="flink")), C, "flink"),
+    ("environment: executor number", lambda w: run(create(executor=5)), C, "executor"),
+    ("environment: local with master", lambda w: run(create(executor="local", master="local[2]")), C, "local"),
+    ("environment: parallelism", lambda w: w.env.set_parallelism("4"), P, "set_parallelism"),
+    ("environment: zero parallelism", lambda w: w.env.set_parallelism(0), P, "set_parallelism"),
+    ("environment: max parallelism", lambda w: w.env.set_max_parallelism(10**6), P, "set_max_parallelism"),
+    ("environment: buffer timeout", lambda w: w.env.set_buffer_timeout(-2), P, "set_buffer_timeout"),
+    ("environment: mode text", lambda w: w.env.set_runtime_mode("BATCH"), P, "set_runtime_mode"),
+    ("environment: mode class", lambda w: w.env.set_runtime_mode(RuntimeExecutionMode), P, "set_runtime_mode"),
+    ("environment: checkpoints", lambda w: w.env.enable_checkpointing("10 s"), P, "enable_checkpointing"),
+    ("environment: short checkpoints", lambda w: w.env.enable_checkpointing(1), P, "enable_checkpointing"),
+    ("environment: checkpoint mode", lambda w: w.env.enable_checkpointing(100, "ONCE"), P, "enable_checkpointing"),
+    ("environment: time", lambda w: w.env.set_stream_time_characteristic("EventTime"), P, "set_stream_time"),
+    ("environment: restarts", lambda w: w.env.set_restart_strategy(3), P, "set_restart_strategy"),
+    ("restarts: negative", lambda w: RestartStrategies.fixed_delay_restart(-1, 0), P, "fixed_delay_restart"),
+    ("restarts: text", lambda w: RestartStrategies.fixed_delay_restart("3", 0), P, "fixed_delay_restart"),
+    ("from_collection: text", lambda w: w.env.from_collection("words"), P, "from_collection"),
+    ("from_collection: number", lambda w: w.env.from_collection(5), P, "from_collection"),
+    ("from_collection: none", lambda w: w.env.from_collection(None), P, "from_collection"),
+    ("from_collection: dict", lambda w: w.env.from_collection({"a": 1}), P, "from_collection"),
+    ("from_collection: stream", lambda w: w.env.from_collection(w.pairs), P, "from_collection"),
+    ("from_collection: read before", lambda w: w.env.from_collection(iter([])), P, "from_collection"),
+    ("from_collection: python type", lambda w: w.env.from_collection([1], int), T, "from_collection"),
+    ("from_collection: mixed", lambda w: w.env.from_collection([(1, 2), 5], Types.ROW([Types.INT()] * 2)), T, "record"),
+    ("from_collection: short", lambda w: w.env.from_collection([(1,)], Types.ROW([Types.INT()] * 2)), T, "record"),
+    ("generate_sequence: text", lambda w: w.env.generate_sequence("1", 5), P, "generate_sequence"),
+    ("generate_sequence: swapped", lambda w: w.env.generate_sequence(5, 1), P, "generate_sequence"),
+    ("add_source: class", lambda w: w.env.add_source(Numbers), P, "add_source"),
+    ("add_source: list", lambda w: w.env.add_source([1]), P, "add_source"),
+    ("add_source: name", lambda w: w.env.add_source(Numbers(), 5), P, "add_source"),
+    ("add_source: type", lambda w: w.env.add_source(Numbers(), "numbers", int), T, "add_source"),
+    ("read_text_file: blank", lambda w: w.env.read_text_file(""), P, "read_text_file"),
+    ("read_text_file: none", lambda w: w.env.read_text_file(None), P, "read_text_file"),
+    ("read_text_file: path object", lambda w: w.env.read_text_file(w.folder), P, "read_text_file"),
+    ("read_text_file: charset", lambda w: w.env.read_text_file("a.txt", 8), P, "read_text_file"),
+    ("read_text_file: no such charset", lambda w: w.env.read_text_file("a.txt", "utf-88"), P, "read_text_file"),
+    ("read_text_file: missing", lambda w: w.run(w.env.read_text_file(str(w.folder / "no.txt"))), C, r"no\.txt"),
+    ("read_file: interval", lambda w: read_file(w, 0), P, "read_file"),
+    ("socket: port", lambda w: w.env.socket_text_stream("localhost", "9999"), P, "socket_text_stream"),
+    ("create_input: text", lambda w: w.env.create_input("file.csv"), P, "create_input"),
+    ("from_source: list", lambda w: w.env.from_source([1, 2], NONE, "in"), P, "from_source"),
+    ("from_source: class", lambda w: w.env.from_source(Source, NONE, "in"), P, "from_source"),
+    ("from_source: strategy", lambda w: w.env.from_source(Source(), None, "in"), P, "from_source"),
+    ("from_source: run", lambda w: w.run(w.env.from_source(Source(), NONE, "in")), U, r"from_source\(\) \(line \d+"),
+    ("csv: run", lambda w: run(w.env, w.pairs.write_as_csv("out")), U, r"write_as_csv\(\) \(line \d+"),
+    ("execute: nothing", lambda w: w.env.execute(), P, "no operators"),
+    ("execute: sources only", lambda w: run(w.env, w.pairs), P, "no operators"),
+    ("execute: twice", lambda w: twice(w), P, "no operators"),
+    ("execute: number", lambda w: w.op and w.env.execute(5), P, "execute"),
+    ("execute_async", lambda w: w.env.execute_async(), U, "execute_async"),
+    ("plan: nothing", lambda w: w.env.get_execution_plan(), P, "no operators"),
+    ("uid: twice", lambda w: run(w.env, w.op.uid("a").map(len).uid("a")), D, "uid"),
+    ("output: exists", lambda w: exists(w), C, "out"),
+    ("iterate: open", lambda w: run(w.env, w.pairs.iterate().map(len)), P, "close_with"),
+    ("forward: parallelism", lambda w: run(w.env, w.pairs.forward().map(len).set_parallelism(3)), G, "parallelism"),
+    ("metrics: no such", lambda w: run(w.env, w.op.print()).metrics["no such"], N, "no such"),
+    ("metrics: two", lambda w: run(w.env, w.op.map(str).map(len).print()).metrics["Map"], P, "Map"),
+    ("run: function of a field", lambda w: w.run(w.raw.map(lambda v: v[7])), J, "Map"),
+    ("run: key", lambda w: w.run(w.raw.key_by(lambda v: v[7]).map(len)), J, "key selector of key_by"),
+    ("run: no key", lambda w: w.run(w.raw.key_by(lambda v: None).map(len)), J, "key selector of key_by"),
+    ("run: list as key type", lambda w: w.run(w.raw.key_by(set).map(len)), J, "key selector of key_by"),
+    ("run: field", lambda w: w.run(w.raw.key_by("word").map(len)), J, "word"),
+    ("run: flat_map of a number", lambda w: w.run(w.raw.flat_map(len)), J, "iterable"),
+    ("run: process returns", lambda w: w.run(w.raw.process(lambda v, c: 5)), J, "iterable"),
+    ("run: timestamps", lambda w: w.run(timed(w, lambda v, t: None.x)), J, "timestamp assigner"),
+    ("run: partition", lambda w: w.run(w.raw.partition_custom(lambda k, n: n, 0).map(len)), J, "partitioner of"),
+    ("missing: sink_to", lambda w: w.pairs.sink_to(5), M, "add_sink"),
+    ("missing: camel case", lambda w: w.pairs.keyBy(0), M, r"key_by\(\)"),
+    ("missing: misspelt", lambda w: w.pairs.fliter(len), M, r"filter\(\)"),
+    ("missing: private", lambda w: w.pairs._sink_to, AttributeError, "_sink_to"),
+    ("missing: keyed", lambda w: w.pairs.sum(1), M, r"key_by\(\)"),
+    ("missing: window", lambda w: w.pairs.window(SECOND), M, r"key_by\(\)"),
+    ("missing: result of a sink", lambda w: w.pairs.print().map(len), M, "stream before"),
+    ("missing: uid of a union", lambda w: w.pairs.union(w.pairs).uid("a"), M, "operators only"),
+    ("missing: name of a key", lambda w: w.keyed.name("a"), M, "operators only"),
+    ("missing: side output", lambda w: w.keyed.get_side_output(OutputTag("a")), M, "operators only"),
+    ("missing: trigger of a stream", lambda w: w.keyed.trigger(5), M, r"window\(assigner\)"),
+    ("missing: map of windows", lambda w: w.windowed.map(len), M, "function first"),
+    ("missing: print of connected", lambda w: w.both.print(), M, "result"),
+    ("missing: filter of connected", lambda w: w.both.filter(len), M, "before connect"),
+    ("missing: join without where", lambda w: w.pairs.join(w.pairs).window(SECOND), M, "where"),
+    ("missing: where without equal_to", lambda w: w.pairs.join(w.pairs).where(len).apply(max), M, "equal_to"),
+    ("missing: join without window", lambda w: w.pairs.join(w.pairs).where(len).equal_to(len).apply(max), M, "window"),
+    ("missing: interval join", lambda w: w.keyed.interval_join(w.keyed).process(max), M, "between"),
+    ("missing: stream of an environment", lambda w: w.env.map(len), M, "from_collection"),
+    ("missing: add_jars", lambda w: w.env.add_jars("file:///a.jar"), M, "connectors"),
+    ("missing: get_config", lambda w: w.env.get_config(), M, "set_parallelism"),
+    ("missing: checkpoint config", lambda w: w.env.get_checkpoint_config(), M, "checkpoints"),
+    ("missing: state backend", lambda w: w.env.set_state_backend(5), M, "State"),
+    ("missing: python files", lambda w: w.env.add_python_file("a.py"), M, "Spark"),
+    ("missing: from_elements", lambda w: w.env.from_elements(1, 2), M, "from_collection"),
+    ("missing: execute of a stream", lambda w: w.pairs.execute(), M, r"env\.execute"),
+    ("keyword: map", lambda w: w.pairs.map(function=len), TypeError, r"map\(\).*'function'"),
+    ("keyword: key_by", lambda w: w.pairs.key_by(selector=len), TypeError, r"key_by\(\).*'?selector'?"),
+    ("keyword: from_collection", lambda w: w.env.from_collection([1], type=PAIR), TypeError, "from_collection.*'type'"),
+    ("keyword: environment", lambda w: create(excutor="local"), TypeError, "get_execution_environment.*'excutor'"),
+    ("keyword: too many", lambda w: w.pairs.rebalance(4), TypeError, "rebalance.*2 were given"),
+    ("keyword: too few", lambda w: w.pairs.map(), TypeError, "map.*'func'"),
+    ("class: map", lambda w: type(w.pairs).map(Mapper()), TypeError, "map.*'func'"),
+    ("class: execute", lambda w: StreamExecutionEnvironment.execute(), TypeError, "execute.*'self'"),
+    (
+        "class: environment",
+        lambda w: StreamExecutionEnvironment(),
+        TypeError,
+        "StreamExecutionEnvironment.*'configuration'",
+    ),
+]
+NONE = WatermarkStrategy.no_watermarks()
+
+
+def run(env, stream=None):
+    if stream is None:
+        env.from_collection([1]).print()
+    return env.execute()
+
+
+def twice(w):
+    w.op.print()
+    w.env.execute()
+    w.env.execute()
+
+
+def exists(w):
+    path = w.folder / "out"
+    path.write_text("kept")
+    return run(w.env, w.op.write_as_text(str(path)))
+
+
+def read_file(w, interval):
+    return w.env.read_file("in", FileProcessingMode.PROCESS_CONTINUOUSLY, interval)
+
+
+def timed(w, assigner):
+    return w.raw.assign_timestamps_and_watermarks(NONE.with_timestamp_assigner(assigner))
