@@ -15,7 +15,8 @@ from penstock.common.job import JobExecutionResult
 from penstock.errors import JobExecutionError
 from penstock.job.deployment import Deployment, deploy, sinks
 from penstock.job.results import JobOutput
-from penstock.runtime.buffers.spill import MEMORY, Memory, Row, Rows, Store
+from penstock.runtime.buffers.row import Row
+from penstock.runtime.buffers.spill import MEMORY, Memory, Rows, Store
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.exchange.gate import DRIVER, Channel
 from penstock.runtime.task.batch_task import task_of
@@ -165,10 +166,10 @@ class _Job:
         return done
 
     def _deliver(self, row: Row) -> None:
-        if row[0] == DRIVER:
+        if row.level == DRIVER:
             self._for_driver.append(row)
             return
-        inboxes = self._inboxes[row[0]]
-        if row[1] not in inboxes:
-            inboxes[row[1]] = Rows(self._stores[row[0]])
-        inboxes[row[1]].append(row)
+        inboxes = self._inboxes[row.level]
+        if row.slot not in inboxes:
+            inboxes[row.slot] = Rows(self._stores[row.level])
+        inboxes[row.slot].append(row)

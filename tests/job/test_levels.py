@@ -23,7 +23,7 @@ def rows_of(deployment, level, slot, rows=()):
     vertex, subtask = deployment.slot(level, slot)
     task = Task(vertex, subtask, 0, deployment.job)
     sent = [*task.receive(rows), *task.finish()]
-    return [row for row in sent if row[0] != DRIVER]
+    return [row for row in sent if row.level != DRIVER]
 
 
 KEY = KeyPartition(lambda value: value % 10)
@@ -55,11 +55,11 @@ def test_equal_edges_share_their_buffers(monkeypatch, partitioner, spec, paralle
         reader = program.add(StreamMap(str), source, p=p, partitioner=partitioner, spec=spec)
         program.collect(reader, id=str(index))
     rows = rows_of(deploy(program.pipeline()), 0, 0)
-    by_edge = Counter(row[2] for row in rows)
+    by_edge = Counter(row.edge for row in rows)
     copies = 3 if partitioner == "BROADCAST" else 1
     assert len(by_edge) == 2
     assert len(rows) == len(written) * copies * (2 if shared else 1)
-    assert {id(row[5]) for row in rows} == set(map(id, written))
+    assert {id(row.data) for row in rows} == set(map(id, written))
 
 
 def test_a_line_passes_records_on_as_they_come():
@@ -99,11 +99,11 @@ def test_rows_for_later_levels_pass_by_unread():
     level = lowering._level(deployment, 1, deployment.slots(2))
     batch = lowering._arrow(rows, lowering._level(deployment, 0, deployment.slots(1)), 0)
     own, passing = lowering._split(batch, level)
-    later = [row for row in rows if row[0] == 2]
+    later = [row for row in rows if row.level == 2]
     assert later
     assert len(own) == len(rows) - len(later)
     assert [tuple(row.values())[1:] for row in pa.Table.from_batches([passing]).to_pylist()] == later
-    assert passing.column(0).to_pylist() == [row[1] for row in later]
+    assert passing.column(0).to_pylist() == [row.slot for row in later]
 
 
 class Once:

@@ -18,7 +18,8 @@ from penstock.errors import JobExecutionError
 from penstock.job.commit.publish import PendingOutputs, Target
 from penstock.metrics.results import JobMetrics, OperatorMetrics, SubtaskMetrics
 from penstock.runtime.buffers.codec import decode, decode_value
-from penstock.runtime.buffers.spill import Row, Rows
+from penstock.runtime.buffers.row import Row
+from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.exchange.gate import COLLECT, PRINT, REPORT
 from penstock.runtime.io.sinks import CollectSink, TextSink
@@ -73,7 +74,7 @@ class JobOutput:
             ConfigurationError: meanwhile a file has appeared where one was to be written.
         """
         self._rows = rows
-        self.reports = tuple(decode_value(row[5]) for row in _of(REPORT, rows))
+        self.reports = tuple(decode_value(row.data) for row in _of(REPORT, rows))
         self._check_reports()
         self._outputs.commit(self.reports)
 
@@ -118,19 +119,19 @@ class JobOutput:
             s.function.id: [] for s in self._sinks.values() if isinstance(s.function, CollectSink)
         }
         for row in rows:
-            sink_id, data = decode_value(row[5])
+            sink_id, data = decode_value(row.data)
             result[sink_id].extend(decode(data)[0])
         return result
 
 
 def _of(kind: int, rows: Rows) -> Iterator[Row]:
     """The rows of a kind by vertex, subtask and sequence."""
-    return rows.take(lambda row: (row[1], row[3], row[4]), lambda row: row[2] == kind)
+    return rows.take(lambda row: (row.vertex, row.sender, row.sequence), lambda row: row.kind == kind)
 
 
 def _show(rows: Iterable[Row]) -> None:
     """Print lines by sink; rows come by subtask and sequence within a vertex, and the stable sort keeps that order."""
-    items = [decode_value(row[5]) for row in rows]
+    items = [decode_value(row.data) for row in rows]
     for _, std_err, lines in sorted(items, key=lambda item: item[0]):
         stream = sys.stderr if std_err else sys.stdout
         _write(stream, "\n".join(lines) + "\n")

@@ -11,6 +11,7 @@ from penstock.common.settings import Settings, sparks
 from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.job.deployment import Deployment, deploy, sinks
 from penstock.job.results import JobOutput
+from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows, Store
 from penstock.runtime.config.tasks import TaskReport
 from penstock.spark.session import DEFAULT_MASTER, check_settings, job_session, open_session
@@ -97,7 +98,7 @@ class SparkExecutor:
         from penstock.spark.lowering import lower
         from penstock.spark.progress import progress
 
-        frame = lower(session, deployment).select("lv", "tg", "e", "snd", "seq", "p")
+        frame = lower(session, deployment).select(*Row._fields)
         try:
             with progress(session, deployment, self._progress):
                 batches = frame.toArrow().to_batches()
@@ -111,7 +112,7 @@ def _rows_of(batches: list[Any]) -> Rows:
     """The rows of Arrow batches, which go as they are read."""
     rows = Rows(Store())
     while batches:  # rows are sorted by whoever reads them
-        for row in zip(*(column.to_pylist() for column in batches.pop().columns), strict=True):
+        for row in map(Row, *(column.to_pylist() for column in batches.pop().columns)):
             rows.append(row)
     return rows
 

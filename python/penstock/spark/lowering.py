@@ -16,8 +16,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import JobExecutionError
+from penstock.runtime.buffers.row import Row
 from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
-from penstock.runtime.exchange.gate import DRIVER, Row
+from penstock.runtime.exchange.gate import DRIVER
 from penstock.runtime.task.batch_task import task_of
 from penstock.runtime.task.task import Task
 from penstock.runtime.usercode.steps import fewer_collections
@@ -27,8 +28,8 @@ from penstock.spark.inside_pyspark import without_pandas
 if TYPE_CHECKING:
     from penstock.job.deployment import Deployment
 
-ROW = "hop int, lv int, tg int, e int, snd int, seq long, p binary"
-"""A row of the exchange; ``hop`` is its partition in the next level."""
+ROW = "hop int, level int, slot int, edge int, sender int, sequence long, data binary"
+"""A :class:`~penstock.runtime.buffers.row.Row`; ``hop`` is its partition in the next level."""
 
 BATCH_BYTES = 8 << 20
 BATCH_ROWS = 512
@@ -48,7 +49,7 @@ def lower(session: Any, deployment: Deployment) -> Any:
         if level > 0:
             frame = frame.repartitionById(deployment.slots(level), "hop")
         if _sorts(deployment, level):
-            frame = frame.sortWithinPartitions("seq", "p")
+            frame = frame.sortWithinPartitions("sequence", "data")
         following = deployment.slots(level + 1) if level < last else 1
         function = level_function(_level(deployment, level, following))
         with without_pandas():
@@ -131,7 +132,7 @@ def _split(batch: Any, level: Level) -> tuple[list[Row], Any]:
 
     Not by ``pyarrow.compute``, which would import pandas, if it is there, into every worker.
     """
-    levels = batch.column(1).to_pylist()
+    levels = batch.column("level").to_pylist()
     passing = [index for index, each in enumerate(levels) if each != level.index]
     if not passing:  # the usual case, without a copy
         return _rows(batch), None
@@ -146,17 +147,16 @@ def _taken(batch: Any, indices: list[int]) -> Any:
 
 
 def _rows(batch: Any) -> list[Row]:
-    return list(zip(*(column.to_pylist() for column in batch.columns[1:]), strict=True))
+    return list(map(Row, *(batch.column(name).to_pylist() for name in Row._fields)))
 
 
 def _next_hop(batch: Any, level: Level) -> Any:
     """Rows for the next level go to their slot, others anywhere that is fixed."""
     import pyarrow as pa
 
-    levels, targets = (batch.column(index).to_pylist() for index in (1, 2))
+    levels, slots = (batch.column(name).to_pylist() for name in ("level", "slot"))
     hops = [
-        target if each == level.index + 1 else target % level.following
-        for each, target in zip(levels, targets, strict=True)
+        slot if each == level.index + 1 else slot % level.following for each, slot in zip(levels, slots, strict=True)
     ]
     return batch.set_column(0, batch.schema.field(0), _integers(hops, pa.int32(), "i"))
 
@@ -167,7 +167,7 @@ def _batched(rows: Iterator[Row], level: Level, slot: int) -> Iterator[Any]:
     size = 0
     for row in rows:
         waiting.append(row)
-        size += len(row[5])
+        size += len(row.data)
         if size >= BATCH_BYTES or len(waiting) >= BATCH_ROWS:
             batch = _arrow(waiting, level, slot)
             del row, waiting  # as large as the batch
@@ -185,7 +185,7 @@ def _arrow(rows: list[Row], level: Level, slot: int) -> Any:
     hop = [_hop(row, level, slot) for row in rows]
     arrays = [_integers(values, pa.int32(), "i") for values in (hop, *numbers)]
     arrays += [_integers(sequence, pa.int64(), "q"), _bytes(data)]
-    return pa.RecordBatch.from_arrays(arrays, names=["hop", "lv", "tg", "e", "snd", "seq", "p"])
+    return pa.RecordBatch.from_arrays(arrays, names=["hop", *Row._fields])
 
 
 def _integers(values: Iterable[int], kind: Any, code: str) -> Any:
@@ -204,6 +204,6 @@ def _bytes(values: Sequence[bytes]) -> Any:
 
 
 def _hop(row: Row, level: Level, slot: int) -> int:
-    if row[0] == level.index + 1:
-        return row[1]
-    return (slot if row[0] == DRIVER else row[1]) % level.following
+    if row.level == level.index + 1:
+        return row.slot
+    return (slot if row.level == DRIVER else row.slot) % level.following

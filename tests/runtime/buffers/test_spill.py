@@ -11,7 +11,8 @@ import pytest
 from penstock import local
 from penstock.job.deployment import deploy, sinks
 from penstock.job.results import JobOutput
-from penstock.runtime.buffers.spill import Memory, Row, Rows, Store
+from penstock.runtime.buffers.row import Row
+from penstock.runtime.buffers.spill import Memory, Rows, Store
 from penstock.runtime.operators import StreamFlatMap, StreamMap
 from tests.job.programs import Program
 from tests.job.test_programs import run
@@ -63,7 +64,7 @@ def test_a_file_goes_when_nothing_waits_in_it(files):
 
 
 def row(number: int, kind: int = 0) -> Row:
-    return 0, 0, kind, 0, number, b"%d" % number
+    return Row(0, 0, kind, 0, number, b"%d" % number)
 
 
 @pytest.mark.parametrize("memory", [0, 4, 1000])
@@ -71,7 +72,7 @@ def test_rows_can_be_taken_sorted_and_in_parts(memory):
     rows = Rows(Store(memory))
     for number in (3, 1, 2, 5, 4):
         rows.append(row(number, number % 2))
-    some = rows.take(lambda row: row[4], lambda row: row[2] == 1)
+    some = rows.take(lambda row: row.sequence, lambda row: row.edge == 1)
     assert len(rows) == 2
     rows.append(row(9, 1))  # comes while the others leave
     assert list(some) == [row(1, 1), row(3, 1), row(5, 1)]

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from penstock.runtime.buffers.codec import decode, dumps, encode, freeze
+from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.stamps import timestamps
 from penstock.runtime.config.options import ExchangeOptions
 from penstock.runtime.config.pointwise import pointwise_consumers, pointwise_producers
@@ -46,7 +47,7 @@ PARTITIONS = {
 
 def buffers(rows):
     """What is in the rows of each channel; writers may fill channels in different orders."""
-    return {row[:5]: decode(row[5])[:3] for row in rows}
+    return {row._replace(data=b""): decode(row.data)[:3] for row in rows}
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
@@ -123,13 +124,13 @@ def test_buffers_keep_order_and_timestamps():
     w.finish()
     values, read = [], []
     for row in rows:
-        buffer, stamps, _, _ = decode(row[5])
+        buffer, stamps, _, _ = decode(row.data)
         assert len(buffer) <= ExchangeOptions().buffer_records
         values += buffer
         read += timestamps(stamps, len(buffer))
     assert values == list(range(len(times)))
     assert read == times
-    assert [row[4] for row in rows] == list(range(len(rows)))
+    assert [row.sequence for row in rows] == list(range(len(rows)))
     assert len(rows) > 2
 
 
@@ -158,7 +159,7 @@ def test_a_batch_is_written_as_its_records_are(kind, batches, n, most, native):
     one.finish()
     other.finish()
     assert buffers(singly) == buffers(at_once)
-    assert all(len(decode(row[5])[0]) <= most for row in at_once)
+    assert all(len(decode(row.data)[0]) <= most for row in at_once)
 
 
 def test_large_records_make_small_buffers(monkeypatch):
@@ -167,15 +168,15 @@ def test_large_records_make_small_buffers(monkeypatch):
     for _ in range(200):
         w.write("x" * 100_000, None)
     w.finish()
-    assert max(len(row[5]) for row in rows[1:]) < 3 * writing.TARGET_BYTES
+    assert max(len(row.data) for row in rows[1:]) < 3 * writing.TARGET_BYTES
     monkeypatch.setattr(writing, "MAX_BYTES", 1000)
     rows.clear()
     w = writer(rows)
     for i in range(64):
         w.write(f"{i:300}", i)
     assert len(rows) >= 32
-    assert [int(v) for row in rows for v in decode(row[5])[0]] == list(range(64))
-    assert [t for row in rows for t in timestamps(decode(row[5])[1], len(decode(row[5])[0]))] == list(range(64))
+    assert [int(v) for row in rows for v in decode(row.data)[0]] == list(range(64))
+    assert [t for row in rows for t in timestamps(decode(row.data)[1], len(decode(row.data)[0]))] == list(range(64))
 
 
 @pytest.mark.parametrize(("kind", "n"), [("GLOBAL", 1), ("REBALANCE", 3)])
@@ -188,8 +189,8 @@ def test_records_that_become_large_do_not_fill_a_buffer_for_two_thousand(kind, n
     for _ in range(300):
         w.write(large, None)
     w.finish()
-    assert max(len(row[5]) for row in rows) < 160 * 100_000
-    assert sum(len(decode(row[5])[0]) for row in rows) == 30_300
+    assert max(len(row.data) for row in rows) < 160 * 100_000
+    assert sum(len(decode(row.data)[0]) for row in rows) == 30_300
 
 
 def test_a_first_record_that_is_giant_leaves_at_once():
@@ -203,25 +204,25 @@ def test_destinations_share_the_bytes():
     w = writer(rows, "BROADCAST", 3, [Destination(4, 2, 10), Destination(5, 3, 0)])
     w.write("a", None)
     w.finish()
-    assert [(r[0], r[1], r[2]) for r in rows] == [(2, 10, 4), (2, 11, 4), (2, 12, 4), (3, 0, 5), (3, 1, 5), (3, 2, 5)]
-    assert len({id(r[5]) for r in rows}) == 1
+    assert [row[:3] for row in rows] == [(2, 10, 4), (2, 11, 4), (2, 12, 4), (3, 0, 5), (3, 1, 5), (3, 2, 5)]
+    assert len({id(row.data) for row in rows}) == 1
 
 
 @pytest.mark.parametrize("memory", [0, 100, 1 << 20])
 def test_a_gate_gives_a_fair_order_whatever_the_arrival(memory):
     rows = [
-        (edge, sender, seq, f"{edge}/{sender}/{seq}".encode())
+        Row(0, 0, edge, sender, seq, f"{edge}/{sender}/{seq}".encode())
         for edge in (3, 1)
         for sender in range(4)
         for seq in range(9)
     ]
-    expected = sorted(rows, key=lambda r: (r[2], r[0], r[1]))
+    expected = sorted(rows, key=lambda row: (row.sequence, row.edge, row.sender))
     for trial in range(5):
         random.Random(trial).shuffle(rows)
         gate = InputGate([InputEdge(3, 0, 4), InputEdge(1, 0, 4)], memory=memory)
         for row in rows:
-            gate.add((0, 0, *row))
-        assert [(a.channel, a.data) for a in gate.drain()] == [((r[0], r[1]), r[3]) for r in expected]
+            gate.add(row)
+        assert [(a.channel, a.data) for a in gate.drain()] == [((row.edge, row.sender), row.data) for row in expected]
     assert not gate.ordered
     assert InputGate([InputEdge(3, 0, 1)]).ordered
 
@@ -257,12 +258,12 @@ def test_cyclic_records_cross_too():
 def test_lost_and_repeated_buffers_are_noticed(sequences):
     gate = InputGate([InputEdge(1, 0, 2)])
     for sequence in sequences:
-        gate.add((0, 0, 1, 0, sequence, b""))
+        gate.add(Row(0, 0, 1, 0, sequence, b""))
     with pytest.raises(ExchangeError, match="defect"):
         list(gate.drain())
     gate = InputGate([InputEdge(1, 0, 1)])
     with pytest.raises(ExchangeError, match="defect"):
-        list(gate.pass_on([(0, 0, 1, 0, sequence, b"") for sequence in sequences]))
+        list(gate.pass_on([Row(0, 0, 1, 0, sequence, b"") for sequence in sequences]))
 
 
 @pytest.mark.parametrize("batch", [1, 256])
@@ -283,7 +284,7 @@ def test_what_waits_in_all_channels_is_bounded(monkeypatch, channels, width, bat
             waiting.append(sum(len(value) + 64 for values in w._values for value in values))
     w.finish()
     assert max(waiting) < 2 * memory + (width + 64) * (256 + channels)
-    assert sorted(int(value) for row in rows for value in decode(row[5])[0]) == list(range(40_960))
+    assert sorted(int(value) for row in rows for value in decode(row.data)[0]) == list(range(40_960))
 
 
 def test_watermarks_that_wait_in_all_channels_are_bounded(monkeypatch):

@@ -66,7 +66,7 @@ def merged(rows, edges=(0,)):
     """(edge, value, timestamp) by key, as a merge gives them from rows in order."""
     merge = KeyMerge(dict.fromkeys(edges, slots_of))
     keys: list[list[Any]] = [[]]
-    runs = [run for row in sorted(rows, key=lambda row: (row[4], row[5])) for run in merge.add(row)]
+    runs = [run for row in sorted(rows, key=lambda row: (row.sequence, row.data)) for run in merge.add(row)]
     for run in [*runs, *merge.finish()]:
         times = run.times or [NO_TIME] * len(run.values)
         keys[-1] += [(run.edge, v, None if t == NO_TIME else t) for v, t in zip(run.values, times, strict=True)]
@@ -138,7 +138,7 @@ def test_keys_of_other_types_are_ranked_by_their_hash(keys):
     rows = send([(value, None) for value in values])
     canonical = KeyHash().canonical
     merge = KeyMerge({0: lambda some: [canonical(value[0]) for value in some]})
-    runs = [run for row in sorted(rows, key=lambda row: (row[4], row[5])) for run in merge.add(row)]
+    runs = [run for row in sorted(rows, key=lambda row: (row.sequence, row.data)) for run in merge.add(row)]
     found = [run.values for run in [*runs, *merge.finish()]]
     expected = [[values[i], values[i + len(keys)]] for i in range(len(keys))]
     assert sorted(map(repr, found)) == sorted(map(repr, expected))
@@ -146,8 +146,8 @@ def test_keys_of_other_types_are_ranked_by_their_hash(keys):
 
 def test_rows_are_cut_and_lie_above_all_unsorted_ones():
     rows = send([((str(i % 50), i), None) for i in range(1000)], buffer=7)
-    assert all(row[4] >= SORTED for row in rows)
-    sizes = [len(unpack(row[5])[2]) for row in rows]
+    assert all(row.sequence >= SORTED for row in rows)
+    sizes = [len(unpack(row.data)[2]) for row in rows]
     assert max(sizes) == 7
     assert sum(sizes) == 1000
     assert len(rows) == -(-1000 // 7)
@@ -159,7 +159,7 @@ def test_a_key_goes_where_the_unsorted_exchange_sends_it(p):
     values = [(str(i), i) for i in range(300)]
     rows = send([(value, None) for value in values], parallelism=p)
     select = hashed(BY_FIRST, 128, p)
-    assert {(row[1], v) for row in rows for v in unpack(row[5])[2]} == {(select(value), value) for value in values}
+    assert {(row.slot, v) for row in rows for v in unpack(row.data)[2]} == {(select(value), value) for value in values}
 
 
 def test_what_is_gathered_is_bounded_by_bytes():
@@ -169,7 +169,7 @@ def test_what_is_gathered_is_bounded_by_bytes():
     held = []
     for i in range(30):
         writer.write((f"k{i}", big), None)
-        held.append(i + 1 - sum(len(unpack(row[5])[2]) for row in rows))
+        held.append(i + 1 - sum(len(unpack(row.data)[2]) for row in rows))
     assert max(held) <= sorted_writer.GATHERED_BYTES // len(big) + 1
     writer.finish()
     assert len(merged(rows)) == 30
@@ -205,7 +205,7 @@ def test_a_key_of_many_rows_is_never_in_memory_as_a_whole():
         rows += send([(("k", i), i) for i in range(sender * 5000, sender * 5000 + 5000)], buffer=100, sender=sender)
     merge = KeyMerge({0: slots_of})
     most = count = 0
-    for row in sorted(rows, key=lambda row: (row[4], row[5])):
+    for row in sorted(rows, key=lambda row: (row.sequence, row.data)):
         count += sum(len(run.values) for run in merge.add(row))
         most = max(most, merge.open_rows)
     count += sum(len(run.values) for run in merge.finish())
@@ -265,8 +265,8 @@ def test_combining_changes_no_result(sent, reducer, gathered):
 def test_combining_sends_less():
     records = [((f"word {i % 10}", 1), None) for i in range(10_000)]
     with_it, without = (send(records, combined=c, record_type=PAIR) for c in (SumAggregator(1), None))
-    assert [len(unpack(row[5])[2]) for row in with_it] == [10]
-    assert sum(len(row[5]) for row in with_it) * 20 < sum(len(row[5]) for row in without)
+    assert [len(unpack(row.data)[2]) for row in with_it] == [10]
+    assert sum(len(row.data) for row in with_it) * 20 < sum(len(row.data) for row in without)
 
 
 @pytest.mark.parametrize(

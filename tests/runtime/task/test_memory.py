@@ -7,7 +7,8 @@ import logging
 import pytest
 
 from penstock.job.deployment import deploy
-from penstock.runtime.exchange.gate import DRIVER, Row
+from penstock.runtime.buffers.row import Row
+from penstock.runtime.exchange.gate import DRIVER
 from penstock.runtime.exchange.writer import RecordWriter
 from penstock.runtime.io.sinks import CollectSink, PrintSink, TextSink, _Buffered, _TextFile
 from penstock.runtime.io.sources import FileMonitor, file_splits
@@ -75,7 +76,7 @@ def test_many_splits_of_a_file(waiting, tmp_path, monkeypatch):
 
 
 def row(number: int, size: int) -> Row:
-    return DRIVER, 0, 0, 0, number, bytes([number % 256]) * size
+    return Row(DRIVER, 0, 0, 0, number, bytes([number % 256]) * size)
 
 
 @pytest.mark.parametrize("size", [0, 1, 40, 100, 250])
@@ -160,7 +161,7 @@ def test_a_source_goes_no_faster_than_its_rows_leave():
     Fast.emitted = taken = 0
     ahead = []
     for row in Task(vertex, subtask, 0, deployment.job).finish():
-        taken += len(row[5])
+        taken += len(row.data)
         ahead.append(Fast.emitted - taken)
     assert Fast.emitted == 100_000_000
     assert max(ahead) < LIMIT

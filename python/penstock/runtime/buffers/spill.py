@@ -1,7 +1,8 @@
 """Rows that wait: so many bytes of them in memory, and the rest in a temporary file.
 
-Whatever holds rows of the exchange holds them here: what one record leads to (:mod:`.outbox`), the input of a task
-(:class:`.exchange.InputGate`), what lies between the tasks of the local executor, and what has come to the driver.
+Whatever holds rows of the exchange holds them here: what one record leads to (:mod:`penstock.runtime.task.outbox`), the
+input of a task (:mod:`penstock.runtime.exchange.gate`), what lies between the tasks of the local executor, and what has
+come to the driver.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
-Row = tuple[int, int, int, int, int, bytes]
-"""A row of the exchange, see :mod:`.exchange`; its bytes are what takes memory."""
+from penstock.runtime.buffers.row import Row
 
 MEMORY = 64 << 20
 """Bytes that wait in memory."""
@@ -106,17 +106,17 @@ class Rows:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._rows: list[Any] = []  # with slips for their bytes
+        self._rows: list[Row] = []  # with slips for their bytes
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def append(self, row: Row) -> None:
         """Take a row."""
-        self._rows.append((*row[:5], self._store.put(row[5])))
+        self._rows.append(row._replace(data=self._store.put(row.data)))
 
     def take(
-        self, key: Callable[[Any], Any] | None = None, where: Callable[[Any], bool] | None = None
+        self, key: Callable[[Row], Any] | None = None, where: Callable[[Row], bool] | None = None
     ) -> Iterator[Row]:
         """The rows so far, which go as they are read; what comes meanwhile is for the next time. O(n log n), or O(n)
         without a key.
@@ -139,9 +139,9 @@ class Rows:
         self._rows = []
         self._store.close()
 
-    def _give(self, rows: list[Any]) -> Iterator[Row]:
+    def _give(self, rows: list[Row]) -> Iterator[Row]:
         while rows:
             yield self._with_bytes(rows.pop())  # no name for the row here: it would live until the next one
 
-    def _with_bytes(self, row: Any) -> Row:
-        return *row[:5], self._store.take(row[5])
+    def _with_bytes(self, row: Row) -> Row:
+        return row._replace(data=self._store.take(row.data))

@@ -1,15 +1,14 @@
 """The exchange: records leave a chain in buffers (:mod:`.writer`) and arrive in an order that timing does not change.
 
-A row of the exchange is ``(lv, tg, e, snd, seq, p)``: the level and slot that consume it, the stream edge, the sender's
-subtask, a running number per (edge, sender, target), and the bytes of a buffer. A receiver works in the
-order (seq, e, snd): senders are read fairly, and a retried task sees the same input in the same order.
+A receiver reads its rows, :class:`~penstock.runtime.buffers.row.Row`, in the order (sequence, edge, sender): senders
+are read fairly, and a retried task sees the same input in the same order.
 
 Watermarks and idleness travel in the buffers, in every channel. The end of a channel is MAX_WATERMARK and needs no row.
 The high bits of a sequence number are the *round*: a receiver reads everything of a round, from all its channels,
 before anything of the next one. Programs have one round unless a source begins another.
 
-Rows for the driver have the level :data:`DRIVER`; then ``tg`` is the index of the vertex and ``e`` says what the row
-is.
+Rows for the driver have the level :data:`DRIVER`; then the slot is the index of the vertex, and the edge says what the
+row is: :data:`REPORT`, :data:`PRINT` or :data:`COLLECT`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,8 @@ from typing import Any, NamedTuple
 
 from penstock.errors import PenstockError
 from penstock.runtime.buffers.codec import dumps
-from penstock.runtime.buffers.spill import MEMORY, Row, Rows, Store
+from penstock.runtime.buffers.row import Row
+from penstock.runtime.buffers.spill import MEMORY, Rows, Store
 from penstock.runtime.config.tasks import InputEdge
 
 Emit = Callable[[Row], None]
@@ -35,17 +35,6 @@ _NUMBER = (1 << ROUND_BITS) - 1
 
 class ExchangeError(PenstockError):
     """Rows of the exchange were lost, repeated or swapped: a defect, never the program's fault."""
-
-
-def check_sequence(edge: int, sender: int, sequence: int, expected: int) -> int:
-    """The number of the next buffer of a sender, if this one is the one expected."""
-    if sequence & _NUMBER != expected:
-        raise ExchangeError(
-            f"Buffer {sequence & _NUMBER} of edge {edge} from subtask {sender} arrived where buffer {expected} was "
-            "due: rows were lost, repeated or swapped between two stages. This is a defect of Penstock or Spark; "
-            "please report it."
-        )
-    return expected + 1
 
 
 Channel = tuple[int, int]
@@ -93,7 +82,7 @@ class InputGate:
     def add(self, row: Row) -> None:
         """Take one buffer."""
         self._rows.append(row)
-        self._left[row[2], row[3]] += 1
+        self._left[row.edge, row.sender] += 1
 
     def drain(self, ended: Container[Channel] | None = None) -> Iterator[Arrival]:
         """All buffers in order; they leave the gate as they are read. A channel that has ended says so once, with its
@@ -110,12 +99,10 @@ class InputGate:
         self._ended |= ending
         for channel in sorted(ending - left.keys()):
             yield Arrival(channel, None, None, True)
-        for _, _, edge, sender, sequence, data in self._rows.take(_order):
-            channel = edge, sender
-            expected = self._expected.get(channel, 0)
-            self._expected[channel] = check_sequence(edge, sender, sequence, expected)
+        for row in self._rows.take(_order):
+            channel = row.edge, row.sender
             left[channel] -= 1
-            yield Arrival(channel, sequence >> ROUND_BITS, data, channel in ending and not left[channel])
+            yield self._arrival(row, last=channel in ending and not left[channel])
 
     def pass_on(self, rows: Iterable[Row]) -> Iterator[Arrival]:
         """What :meth:`add` and :meth:`drain` do, at once, for the rows of a single sender, which come in order.
@@ -123,10 +110,21 @@ class InputGate:
         Raises:
             ExchangeError: they do not.
         """
-        for _, _, edge, sender, sequence, data in rows:
-            expected = self._expected.get((edge, sender), 0)
-            self._expected[edge, sender] = check_sequence(edge, sender, sequence, expected)
-            yield Arrival((edge, sender), sequence >> ROUND_BITS, data, False)
+        for row in rows:
+            yield self._arrival(row, last=False)
+
+    def _arrival(self, row: Row, *, last: bool) -> Arrival:
+        """The buffer of a row, if it is the one that is due."""
+        channel = row.edge, row.sender
+        number, expected = row.sequence & _NUMBER, self._expected.get(channel, 0)
+        if number != expected:
+            raise ExchangeError(
+                f"Buffer {number} of edge {row.edge} from subtask {row.sender} arrived where buffer {expected} was "
+                "due: rows were lost, repeated or swapped between two stages. This is a defect of Penstock or Spark; "
+                "please report it."
+            )
+        self._expected[channel] = expected + 1
+        return Arrival(channel, row.sequence >> ROUND_BITS, row.data, last)
 
     def close(self) -> None:
         """Forget everything."""
@@ -135,7 +133,7 @@ class InputGate:
 
 def _order(row: Row) -> tuple[int, int, int]:
     """Senders take turns: sequence, edge, sender."""
-    return row[4], row[2], row[3]
+    return row.sequence, row.edge, row.sender
 
 
 def payload(value: Any) -> bytes:

@@ -22,8 +22,9 @@ from itertools import accumulate, repeat
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.signals import MIN_WATERMARK
-from penstock.runtime.exchange.gate import Channel, ExchangeError, Row
+from penstock.runtime.exchange.gate import Channel, ExchangeError
 from penstock.runtime.exchange.sorted_rows import NO_TIME, Position, clamped, position, unpack
 
 SlotsOf = Callable[[list[Any]], list[Any]]
@@ -187,7 +188,7 @@ class KeyMerge:
         else:
             yield from self._end_stream()
             yield from self._block(place[0])
-        self._rows.append(_Open(origin, *unpack(row[5], self._functions), self._slots[edge]))
+        self._rows.append(_Open(origin, *unpack(row.data, self._functions), self._slots[edge]))
         if self._stream is not None:
             self._join(place[0], self._rows[-1:])
 

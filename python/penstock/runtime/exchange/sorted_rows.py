@@ -20,8 +20,8 @@ from typing import Any
 from zlib import crc32
 
 from penstock.runtime.buffers.codec import Encoder, decode
+from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
-from penstock.runtime.exchange.gate import Row
 from penstock.runtime.keys.javahash import KeyHash
 
 SORTED = 1 << 62
@@ -93,13 +93,13 @@ def with_header(time: int, edge: int, sender: int, number: int, packed: bytes) -
 
 def position(row: Row) -> Position:
     """Where a row stands."""
-    time, edge, sender, number = _HEADER.unpack_from(row[5])
-    return row[4] & _RANK_BITS, time + MIN_WATERMARK, edge, sender, number
+    time, edge, sender, number = _HEADER.unpack_from(row.data)
+    return row.sequence & _RANK_BITS, time + MIN_WATERMARK, edge, sender, number
 
 
 def sort_key(row: Row) -> tuple[int, bytes]:
     """What rows are sorted by, with little of their bytes."""
-    return row[4], row[5][:_START]
+    return row.sequence, row.data[:_START]
 
 
 def unpack(data: bytes, functions: ModuleType | None = None) -> Piece:

@@ -15,6 +15,7 @@ from operator import eq, itemgetter
 from typing import Any
 
 from penstock.runtime.buffers.codec import Encoder, decode_value, freezer, text_size
+from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.signals import LatencyMarker
 from penstock.runtime.config.options import ExchangeOptions
 from penstock.runtime.config.pointwise import pointwise_consumers
@@ -244,7 +245,7 @@ class SortedWriter:
         """Send all records of each key."""
         most = self._room()
         for channel, ranks, slots in self._by_channel(self._groups):
-            row = _Row(most, self._timed)
+            row = _Piece(most, self._timed)
             for rank, slot in zip(ranks, slots, strict=True):
                 group, times = self._groups[slot], self._times.get(slot)
                 if times is not None and times != sorted(times):
@@ -276,10 +277,10 @@ class SortedWriter:
             pairs = sorted(zip(ranks, own, strict=True), key=itemgetter(0))
             yield channel, [rank for rank, _ in pairs], [slot for _, slot in pairs]
 
-    def _send_row(self, channel: int, row: _Row) -> _Row:
+    def _send_row(self, channel: int, row: _Piece) -> _Piece:
         """Send a row; the next one, empty."""
         self._send(channel, row.ranks, row.counts, row.values, row.times)
-        return _Row(self._room(), self._timed)
+        return _Piece(self._room(), self._timed)
 
     def _send(self, channel: int, ranks: list[int], counts: list[int] | None, values: list[Any], times: Times) -> None:
         try:
@@ -293,7 +294,7 @@ class SortedWriter:
             data = with_header(time, to.edge, self._subtask, number, packed)
             self.bytes += len(data)
             target = to.offset + self._targets[channel]
-            self._emit((to.level, target, to.edge, self._subtask, sequence_of(ranks[0]), data))
+            self._emit(Row(to.level, target, to.edge, self._subtask, sequence_of(ranks[0]), data))
 
     def watermark(self, watermark: int) -> None:
         """Nobody waits for it."""
@@ -326,7 +327,7 @@ def _cuts(ranks: list[int], most: int) -> Iterator[tuple[int, int]]:
             start = end
 
 
-class _Row:
+class _Piece:
     """A row that is being filled.
 
     Args:

@@ -11,6 +11,7 @@ from typing import Any
 
 from penstock.runtime.buffers.codec import Encoder, decode_value, encode, freezer, text_size
 from penstock.runtime.buffers.columns import UNKNOWN
+from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.signals import LATENCY, MAX_WATERMARK, STATUS, WATERMARK, LatencyMarker, Signal
 from penstock.runtime.buffers.stamps import Stamps, pack, timestamps
 from penstock.runtime.config.options import ExchangeOptions
@@ -303,7 +304,7 @@ class RecordWriter:
         self.bytes += len(data) * len(self._output.destinations) * len(targets)
         for to in self._output.destinations:
             for target in targets:
-                self._emit((to.level, to.offset + target, to.edge, self._subtask, sequence, data))
+                self._emit(Row(to.level, to.offset + target, to.edge, self._subtask, sequence, data))
 
     def finish(self) -> None:
         """Send what is left, channel by channel. A last MAX_WATERMARK is left out: the end of the channel says it. A

@@ -11,10 +11,11 @@ from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
 from penstock.runtime.buffers.codec import decode_value
+from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Store
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.config.tasks import JobConfig, VertexConfig
-from penstock.runtime.exchange.gate import Channel, InputGate, Row
+from penstock.runtime.exchange.gate import Channel, InputGate
 from penstock.runtime.exchange.sorted_merge import KeyMerge, Run, SlotsOf
 from penstock.runtime.exchange.sorted_rows import NO_TIME, SORTED, sort_key
 from penstock.runtime.exchange.writer import Fail
@@ -66,8 +67,8 @@ class BatchTask(Task):
 
     def _receive(self, rows: Iterable[Row]) -> Iterator[Row]:
         for row in rows:
-            if row[4] < SORTED:
-                (self._early if row[2] in self._early_edges else self._gate).add(row)
+            if row.sequence < SORTED:
+                (self._early if row.edge in self._early_edges else self._gate).add(row)
             elif self._late is not None:
                 self._late.add(row)
             else:
@@ -92,7 +93,7 @@ class BatchTask(Task):
 
     def _add(self, row: Row) -> Iterator[Run]:
         assert self._merge is not None
-        self._bytes_read += len(row[5])
+        self._bytes_read += len(row.data)
         return self._merge.add(row)
 
     def _slots(self) -> dict[int, SlotsOf]:
@@ -147,18 +148,18 @@ class _Sorter:
 
     def __init__(self) -> None:
         self._store = Store()
-        self._rows: list[tuple[Any, Any]] = []
+        self._rows: list[tuple[Any, Row]] = []
 
     def add(self, row: Row) -> None:
         """Take a row."""
-        self._rows.append((sort_key(row), (*row[:5], self._store.put(row[5]))))
+        self._rows.append((sort_key(row), row._replace(data=self._store.put(row.data))))
 
     def take(self) -> Iterator[Row]:
         """All rows in order. O(n log n) for n rows."""
         self._rows.sort(key=lambda entry: entry[0], reverse=True)
         while self._rows:
             row = self._rows.pop()[1]
-            yield (*row[:5], self._store.take(row[5]))
+            yield row._replace(data=self._store.take(row.data))
 
     def close(self) -> None:
         """Forget everything."""

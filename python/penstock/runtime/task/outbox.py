@@ -11,7 +11,8 @@ import logging
 import tempfile
 from collections.abc import Iterator
 
-from penstock.runtime.buffers.spill import MEMORY, Row, Rows, Store
+from penstock.runtime.buffers.row import Row
+from penstock.runtime.buffers.spill import MEMORY, Rows, Store
 
 _ROWS = 32
 """Rows that may wait while a source function or a buffer of input runs on."""

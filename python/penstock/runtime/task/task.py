@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from penstock.runtime.buffers.codec import decode
 from penstock.runtime.buffers.columns import TAG as COLUMNS
+from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.signals import STATUS, WATERMARK, Signals
 from penstock.runtime.buffers.stamps import timestamps
 from penstock.runtime.chain.context import OperatorContext
@@ -20,7 +21,7 @@ from penstock.runtime.chain.fusion import TimedFeed
 from penstock.runtime.chain.operator_chain import OperatorChain
 from penstock.runtime.chain.outputs import Feed, HeadFeed
 from penstock.runtime.config.tasks import JobConfig, OperatorConfig, PendingFile, TaskReport, VertexConfig
-from penstock.runtime.exchange.gate import DRIVER, REPORT, Arrival, Channel, InputGate, Row, payload
+from penstock.runtime.exchange.gate import DRIVER, REPORT, Arrival, Channel, InputGate, payload
 from penstock.runtime.operators.source import SourceOperator
 from penstock.runtime.state.timers import Clock
 from penstock.runtime.task.outbox import Outbox
@@ -172,7 +173,7 @@ class Task:
         )
 
     def _send(self, kind: int, data: bytes) -> None:
-        self._out.append((DRIVER, self._vertex.index, kind, self._subtask, self._sequence, data))
+        self._out.append(Row(DRIVER, self._vertex.index, kind, self._subtask, self._sequence, data))
         self._sequence += 1
 
     def _process(self, arrivals: Iterable[Arrival]) -> Iterator[Row]:
