@@ -15,6 +15,7 @@ from penstock.runtime.buffers.stamps import timestamps
 from penstock.runtime.config.options import ExchangeOptions
 from penstock.runtime.config.pointwise import pointwise_consumers, pointwise_producers
 from penstock.runtime.config.tasks import Destination, InputEdge, NetworkOutput
+from penstock.runtime.exchange import channel
 from penstock.runtime.exchange import writer as writing
 from penstock.runtime.exchange.gate import ExchangeError, InputGate
 from penstock.runtime.exchange.selectors import channel_selector, seed_of
@@ -169,7 +170,7 @@ def test_large_records_make_small_buffers(monkeypatch):
         w.write("x" * 100_000, None)
     w.finish()
     assert max(len(row.data) for row in rows[1:]) < 3 * writing.TARGET_BYTES
-    monkeypatch.setattr(writing, "MAX_BYTES", 1000)
+    monkeypatch.setattr(channel, "MAX_BYTES", 1000)
     rows.clear()
     w = writer(rows)
     for i in range(64):
@@ -281,7 +282,7 @@ def test_what_waits_in_all_channels_is_bounded(monkeypatch, channels, width, bat
         else:
             w.write_batch(records, None)
         if start % 256 == 0:
-            waiting.append(sum(len(value) + 64 for values in w._values for value in values))
+            waiting.append(sum(len(value) + 64 for each in w._channels for value in each.values))
     w.finish()
     assert max(waiting) < 2 * memory + (width + 64) * (256 + channels)
     assert sorted(int(value) for row in rows for value in decode(row.data)[0]) == list(range(40_960))
@@ -294,6 +295,6 @@ def test_watermarks_that_wait_in_all_channels_are_bounded(monkeypatch):
     waiting = []
     for time in range(100):
         w.watermark(time)
-        waiting.append(sum(map(len, w._signals)))
+        waiting.append(sum(len(each.signals) for each in w._channels))
     assert max(waiting) <= 1_000
     assert len(rows) == 1_000

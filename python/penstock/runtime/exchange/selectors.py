@@ -18,6 +18,8 @@ from typing import Any
 
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.columns import UNKNOWN
+from penstock.runtime.config.pointwise import POINTWISE, pointwise_consumers
+from penstock.runtime.config.tasks import NetworkOutput
 from penstock.runtime.keys.fields import field_of, quick
 from penstock.runtime.keys.javahash import KeyHash, native_code
 from penstock.runtime.keys.keygroups import ChannelAssigner
@@ -116,6 +118,19 @@ def _checked(channel: Any, key: Any, channels: int) -> int:
         f"{channels - 1}. Take the result modulo its second argument, the number of partitions.",
         flink_class="java.lang.ArrayIndexOutOfBoundsException",
     )
+
+
+def receivers(output: NetworkOutput, parallelism: int, subtask: int) -> list[int]:
+    """The subtasks that a sender's channels lead to, in order.
+
+    Args:
+        output: what is sent where.
+        parallelism: of the sending vertex.
+        subtask: of the sender.
+    """
+    if output.partitioner in POINTWISE:
+        return pointwise_consumers(parallelism, output.parallelism, subtask, exact=output.exact_shares)
+    return list(range(output.parallelism))
 
 
 def channel_selector(kind: str, partition: Any, max_parallelism: int, channels: int, seed: int) -> Selector:

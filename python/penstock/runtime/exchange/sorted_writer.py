@@ -10,21 +10,21 @@ Watermarks and idleness are not sent: in BATCH mode there is nothing but the end
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from operator import eq, itemgetter
 from typing import Any
 
-from penstock.runtime.buffers.codec import Encoder, decode_value, freezer, text_size
+from penstock.runtime.buffers.codec import Encoder, decode_value, freezer
+from penstock.runtime.buffers.filling import TARGET_BYTES, Estimate, room, sizes
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.signals import LatencyMarker
 from penstock.runtime.config.options import ExchangeOptions
-from penstock.runtime.config.pointwise import pointwise_consumers
 from penstock.runtime.config.tasks import NetworkOutput
 from penstock.runtime.exchange.combining import combiner, native_sums, sort_by_time
 from penstock.runtime.exchange.gate import Emit
-from penstock.runtime.exchange.selectors import channel_selector, splitter
+from penstock.runtime.exchange.selectors import channel_selector, receivers, splitter
 from penstock.runtime.exchange.sorted_rows import NO_TIME, key_ranks, pack, sequence_of, with_header
-from penstock.runtime.exchange.writer import TARGET_BYTES, Fail, room
+from penstock.runtime.exchange.writer import Fail, Write
 from penstock.runtime.keys.fields import quick
 from penstock.runtime.keys.javahash import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
@@ -90,12 +90,10 @@ class SortedWriter:
         self._quick_key_of = quick(self._key_of)
         self._key_hash = KeyHash(partition.key_type)
         self._own_forms = self._key_hash.identity or partition.key_type is None
-        self._targets = list(range(output.parallelism))
-        if output.partitioner == "FORWARD":
-            self._targets = pointwise_consumers(parallelism, output.parallelism, subtask)
-        by_key = KeyPartition(_itself, partition.key_type, partition.call), output.max_parallelism, len(self._targets)
-        self._select = channel_selector(output.partitioner, *by_key, 0)
-        self._split = splitter(output.partitioner, *by_key, self._select, self._native)
+        self._targets = receivers(output, parallelism, subtask)
+        by_key = output.partitioner, KeyPartition(_itself, partition.key_type, partition.call), output.max_parallelism
+        self._select = channel_selector(*by_key, len(self._targets), 0)
+        self._split = splitter(*by_key, len(self._targets), self._select, self._native)
         self._combine = None if output.combined is None else combiner(output.combined, output.record_type)
         self._sums = None if output.combined is None else native_sums(output.combined, output.record_type, self._native)
         self._groups: defaultdict[Any, Group] = defaultdict(list)  # canonical key → its records in order of arrival
@@ -103,14 +101,12 @@ class SortedWriter:
         self._times: dict[Any, list[int]] = {}  # canonical key → its timestamps, once a record has one
         self._timed = False
         self._numbers = [0] * len(self._targets)
-        self._held = 0  # records in groups
-        self._texts = 0  # and the bytes of their texts
-        self._text = 0.0  # of a record, on the average of those looked at last
+        self._held = Estimate(sizes(self._native))  # of the records in groups
         self._due = self._step = 1  # records until the next look, and between two looks
         self.freeze = freezer(output.record_type)
         self.write = self._writing()
 
-    def _writing(self) -> Callable[[Any, int | None], None]:
+    def _writing(self) -> Write:
         key_of, checked, freeze, failure = self._key_of, self._key_hash.checked, self.freeze, self._partition.failure
         groups, check, stamp, look, fail = self._groups, self._check, self._stamp, self._look, self._fail
 
@@ -182,12 +178,9 @@ class SortedWriter:
 
     def _look(self, some: list[Any]) -> None:
         """Estimate how much the records since the last look take, by some of them; send them if it is too much."""
-        count = self._step - self._due
-        self._text = sum(map(text_size, some)) / len(some)
-        self.room = room(int(self._text), self.room)
-        self._held += count
-        self._texts += int(count * self._text)
-        self._step = self._due = max(1, min(_LOOK, 2 * self._step, int(TARGET_BYTES // (self._text + 1))))
+        self._held.look(self._step - self._due, some)
+        self.room = room(self._held.mean, self.room)
+        self._step = self._due = max(1, min(_LOOK, 2 * self._step, TARGET_BYTES // (self._held.mean + 1)))
         if self._size() >= GATHERED_BYTES:
             self._combine_all()
             if self._size() >= GATHERED_BYTES // 2:
@@ -196,24 +189,23 @@ class SortedWriter:
     def _look_at_sums(self, some: list[Any]) -> None:
         """The same for keys whose records are added up as they come."""
         assert self._sums is not None
-        size = sum(map(text_size, some))
+        size = self._held.size(some)
         self.room = room(size, self.room)
         if self._sums.exceeds(GATHERED_BYTES // (_RECORD + _KEY + size)):
             self._flush()
 
     def _size(self) -> int:
-        return self._texts + self._held * _RECORD + len(self._groups) * _KEY
+        return self._held.bytes + self._held.count * _RECORD + len(self._groups) * _KEY
 
     def _combine_all(self) -> None:
         """Make one record of those of each key, where that is allowed."""
         if self._combine is None:
             return
-        self._held = 0
         for slot, group in self._groups.items():
             if len(group) > 1:
                 self._combine(group, self._times.get(slot))
-            self._held += len(group)
-        self._texts = int(self._held * self._text)
+        self._held.count = sum(map(len, self._groups.values()))
+        self._held.bytes = self._held.count * self._held.mean
 
     def _flush(self) -> None:
         """Send everything."""
@@ -231,7 +223,7 @@ class SortedWriter:
                 self._send_groups()
         for each in (self._groups, self._keys, self._times):
             each.clear()
-        self._held = self._texts = 0
+        self._held.forget()
 
     def _send_single(self, values: dict[Any, Any]) -> None:
         """Send one record per key, without timestamps."""
@@ -262,7 +254,7 @@ class SortedWriter:
 
     def _room(self) -> int:
         """Records of a row."""
-        return max(1, min(self._most, int(TARGET_BYTES // (self._text + _SMALL))))
+        return max(1, min(self._most, TARGET_BYTES // (self._held.mean + _SMALL)))
 
     def _by_channel(self, slots: Iterable[Any]) -> Iterator[tuple[int, list[int], list[Any]]]:
         """(channel, ranks, canonical keys) of the keys, each sorted by rank, then in order of arrival."""

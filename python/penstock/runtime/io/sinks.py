@@ -14,19 +14,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from penstock.runtime.buffers.codec import encode, freezer, text_size
+from penstock.runtime.buffers.codec import encode, freezer
+from penstock.runtime.buffers.filling import Filling, Size, room, sizes
 from penstock.runtime.buffers.stamps import Stamps
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.exchange.gate import COLLECT, PRINT, payload
-from penstock.runtime.exchange.writer import TARGET_BYTES, room
 from penstock.runtime.io.files import local_path
 from penstock.runtime.io.pending import attempt_file, pending_folder
 from penstock.runtime.io.text import file_text, print_text
 
 _LINES = 2_000
-_LOOK = 128
-"""Items between two looks at how large they are."""
 
 
 class SinkWriter:
@@ -75,50 +73,41 @@ class _Buffered(SinkWriter):
 
     Args:
         make: an item of a record.
-        size: bytes of an item.
+        size: bytes of some items.
         send: takes a list of items.
     """
 
-    def __init__(
-        self, make: Callable[[Any], Any], size: Callable[[Any], int], send: Callable[[list[Any]], None]
-    ) -> None:
-        self._items = items = []
-        self._make, self._size, self._send = make, size, send
-        self._mark = 1  # the number of items at which to look next how large they are
-        self._looked = self._bytes = 0
+    def __init__(self, make: Callable[[Any], Any], size: Size, send: Callable[[list[Any]], None]) -> None:
+        self._items = items = Filling(size, _LINES, first=_LINES)
+        self._make, self._send = make, send
 
         def write(value: Any) -> None:
-            items.append(make(value))
-            if len(items) >= self._mark:
+            items.values.append(make(value))
+            if len(items.values) >= items.mark:
                 self._look()
 
         self.write = write
 
     def write_all(self, values: Sequence[Any]) -> None:
-        start = 0
+        items, start = self._items, 0
         while start < len(values):
-            end = start + self._mark - len(self._items)
-            self._items.extend(map(self._make, values[start:end]))
+            end = start + items.mark - len(items.values)
+            items.values.extend(map(self._make, values[start:end]))
             start = end
-            if len(self._items) >= self._mark:
+            if len(items.values) >= items.mark:
                 self._look()
 
     def _look(self) -> None:
-        """Hand the items over if they are enough, as some of those since the last look tell."""
-        count, some = len(self._items), self._items[self._looked :: _LOOK // 4 - 1]
-        size = sum(map(self._size, some))
-        self.room = room(size // len(some), self.room)
-        self._bytes += size * (count - self._looked) // len(some)
-        self._looked = count
-        self._mark = min(2 * count, count + _LOOK, _LINES)
-        if count >= _LINES or self._bytes >= TARGET_BYTES:
+        """Hand the items over if they are enough."""
+        full = self._items.full()
+        self.room = room(self._items.mean, self.room)
+        if full:
             self.finish()
 
     def finish(self) -> None:
-        if self._items:
-            items = list(self._items)
-            self._items.clear()
-            self._looked, self._bytes, self._mark = 0, 0, 1
+        items, self._items.values = self._items.values, []
+        self._items.mark = 1  # the next ones need not be as small, and nothing else holds them back
+        if items:
             self._send(items)
 
 
@@ -143,7 +132,7 @@ class PrintSink(BuiltinSink):
         def send(lines: list[str]) -> None:
             context.send(PRINT, payload((context.config.node, self.std_err, lines)))
 
-        return _Buffered(lambda value: prefix + text(value), len, send)
+        return _Buffered(lambda value: prefix + text(value), lambda lines: sum(map(len, lines)), send)
 
     def prefix(self, subtask: int, parallelism: int) -> str:
         """What stands before each record."""
@@ -171,7 +160,7 @@ class CollectSink(BuiltinSink):
         def send(values: list[Any]) -> None:
             context.send(COLLECT, payload((self.id, encode(values, none))))
 
-        return _Buffered(freeze, text_size, send)
+        return _Buffered(freeze, sizes(context.job.exchange.functions), send)
 
 
 @dataclass(frozen=True)

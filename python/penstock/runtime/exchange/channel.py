@@ -1,0 +1,136 @@
+"""What waits for one channel of a :class:`~.writer.RecordWriter`, and how it becomes the bytes of buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import itemgetter
+from typing import Any
+
+from penstock.runtime.buffers.codec import Encoder, encode
+from penstock.runtime.buffers.columns import UNKNOWN
+from penstock.runtime.buffers.filling import Filling, Size
+from penstock.runtime.buffers.signals import LATENCY, MAX_WATERMARK, WATERMARK, LatencyMarker, Signal, Signals
+from penstock.runtime.buffers.stamps import Stamps, pack, timestamps
+from penstock.runtime.exchange.gate import ROUND_BITS
+
+MAX_BYTES = 64 << 20
+"""A buffer larger than this is cut in halves (one record can still be larger: up to 2 GiB, Arrow's limit)."""
+
+
+class OutChannel(Filling):
+    """The records and signals on their way to one receiver, or to all of them.
+
+    Args:
+        targets: the receiving subtasks.
+        encoder: makes the bytes.
+        size, most, most_bytes: as for :class:`Filling`.
+
+    Attributes:
+        targets: as above.
+        last: the timestamp of the last record.
+        signals: those that wait.
+        round: of the last row.
+    """
+
+    __slots__ = ("_encoder", "_field", "_keyed", "_markers", "_number", "_times", "last", "round", "signals", "targets")
+
+    def __init__(self, targets: list[int], encoder: Encoder, size: Size, most: int, most_bytes: int) -> None:
+        super().__init__(size, most, most_bytes)
+        self.targets = targets
+        self.last: int | None = None
+        self.signals: Signals = []
+        self.round = 0
+        self._encoder = encoder
+        self._times: list[int | None] = []  # of the records up to the last one whose timestamp was new
+        self._markers: Signals = []
+        self._number = 0
+        self._field = UNKNOWN  # which field of the records is their key
+        self._keyed = 0  # for how many of them that is known
+
+    def stamp(self, timestamp: int | None) -> None:
+        """The timestamp of the next record, where it is not that of the record before."""
+        times = self._times
+        missing = len(self.values) - len(times)
+        if missing:
+            times += [self.last] * missing
+        times.append(timestamp)
+        self.last = timestamp
+
+    def append(self, values: list[Any], start: int, field: int) -> int:
+        """Take records of a list from ``start`` on, up to the next look; where it goes on.
+
+        Args:
+            values: the records; they have the timestamp of the last one.
+            start: of those that have not been taken.
+            field: which field of each is its key (:mod:`~penstock.runtime.buffers.columns`).
+        """
+        some = values[start : start + self.mark - len(self.values)]
+        if field != self._field:
+            self._field, self._keyed = field, 0
+        self._keyed += len(some)
+        self.values += some
+        return start + len(some)
+
+    def signal(self, kind: int, payload: Any) -> int:
+        """Take a signal; how many wait now."""
+        self.signals.append((len(self.values), kind, payload))
+        return len(self.signals)
+
+    def latency(self, marker: LatencyMarker) -> None:
+        """Take a latency marker, which goes with the next buffer and never makes one."""
+        self._markers.append((len(self.values), LATENCY, marker))
+
+    def drop_last_watermark(self) -> None:
+        """Leave out MAX_WATERMARK behind the last record."""
+        end = len(self.values), WATERMARK, MAX_WATERMARK
+        while self.signals and self.signals[-1] == end:
+            self.signals.pop()
+
+    def take(self) -> list[bytes]:
+        """What waits as buffers, one or, if it is too large for that, more; none if nothing does.
+
+        Raises:
+            Exception: whatever pickle raises when a record cannot be pickled at all.
+        """
+        self.adapt()
+        values, signals = self.values, self.signals
+        if not values and not signals:
+            return []
+        if self._markers:
+            signals = sorted([*signals, *self._markers], key=itemgetter(0))
+        stamps, key = self._stamps(), self._field if self._keyed == len(values) else UNKNOWN
+        self.values, self.signals, self._markers, self._times, self._keyed = [], [], [], [], 0
+        data = self._encoder.encode(values, stamps, signals, key)
+        return [data] if len(data) <= MAX_BYTES or len(values) < 2 else list(_halves(values, stamps, signals))
+
+    def _stamps(self) -> Stamps:
+        times, last = self._times, self.last
+        if not times:
+            return [] if last is None else [(0, last)]
+        return pack(times + [last] * (len(self.values) - len(times)))
+
+    def sequence(self, number: int) -> int:
+        """The sequence number of the next row.
+
+        Args:
+            number: of its round.
+        """
+        self.round = number
+        self._number += 1
+        return number << ROUND_BITS | self._number - 1
+
+
+def _halves(values: list[Any], stamps: Stamps, signals: list[Signal]) -> Iterator[bytes]:
+    """The records in pieces below MAX_BYTES where that is possible, in order; halves of halves, from a stack."""
+    times = list(timestamps(stamps, len(values)))
+    stack = [(0, len(values))]
+    while stack:
+        start, end = stack.pop()
+        stop = end + (end == len(values))
+        own = [(index - start, kind, payload) for index, kind, payload in signals if start <= index < stop]
+        data = encode(values[start:end], pack(times[start:end]), own)
+        if len(data) <= MAX_BYTES or end - start == 1:
+            yield data
+            continue
+        middle = (start + end) // 2
+        stack += [(middle, end), (start, middle)]
