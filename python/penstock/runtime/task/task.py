@@ -20,12 +20,12 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.fusion import TimedFeed
 from penstock.runtime.chain.operator_chain import OperatorChain
 from penstock.runtime.chain.outputs import Feed, HeadFeed
+from penstock.runtime.chain.valve import Valve
 from penstock.runtime.config.tasks import JobConfig, OperatorConfig, PendingFile, TaskReport, VertexConfig
 from penstock.runtime.exchange.gate import DRIVER, REPORT, Arrival, Channel, InputGate, payload
 from penstock.runtime.operators.source import SourceOperator
 from penstock.runtime.state.timers import Clock
 from penstock.runtime.task.outbox import Outbox
-from penstock.runtime.task.valve import Valve
 from penstock.runtime.usercode.failure import OperatorFailure, exit_error, job_error
 from penstock.runtime.usercode.steps import deep, next_stride
 
