@@ -9,24 +9,21 @@ Source of the semantics: ``OperatorChain`` and ``StreamTask`` (Flink 1.11). Cost
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import cached_property
 from random import Random
-from typing import Any
 
 from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.buffers.codec import copier, decode_value
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.fusion import Fusion, TimedFeed
-from penstock.runtime.chain.operator import Batch, LiveOperator, StreamOperator
+from penstock.runtime.chain.entry import Entry, Fused, Listed, Native
+from penstock.runtime.chain.fusion import Fusion
+from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import (
     ChainingOutput,
     Copy,
     CopyingChainingOutput,
     CountingOutput,
-    Feed,
-    HeadFeed,
     Output,
     RecordWriterOutput,
     StreamStatus,
@@ -36,12 +33,11 @@ from penstock.runtime.chain.outputs import (
 )
 from penstock.runtime.config.options import FUSED
 from penstock.runtime.config.tasks import ChainedOutput, OperatorConfig, VertexConfig
-from penstock.runtime.exchange.gate import Emit
+from penstock.runtime.exchange.gate import Channel, Emit
 from penstock.runtime.exchange.selectors import seed_of
 from penstock.runtime.exchange.sorted_writer import SortedWriter
 from penstock.runtime.exchange.writer import RecordWriter
 
-_Take = Callable[[list[Any], Any], None]
 MakeContext = Callable[[OperatorConfig], OperatorContext]
 
 
@@ -59,6 +55,7 @@ class OperatorChain:
         head: the first operator.
         operators: all of them in pre-order, the head first.
         outputs: those that leave the chain, in the order of the operators that write to them from the tail.
+        round: of what leaves the task.
     """
 
     def __init__(self, vertex: VertexConfig, subtask: int, make_context: MakeContext, emit: Emit) -> None:
@@ -66,6 +63,7 @@ class OperatorChain:
         self._subtask = subtask
         self._emit = emit
         self._status = StreamStatus()
+        self.round = 0
         self._operators: dict[int, LiveOperator] = {}
         self._order = opening_order(vertex.operators)
         contexts = [make_context(config) for config in vertex.operators]
@@ -128,77 +126,28 @@ class OperatorChain:
             )
         return chaining if self._fusion is not None else chaining.connect()
 
-    def feed(self, number: int) -> HeadFeed:
-        """What takes records of one timestamp into an input of the head."""
-        if self._fusion is not None:
-            feed, batch = self._fusion.input_feed(0, number), self._head_batch
-            if batch is None:
-                return lambda values, timestamp, keys: feed(values, timestamp)
-            return self._batched(batch, feed, self._results_feed)
-        collect = self.head.input(number)
-
-        def one_by_one(values: list[Any], timestamp: int | None, keys: list[Any] | None) -> None:
-            for value in values:
-                collect(value, timestamp)
-
-        return one_by_one
-
-    @cached_property
-    def _head_batch(self) -> Batch | None:
-        """One for all inputs and both kinds of feeds, because it may hold state back from the tables."""
-        functions = self._options.functions
-        return None if functions is None else self.head.batch(functions)
-
-    def columns_feed(self) -> tuple[Callable[[bytes], list[Any] | None], Feed] | None:
-        """The head's work on a buffer of typed columns, if it can do that, and what takes the results of one
-        timestamp."""
-        if self._fusion is None or self._head_batch is None:
-            return None
-        return self._head_batch.columns, self._results_feed
-
-    @cached_property
-    def _results_feed(self) -> Feed:
-        assert self._fusion is not None
-        return self._fusion.results_feed(0)
-
-    def _batched(self, batch: Batch, slow: _Take, rest: _Take) -> Any:
-        """The head's work on many records at once, then the rest of the chain on the results.
+    def entry(
+        self, number: int, channels: Iterable[Channel], toggle: Callable[[bool], None], backlog: Callable[[], bool]
+    ) -> Entry:
+        """The way into an input of the head. To be called once for each, as it may hold state back from the tables.
 
         Args:
-            batch: the head's work.
-            slow: takes records, and their timestamp or timestamps, where the head cannot.
-            rest: takes the results likewise.
+            number: of the input.
+            channels, toggle, backlog: as for :class:`Entry`.
         """
-        head = self.head
+        return Entry(self.head, number, self._way(number), channels, toggle, backlog, self._options.functions)
 
-        def take(values: list[Any], times: Any, keys: list[Any] | None = None) -> None:
-            results: list[Any] = []
-            failure = None
-            try:
-                if not batch.run(values, keys, results):
-                    slow(values, times)
-                    return
-            except Exception as error:
-                failure = error
-            if results:
-                rest(results, times)
-            if failure is not None:
-                raise head.context.fail(failure) from failure
+    def _way(self, number: int) -> Listed:
+        functions = self._options.functions
+        if self._fusion is None:
+            return Listed(self.head.input(number))
+        batch = None if functions is None else self.head.batch(functions)
+        return Fused(self._fusion, number) if batch is None else Native(self._fusion, self.head, batch)
 
-        return take
-
-    def timed_feed(self, number: int) -> TimedFeed:
-        """What takes records, and a timestamp for each, into an input of the head."""
-        if self._fusion is not None:
-            feed, batch = self._fusion.timed_input_feed(0, number), self._head_batch
-            return feed if batch is None else self._batched(batch, feed, self._fusion.timed_feed(0))
-        collect = self.head.input(number)
-
-        def one_by_one(values: Any, timestamps: Any) -> None:
-            for value, timestamp in zip(values, timestamps, strict=False):
-                collect(value, timestamp)
-
-        return one_by_one
+    @property
+    def active(self) -> bool:
+        """Whether the task is."""
+        return self._status.active
 
     def open(self) -> None:
         """Open all operators, the tail first."""
@@ -218,6 +167,7 @@ class OperatorChain:
 
     def begin_round(self, number: int) -> None:
         """What leaves the task from here on is of another round."""
+        self.round = number
         for output in self.outputs:
             output.writer.begin_round(number)
 

@@ -26,8 +26,6 @@ Collector = Callable[[Any, "int | None"], None]
 """Takes a record and its timestamp."""
 Feed = Callable[[list[Any], "int | None"], None]
 """Takes records that have one timestamp."""
-HeadFeed = Callable[[list[Any], "int | None", "list[Any] | None"], None]
-"""The same for the input of a chain, with the records' keys if these are known."""
 Copy = Callable[[Any], Any]
 Fail = Callable[[BaseException], BaseException]
 

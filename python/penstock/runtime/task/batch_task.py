@@ -88,12 +88,12 @@ class BatchTask(Task):
         """Read the early inputs, once."""
         if self._merge is None:
             self._open()
-            self._merge = KeyMerge(self._slots(), self._functions)
+            self._merge = KeyMerge(self._slots(), self._job.exchange.functions)
             yield from self._process(arrival._replace(round=None) for arrival in self._early.drain())
 
     def _add(self, row: Row) -> Iterator[Run]:
         assert self._merge is not None
-        self._bytes_read += len(row.data)
+        self._entries[row.edge].bytes += len(row.data)
         return self._merge.add(row)
 
     def _slots(self) -> dict[int, SlotsOf]:
@@ -105,18 +105,18 @@ class BatchTask(Task):
         """Sorted records into the chain, and its rows out."""
         head = self._open().head
         for edge, values, times, last in runs:
-            if not values:
-                pass
-            elif isinstance(head, BatchReduce):
-                head.take(values)
-            elif times is None and len(values) <= _FEW:
-                self._feeds[self._numbers[edge]](values, None, None)
-            else:
-                stamps = None if times is None else (None if time == NO_TIME else time for time in times)
-                yield from self._feed(self._numbers[edge], values, stamps)
+            if values:
+                entry = self._entries[edge]
+                entry.records += len(values)
+                if isinstance(head, BatchReduce):
+                    head.take(values)
+                elif times is None and len(values) <= _FEW:
+                    entry.put(values)
+                else:
+                    stamps = None if times is None else (None if time == NO_TIME else time for time in times)
+                    yield from self._drain_between(entry.feed(values, stamps))
             if last:
                 head.end_key()
-            self._records_read += len(values)
             if self._backlog():
                 yield from self._drain()
 

@@ -7,32 +7,22 @@ exactly the attempt whose output was consumed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
-from itertools import islice
-from typing import Any, TypeVar
+from collections.abc import Container, Iterable, Iterator
+from typing import TypeVar
 
-from penstock.runtime.buffers.codec import decode
-from penstock.runtime.buffers.columns import TAG as COLUMNS
 from penstock.runtime.buffers.row import Row
-from penstock.runtime.buffers.signals import STATUS, WATERMARK, Signals
-from penstock.runtime.buffers.stamps import timestamps
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.fusion import TimedFeed
+from penstock.runtime.chain.entry import Entry
 from penstock.runtime.chain.operator_chain import OperatorChain
-from penstock.runtime.chain.outputs import Feed, HeadFeed
-from penstock.runtime.chain.valve import Valve
 from penstock.runtime.config.tasks import JobConfig, OperatorConfig, PendingFile, TaskReport, VertexConfig
 from penstock.runtime.exchange.gate import DRIVER, REPORT, Arrival, Channel, InputGate, payload
 from penstock.runtime.operators.source import SourceOperator
 from penstock.runtime.state.timers import Clock
 from penstock.runtime.task.outbox import Outbox
 from penstock.runtime.usercode.failure import OperatorFailure, exit_error, job_error
-from penstock.runtime.usercode.steps import deep, next_stride
+from penstock.runtime.usercode.steps import deep
 
 R = TypeVar("R")
-
-Times = Iterator["int | None"] | None
-"""The timestamps of some records; None when no record has one."""
 
 
 class Task:
@@ -52,19 +42,10 @@ class Task:
         self._out = Outbox(self.name)
         self._files: list[PendingFile] = []
         self._sequence = 0
-        self._records_read = self._bytes_read = 0
         self._gate = InputGate(vertex.inputs, vertex.parallelism, subtask)
         self._clock = Clock()
         self._chain: OperatorChain | None = None
-        self._numbers: dict[int, int] = {}
-        self._feeds: dict[int, HeadFeed] = {}
-        self._timed_feeds: dict[int, TimedFeed] = {}
-        self._valves: dict[int, Valve] = {}
-        self._columns: tuple[Callable[[bytes], list[Any] | None], Feed] | None = None
-        self._stride = 1
-        self._round = 0
-        self._active = True
-        self._functions = job.exchange.functions
+        self._entries: dict[int, Entry] = {}  # by edge; those of one input share theirs
 
     @property
     def name(self) -> str:
@@ -132,31 +113,15 @@ class Task:
 
     def _connect(self, chain: OperatorChain) -> None:
         """Lead every edge to its input of the head."""
-        edges, channels, head = self._vertex.inputs, self._gate.channels, chain.head
-        valves = {n: Valve(channels[n], head.watermark(n), self._toggle) for n in sorted(channels)}
-        self._feeds = {n: chain.feed(n) for n in sorted(channels)}
-        self._columns = chain.columns_feed()
-        self._numbers = {each.edge: each.input for each in edges}
-        self._valves = {each.edge: valves[each.input] for each in edges}
-
-    def _timed_feed(self, number: int) -> TimedFeed:
-        """Made when first asked for, as most inputs have no timestamps."""
-        feed = self._timed_feeds.get(number)
-        if feed is None:
-            feed = self._timed_feeds[number] = self._open().timed_feed(number)
-        return feed
+        channels = sorted(self._gate.channels.items())
+        entries = {number: chain.entry(number, each, self._toggle, self._backlog) for number, each in channels}
+        self._entries = {each.edge: entries[each.input] for each in self._vertex.inputs}
 
     def _toggle(self, active: bool) -> None:
         """An input, or the source, has fallen idle or come back; the task is idle when all of them are."""
-        active = active or any(valve.active for valve in self._valves.values())
-        if active is not self._active and self._chain is not None:
-            self._active = active
+        active = active or any(entry.valve.active for entry in self._entries.values())
+        if self._chain is not None and active is not self._chain.active:
             self._chain.status(active)
-
-    def _begin_round(self, number: int) -> None:
-        self._round = number
-        if self._chain is not None:
-            self._chain.begin_round(number)
 
     def _context(self, config: OperatorConfig) -> OperatorContext:
         return OperatorContext(
@@ -169,7 +134,7 @@ class Task:
             self._files,
             clock=self._clock,
             toggle=self._toggle,
-            begin_round=self._begin_round,
+            begin_round=lambda number: self._open().begin_round(number),
         )
 
     def _send(self, kind: int, data: bytes) -> None:
@@ -177,83 +142,34 @@ class Task:
         self._sequence += 1
 
     def _process(self, arrivals: Iterable[Arrival]) -> Iterator[Row]:
-        self._open()
+        chain = self._open()
         for channel, number, data, last in arrivals:
-            if number is not None and number != self._round:
-                self._begin_round(number)
+            if number is not None and number != chain.round:
+                chain.begin_round(number)
+            entry = self._entries[channel[0]]
             if data is not None:
-                yield from self._read(channel, data)
+                yield from self._drain_between(entry.take(channel, data))
             if last:
-                self._valves[channel[0]].end(channel)
+                entry.valve.end(channel)
                 yield from self._drain()
 
-    def _read(self, channel: Channel, data: bytes) -> Iterator[Row]:
-        self._bytes_read += len(data)
-        if self._columns is not None and data[0] == COLUMNS:
-            reduce, rest = self._columns
-            results = reduce(data)
-            if results is not None:
-                self._records_read += len(results)
-                return self._feed_to(rest, results)
-        values, stamps, signals, keys = decode(data, self._functions)
-        self._records_read += len(values)
-        times = timestamps(stamps, len(values)) if stamps else None
-        if signals:
-            return self._feed_mixed(channel, values, times, signals)
-        return self._feed(self._numbers[channel[0]], values, times, keys)
-
-    def _feed(self, number: int, values: list[Any], times: Times, keys: list[Any] | None = None) -> Iterator[Row]:
-        """The records of a buffer into the chain, and its rows out: one record may be a split of a file or explode
-        into millions, so rows that pile up leave after each."""
-        if times is not None:
-            timed = self._timed_feed(number)
-            return self._feed_to(lambda some, _: timed(some, times), values)
-        feed = self._feeds[number]
-        if keys is None:
-            return self._feed_to(lambda some, time: feed(some, time, None), values)
-        rest = iter(keys)
-        return self._feed_to(lambda some, time: feed(some, time, list(islice(rest, len(some)))), values)
-
-    def _feed_to(self, feed: Feed, values: list[Any]) -> Iterator[Row]:
-        position = 0
-        while position < len(values):
-            some = values[position : position + self._stride]
-            feed(some, None)
-            position += len(some)
-            self._stride = next_stride(self._stride, self._backlog())
+    def _drain_between(self, steps: Iterator[None]) -> Iterator[Row]:
+        for _ in steps:
             yield from self._drain()
-
-    def _feed_mixed(self, channel: Channel, values: list[Any], times: Times, signals: Signals) -> Iterator[Row]:
-        """The same for a buffer with watermarks in it."""
-        number, valve = self._numbers[channel[0]], self._valves[channel[0]]
-        position = 0
-        for index, kind, value in signals:
-            if position < index:
-                yield from self._feed(number, values[position:index], times)
-                position = index
-            if kind == WATERMARK:
-                valve.watermark(channel, value)
-            elif kind == STATUS:
-                valve.status(channel, bool(value))
-            else:
-                self._open().head.latency(value)
-            if self._backlog():
-                yield from self._drain()
-        yield from self._feed(number, values[position:] if position else values, times)
 
     def _run_to_end(self) -> Iterator[Row | None]:
         chain = self._open()
         if isinstance(chain.head, SourceOperator):
-            number = self._round
+            number = chain.round
             for _ in chain.head.run(self._backlog):
                 yield from self._drain()
-                if number != self._round:
-                    number = self._round
+                if number != chain.round:
+                    number = chain.round
                     yield None
         else:
             yield from self._process(self._gate.drain())
-            for valve in dict.fromkeys(self._valves.values()):
-                valve.end_all()
+            for entry in dict.fromkeys(self._entries.values()):
+                entry.valve.end_all()
                 yield from self._drain()
         chain.finish()
         yield from self._drain()
@@ -270,13 +186,14 @@ class Task:
         return self._out.take()
 
     def _report(self, chain: OperatorChain) -> TaskReport:
+        entries = set(self._entries.values())
         return TaskReport(
             vertex=self._vertex.index,
             task=self.name,
             subtask=self._subtask,
             parallelism=self._vertex.parallelism,
             attempt=self._attempt,
-            counters=chain.counters(self._records_read, self._bytes_read),
+            counters=chain.counters(sum(each.records for each in entries), sum(each.bytes for each in entries)),
             files=tuple(self._files),
         )
 

@@ -1,0 +1,218 @@
+"""The way into a chain: what comes over one input goes through one :class:`Entry`, whatever form the chain has.
+
+There are three ways for records, and one is chosen when the chain is built:
+
+- *listed*: record by record into the head (:mod:`.outputs`);
+- *fused*: many records into a generated function (:mod:`.fusion`);
+- *native*: many records into the head's :class:`~.operator.Batch`, and its results into a generated function with the
+  rest of the chain; typed columns in their bytes, where the head can take them whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from itertools import repeat
+from types import ModuleType
+from typing import Any
+
+from penstock.runtime.buffers.codec import Buffer, decode
+from penstock.runtime.buffers.columns import TAG as COLUMNS
+from penstock.runtime.buffers.signals import STATUS, WATERMARK
+from penstock.runtime.buffers.stamps import timestamps
+from penstock.runtime.chain.fusion import Fusion, TimedFeed
+from penstock.runtime.chain.operator import Batch, LiveOperator
+from penstock.runtime.chain.outputs import Collector
+from penstock.runtime.chain.valve import Valve
+from penstock.runtime.exchange.gate import Channel
+from penstock.runtime.usercode.steps import next_stride
+
+Times = Iterator["int | None"] | None
+"""The timestamps of some records; None when no record has one."""
+
+
+class Listed:
+    """Record by record into the head.
+
+    Args:
+        collect: of the head's input.
+    """
+
+    def __init__(self, collect: Collector) -> None:
+        self._collect = collect
+
+    def take(self, values: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
+        """Take records.
+
+        Args:
+            values: the records, in order.
+            times: their timestamps; others may follow, which are left.
+            keys: by the key selector of the input, if they are known.
+        """
+        for value, time in zip(values, repeat(None) if times is None else times, strict=False):
+            self._collect(value, time)
+
+    def columns(self, data: bytes) -> list[Any] | None:
+        """The head's results on a buffer of typed columns; None: it has to be decoded."""
+        return None
+
+    def results(self, results: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
+        """Take results of the head into the rest of the chain."""
+        raise NotImplementedError
+
+
+class Fused(Listed):
+    """Many records into a generated function.
+
+    Args:
+        fusion: makes it.
+        number: of the head's input.
+    """
+
+    def __init__(self, fusion: Fusion, number: int) -> None:
+        self._fusion = fusion
+        self._number = number
+        self._plain = fusion.input_feed(0, number)
+
+    @cached_property
+    def _timed(self) -> TimedFeed:
+        """Made when first asked for, as most inputs have no timestamps."""
+        return self._fusion.timed_input_feed(0, self._number)
+
+    def take(self, values: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
+        if times is None:
+            self._plain(values, None)
+        else:
+            self._timed(values, times)
+
+
+class Native(Fused):
+    """Many records into the head's batch; where it cannot take them, as in the fused way.
+
+    Args:
+        fusion: of the chain.
+        head: the operator; it has one input.
+        batch: the head's work.
+    """
+
+    def __init__(self, fusion: Fusion, head: LiveOperator, batch: Batch) -> None:
+        super().__init__(fusion, 0)
+        self._batch = batch
+        self._fail = head.context.fail
+        self._rest = fusion.results_feed(0)
+
+    @cached_property
+    def _timed_rest(self) -> TimedFeed:
+        return self._fusion.timed_feed(0)
+
+    def take(self, values: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
+        results: list[Any] = []
+        done, failure = True, None
+        try:
+            done = self._batch.run(values, keys, results)
+        except Exception as error:
+            failure = error
+        if not done:
+            super().take(values, times)
+        elif results:
+            self.results(results, times)
+        if failure is not None:
+            raise self._fail(failure) from failure
+
+    def columns(self, data: bytes) -> list[Any] | None:
+        return self._batch.columns(data)
+
+    def results(self, results: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
+        if times is None:
+            self._rest(results, None)
+        else:
+            self._timed_rest(results, times)
+
+
+class Entry:
+    """One input of a chain's head.
+
+    Args:
+        head: the operator.
+        number: of the input.
+        way: for its records.
+        channels: that lead to it.
+        toggle: takes whether the input is active, when that changes.
+        backlog: whether rows wait that should leave the task.
+        functions: the native functions, if they shall be used.
+
+    Attributes:
+        put: takes records, their timestamps and their keys, all at once.
+        valve: of the channels.
+        records, bytes: read so far.
+    """
+
+    def __init__(
+        self,
+        head: LiveOperator,
+        number: int,
+        way: Listed,
+        channels: Iterable[Channel],
+        toggle: Callable[[bool], None],
+        backlog: Callable[[], bool],
+        functions: ModuleType | None,
+    ) -> None:
+        self.put = way.take
+        self.valve = Valve(channels, head.watermark(number), toggle)
+        self.records = self.bytes = 0
+        self._way = way
+        self._latency = head.latency
+        self._backlog = backlog
+        self._functions = functions
+        self._stride = 1
+
+    def take(self, channel: Channel, data: bytes) -> Iterator[None]:
+        """Take a buffer; pauses where rows of the chain may leave.
+
+        Args:
+            channel: it came over.
+            data: its bytes.
+        """
+        self.bytes += len(data)
+        results = self._way.columns(data) if data[0] == COLUMNS else None
+        if results is not None:
+            self.records += len(results)
+            return self._in_strides(self._way.results, results)
+        buffer = decode(data, self._functions)
+        values = buffer.values
+        self.records += len(values)
+        times = timestamps(buffer.stamps, len(values)) if buffer.stamps else None
+        return self._mixed(channel, buffer, times) if buffer.signals else self.feed(values, times, buffer.keys)
+
+    def feed(self, values: list[Any], times: Times = None, keys: list[Any] | None = None) -> Iterator[None]:
+        """Take records; pauses where rows of the chain may leave. One record may be a split of a file or explode into
+        millions, so where rows pile up that is after each."""
+        return self._in_strides(self.put, values, times, keys)
+
+    def _in_strides(
+        self, put: Callable[..., None], values: list[Any], times: Times = None, keys: list[Any] | None = None
+    ) -> Iterator[None]:
+        position = 0
+        while position < len(values):
+            end = position + self._stride
+            put(values[position:end], times, None if keys is None else keys[position:end])
+            position = end
+            self._stride = next_stride(self._stride, self._backlog())
+            yield
+
+    def _mixed(self, channel: Channel, buffer: Buffer, times: Times) -> Iterator[None]:
+        """The records of a buffer, and the signals among them."""
+        values, position = buffer.values, 0
+        for index, kind, payload in buffer.signals:
+            if position < index:
+                yield from self.feed(values[position:index], times)
+                position = index
+            if kind == WATERMARK:
+                self.valve.watermark(channel, payload)
+            elif kind == STATUS:
+                self.valve.status(channel, bool(payload))
+            else:
+                self._latency(payload)
+            if self._backlog():
+                yield
+        yield from self.feed(values[position:] if position else values, times)
