@@ -52,16 +52,8 @@ class Listed:
         for value, time in zip(values, repeat(None) if times is None else times, strict=False):
             self._collect(value, time)
 
-    def columns(self, data: bytes) -> list[Any] | None:
-        """The head's results on a buffer of typed columns; None: it has to be decoded."""
-        return None
 
-    def results(self, results: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
-        """Take results of the head into the rest of the chain."""
-        raise NotImplementedError
-
-
-class Fused(Listed):
+class Fused:
     """Many records into a generated function.
 
     Args:
@@ -80,6 +72,7 @@ class Fused(Listed):
         return self._fusion.timed_input_feed(0, self._number)
 
     def take(self, values: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
+        """As :meth:`Listed.take`."""
         if times is None:
             self._plain(values, None)
         else:
@@ -105,6 +98,10 @@ class Native(Fused):
     def _timed_rest(self) -> TimedFeed:
         return self._fusion.timed_feed(0)
 
+    def columns(self, data: bytes) -> list[Any] | None:
+        """The head's results on a buffer of typed columns; None: it has to be decoded."""
+        return self._batch.columns(data)
+
     def take(self, values: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
         results: list[Any] = []
         done, failure = True, None
@@ -119,10 +116,8 @@ class Native(Fused):
         if failure is not None:
             raise self._fail(failure) from failure
 
-    def columns(self, data: bytes) -> list[Any] | None:
-        return self._batch.columns(data)
-
     def results(self, results: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
+        """Take results of the head into the rest of the chain."""
         if times is None:
             self._rest(results, None)
         else:
@@ -151,7 +146,7 @@ class Entry:
         self,
         head: LiveOperator,
         number: int,
-        way: Listed,
+        way: Listed | Fused,
         channels: Iterable[Channel],
         toggle: Callable[[bool], None],
         backlog: Callable[[], bool],
@@ -160,7 +155,7 @@ class Entry:
         self.put = way.take
         self.valve = Valve(channels, head.watermark(number), toggle)
         self.records = self.bytes = 0
-        self._way = way
+        self._native = way if isinstance(way, Native) else None
         self._latency = head.latency
         self._backlog = backlog
         self._functions = functions
@@ -174,10 +169,11 @@ class Entry:
             data: its bytes.
         """
         self.bytes += len(data)
-        results = self._way.columns(data) if data[0] == COLUMNS else None
-        if results is not None:
-            self.records += len(results)
-            return self._in_strides(self._way.results, results)
+        if self._native is not None and data[0] == COLUMNS:
+            results = self._native.columns(data)
+            if results is not None:
+                self.records += len(results)
+                return self._in_strides(self._native.results, results)
         buffer = decode(data, self._functions)
         values = buffer.values
         self.records += len(values)

@@ -137,7 +137,7 @@ class OperatorChain:
         """
         return Entry(self.head, number, self._way(number), channels, toggle, backlog, self._options.functions)
 
-    def _way(self, number: int) -> Listed:
+    def _way(self, number: int) -> Listed | Fused:
         functions = self._options.functions
         if self._fusion is None:
             return Listed(self.head.input(number))

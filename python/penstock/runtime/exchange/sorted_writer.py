@@ -85,26 +85,31 @@ class SortedWriter:
         self._most = options.buffer_records
         self._native = options.functions
         self._encoder = Encoder(output.record_type, options)
-        self._partition = partition = decode_value(output.partition or b"")
-        self._key_of = partition.selector()
-        self._quick_key_of = quick(self._key_of)
-        self._key_hash = KeyHash(partition.key_type)
-        self._own_forms = self._key_hash.identity or partition.key_type is None
         self._targets = receivers(output, parallelism, subtask)
-        by_key = output.partitioner, KeyPartition(_itself, partition.key_type, partition.call), output.max_parallelism
-        self._select = channel_selector(*by_key, len(self._targets), 0)
-        self._split = splitter(*by_key, len(self._targets), self._select, self._native)
+        self._numbers = [0] * len(self._targets)
+        self._by_key(decode_value(output.partition or b""))
         self._combine = None if output.combined is None else combiner(output.combined, output.record_type)
         self._sums = None if output.combined is None else native_sums(output.combined, output.record_type, self._native)
         self._groups: defaultdict[Any, Group] = defaultdict(list)  # canonical key → its records in order of arrival
         self._keys: dict[Any, Any] = {}  # canonical key → key, where they differ
         self._times: dict[Any, list[int]] = {}  # canonical key → its timestamps, once a record has one
         self._timed = False
-        self._numbers = [0] * len(self._targets)
         self._held = Estimate(sizes(self._native))  # of the records in groups
         self._due = self._step = 1  # records until the next look, and between two looks
         self.freeze = freezer(output.record_type)
         self.write = self._writing()
+
+    def _by_key(self, partition: KeyPartition) -> None:
+        """How records have keys, and how keys are told apart, ordered and sent."""
+        self._partition = partition
+        self._key_of = partition.selector()
+        self._quick_key_of = quick(self._key_of)
+        self._key_hash = KeyHash(partition.key_type)
+        self._own_forms = self._key_hash.identity or partition.key_type is None
+        itself = KeyPartition(_itself, partition.key_type, partition.call)
+        kind, channels = self._output.partitioner, len(self._targets)
+        self._select = channel_selector(kind, itself, self._output.max_parallelism, channels, 0)
+        self._split = splitter(kind, itself, self._output.max_parallelism, channels, self._select, self._native)
 
     def _writing(self) -> Write:
         key_of, checked, freeze, failure = self._key_of, self._key_hash.checked, self.freeze, self._partition.failure
