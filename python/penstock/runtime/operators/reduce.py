@@ -3,12 +3,30 @@ stream).
 
 Source of the semantics: ``StreamGroupedReduce`` (Flink 1.11): the first record of a key is emitted as it is, every
 later one as the reduction so far, each with its own record's timestamp. In BATCH mode: :mod:`.batch_reduce`.
+
+Reducing has eight forms, with equal results. The first that fits runs:
+
+=========  ==============================  =============================================================================
+mode       form                            when
+=========  ==============================  =============================================================================
+STREAMING  ``KeyedFold.add_columns``       at the head of a fused chain, with native functions, if the reducer does a
+                                           ``field_fold`` at an index and keys are their own canonical forms
+                                           (``_GroupedReduce.batch``): a buffer of columns, a text as key and an integer
+           ``KeyedFold.add``               the same for other records; of these, keys and values that the fold does not
+                                           hold go through the table and ``reduce``
+           ``_LINES``                      in a fused chain: any reducer, any key
+           ``_GroupedReduce.input``        in a listed chain
+BATCH,     ``NativeSums.add``              where the receiver lets records be combined (``combinable``): with native
+sender                                     functions, plain tuples without timestamps, a ``field_fold`` of integers
+           ``combiner``                    the same for other records, before they are sent
+BATCH,     ``SumAggregator.fold``          sums of more than eight records of a key (``BatchReduce.take``)
+receiver   ``functools.reduce``            any reducer
+=========  ==============================  =============================================================================
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar
@@ -22,7 +40,6 @@ from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.keys.fields import quick
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.batch_reduce import BatchReduce
-from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.usercode.binding import bind
 
 _MISSING = object()
@@ -90,25 +107,26 @@ class _GroupedReduce(LiveOperator):
         assert keyed is not None
         if not isinstance(reducer, (SumAggregator, ComparableAggregator)):
             return None
-        state, select = self.context.keyed_state(keyed), quick(keyed.selector())
-        if not state.has_own_forms:
+        state, position, kind = self.context.keyed_state(keyed), reducer.position, reducer.field_fold
+        if kind is None or type(position) is not int or position < 0 or not state.has_own_forms:
             return None
-        reduce, columns, settle = _native_reduction(functions, state, reducer)
+        select, fold = quick(keyed.selector()), functions.KeyedFold(state.table(STATE), kind, position, reducer.reduce)
+        state.caches.append(fold.flush)
 
         def run(values: list[Any], keys: list[Any] | None, results: list[Any]) -> bool:
             if keys is None:
                 try:
                     keys = list(map(select, values))
                 except Exception:  # whose record it was comes out one by one
-                    settle()
+                    fold.flush()
                     return False
             if not functions.are_own_forms(keys):
-                settle()
+                fold.flush()
                 return False
-            reduce(keys, values, results)
+            fold.add(keys, values, results)
             return True
 
-        return Batch(run, columns)
+        return Batch(run, fold.add_columns)
 
     def fragment(self) -> Fragment:
         keyed = self.keyed
@@ -124,31 +142,6 @@ class _GroupedReduce(LiveOperator):
             "reduce": bind(self.function, "reduce"),
         }
         return Fragment(_LINES, bindings).after(_KEY_LINES, {}, lambda _, error: keyed.failure(error))
-
-
-def _native_reduction(
-    functions: ModuleType, state: KeyedState, reducer: SumAggregator | ComparableAggregator
-) -> tuple[Callable[..., None], Callable[[bytes], list[Any] | None], Callable[[], None]]:
-    """What takes keys, records, and a list for the results; what takes typed columns; what brings the table up to
-    date."""
-    table, position, kind = state.table(STATE), reducer.position, reducer.field_fold
-    if kind is None or type(position) is not int or position < 0:
-        return _one_by_one(table, reducer.reduce), lambda data: None, lambda: None
-    fold = functions.KeyedFold(table, kind, position, reducer.reduce)
-    state.caches.append(fold.flush)
-    return fold.add, fold.add_columns, fold.flush
-
-
-def _one_by_one(table: dict[Any, Any], reduce: Callable[[Any, Any], Any]) -> Callable[..., None]:
-    """The same of keys, records and results where a record may be anything."""
-
-    def run(keys: list[Any], values: list[Any], results: list[Any]) -> None:
-        for key, value in zip(keys, values, strict=True):
-            current = table.get(key, _MISSING)
-            result = table[key] = value if current is _MISSING else reduce(current, value)
-            results.append(result)
-
-    return run
 
 
 _KEY_LINES = (
