@@ -1,2 +1,2 @@
-"""Between tasks: channel selectors, writers on the sender's side, the gate on the receiver's. How records become bytes
-is in :mod:`penstock.runtime.buffers`."""
+"""Between tasks: channel selectors, writers and their channels on the sender's side, the gate on the receiver's. How
+records become bytes is in :mod:`penstock.runtime.buffers`."""
