@@ -1,0 +1,68 @@
+"""Every example runs, and prints what its docstring (a notebook: its stored output) says; the list of them is complete.
+
+word_count.py has a test of its own; test_sessions.py is a test, and runs as one (``testpaths`` in pyproject.toml).
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import os
+import re
+import runpy
+import textwrap
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from penstock.datastream import executors
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+FILES = sorted(path for path in EXAMPLES.iterdir() if path.suffix in (".py", ".ipynb"))
+PROGRAMS = [path for path in FILES if path.suffix == ".py" and path.name not in ("word_count.py", "test_sessions.py")]
+NOTEBOOKS = [path for path in FILES if path.suffix == ".ipynb"]
+
+
+def promised(program: Path) -> str:
+    """What stands below ``Prints::`` in a program's docstring."""
+    docstring = ast.get_docstring(ast.parse(program.read_text(encoding="utf-8"))) or ""
+    return textwrap.dedent(docstring.partition("Prints::\n\n")[2]) + "\n"
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_a_program_prints_what_its_docstring_says(program: Path) -> None:
+    with executors.override("local"), contextlib.redirect_stdout(io.StringIO()) as printed:
+        runpy.run_path(str(program), run_name="__main__")
+    assert printed.getvalue() == promised(program)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_a_docstring_says_how_to_run_it(program: Path) -> None:
+    docstring = ast.get_docstring(ast.parse(program.read_text(encoding="utf-8"))) or ""
+    assert re.search(rf"^    (penstock run --local|python) examples/{program.name}$", docstring, re.MULTILINE)
+
+
+def shown(notebook: nbformat.NotebookNode) -> list[str]:
+    """The text of each code cell's output: what it printed, then its value."""
+    cells = [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
+    return ["".join(out.get("text") or out["data"]["text/plain"] for out in outputs) for outputs in cells]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_shows_what_is_stored_in_it(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # no history of the user's
+    stored, run = nbformat.read(path, as_version=4), nbformat.read(path, as_version=4)
+    place = {"metadata": {"path": os.fspath(tmp_path)}}
+    NotebookClient(run, timeout=120, kernel_name="python3", resources=place).execute()
+    assert shown(run) == shown(stored)
+    assert any(shown(stored))
+
+
+def test_the_list_has_every_example() -> None:
+    listed = re.findall(r"^\| \[(.+?)\]\((.+?)\) \| (.+?) \|$", (EXAMPLES / "README.md").read_text(), re.MULTILINE)
+    assert sorted(target for _, target, _ in listed) == [path.name for path in FILES]
+    assert all(name == target and sentence.endswith(".") for name, target, sentence in listed)
