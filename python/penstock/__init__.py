@@ -8,6 +8,16 @@ from __future__ import annotations
 
 from penstock.errors import PenstockError
 
-__version__ = "0.1.0"
+__version__: str
+"""The version of the installed package; the one place where it is written is Cargo.toml."""
 
 __all__ = ["PenstockError", "__version__"]
+
+
+def __getattr__(name: str) -> str:
+    """The version when it is asked for: reading a package's metadata takes longer than all else of this import."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import version
+
+    return version("penstock")

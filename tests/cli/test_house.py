@@ -6,9 +6,12 @@ import os
 import re
 import shutil
 import subprocess
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+
+import penstock
 
 ROOT = Path(__file__).parents[2]
 CHECK = ROOT / ".ci" / "prerequisites"
@@ -117,3 +120,20 @@ def test_the_readme_names_the_rust_that_is_needed():
     assert wanted is not None
     for page in ("README.md", "docs/getting-started.md"):
         assert f"Rust toolchain (≥ {wanted[1]})" in " ".join((ROOT / page).read_text().split())
+
+
+def test_the_version_stands_in_one_place():
+    manifest = re.search(r'^\[workspace\.package\]\nversion = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
+    assert manifest is not None
+    assert version("penstock") == penstock.__version__ == manifest[1]
+    written = re.compile(rf'version\w*"?\s*[:=]\s*"{re.escape(manifest[1])}"')
+    places = [ROOT / "pyproject.toml", *(ROOT / "python").rglob("*.py"), *(ROOT / "rust").glob("*/Cargo.toml")]
+    assert [path for path in places if written.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_the_changelog_begins_with_this_version():
+    heading = re.search(
+        r"^## \[(.+?)\] - (unreleased|\d{4}-\d\d-\d\d)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE
+    )
+    assert heading is not None
+    assert heading[1] == penstock.__version__

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import click
 
-from penstock import __version__
 from penstock.cli import clean, explain, plan, prepare, run, uid
 
 __all__ = ["group", "main"]
@@ -27,7 +26,7 @@ Examples:
 
 
 @click.group(name="penstock", epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, "-V", "--version", prog_name="penstock")
+@click.version_option(None, "-V", "--version", package_name="penstock", prog_name="penstock")
 def group() -> None:
     """Plan Flink-style DataStream programs exactly as Apache Flink does, and run them on Apache Spark."""
 
