@@ -13,16 +13,21 @@ FLINK ?= 1.11
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help demo test test-rust test-python lint matrix docs bench bench-smoke bench-flink golden instructions instructions-update build format clean
+.PHONY: help demo develop check check-pythons test test-rust test-python lint matrix docs bench bench-smoke bench-flink golden instructions instructions-update build format clean
 
 BIN := $(VENV)/bin
 # cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes
 CARGO := PYO3_PYTHON="$(abspath $(BIN))/python" cargo
 # what the installed package is made of: a change to any of it reinstalls
-SOURCES := pyproject.toml Cargo.toml $(wildcard Cargo.lock) $(shell find rust python -type f ! -name '*.so' ! -name '*.pyc')
+NATIVE := pyproject.toml Cargo.toml $(wildcard Cargo.lock) $(shell find rust -type f)
+SOURCES := $(NATIVE) $(shell find python -type f ! -name '*.so' ! -name '*.pyc')
+# which package the environment holds: the sources themselves (`make develop`) or a built wheel (`make test`); the last made stays
+PACKAGE := $(if $(wildcard $(VENV)/.developed),$(VENV)/.developed,$(VENV)/.installed)
 # $(call component,SUBCOMMAND,NAME,COMMAND): a minimal Rust toolchain lacks these two; the rest is worth checking all the same
 component = @if cargo $(1) --version >/dev/null 2>&1; then echo '$(3)'; $(3); \
 	else echo 'SKIPPED, $(2) is not installed (rustup component add $(2)): $(3)'; fi
+# tests that start no Spark, as many at a time as there are cores
+QUICK := -m 'not spark' -n auto --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 help: ## list the commands
@@ -32,32 +37,50 @@ help: ## list the commands
 
 # --- what a user runs -------------------------------------------------------------------------------------------------------
 
-demo: $(VENV)/.installed ## show the plan of examples/word_count.py, then run it on Spark
+demo: $(PACKAGE) ## show the plan of examples/word_count.py, then run it on Spark
 	@.ci/demo "$(BIN)"
 
 # --- what a contributor runs ------------------------------------------------------------------------------------------------
 
-test: lint test-rust test-python docs bench-smoke instructions ## every check: lint, tests, documentation, benches once, instruction counts
+develop: $(VENV)/.developed ## let the environment run the sources: an edit of a .py needs no build, only one of Rust does
+
+check: $(VENV)/.developed ## the quick cycle: lint, Rust tests, Python tests without Spark on all cores, fewer random examples
+	@$(MAKE) --no-print-directory lint test-rust
+	HYPOTHESIS_PROFILE=quick $(BIN)/pytest --ignore=tests/docs $(QUICK) $(ARGS)
+	@printf '\nThe quick checks passed. `make test` has Spark, the documentation and the benches too.\n'
+
+check-pythons: $(VENV)/.made ## the tests without Spark on Python 3.10 to 3.14, where installed, with one wheel for all
+	@rm -rf "$(VENV)/wheel"
+	$(PIP) wheel --no-deps --wheel-dir "$(VENV)/wheel" .
+	@.ci/check-pythons "$(VENV)" "$(VENV)/wheel" $(QUICK) $(ARGS)
+
+test: $(VENV)/.installed ## every check, with the package installed from its wheel: lint, tests, documentation, benches, instruction counts
+	@$(MAKE) --no-print-directory lint test-rust test-python docs bench-smoke instructions
 	@printf '\nAll checks passed.\n'
 
-lint: $(VENV)/.checks ## formatting, clippy, ruff, types of the public API
+lint: $(VENV)/.checks ## formatting, clippy, ruff, types of the public API, workflows and forms of GitHub
 	$(call component,fmt,rustfmt,cargo fmt --all --check)
 	$(call component,clippy,clippy,$(CARGO) clippy --workspace --all-targets --locked --quiet -- --deny warnings)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 
 # The Python door has no logic and no Rust tests; linking it outside Python would need a libpython.
 test-rust: $(VENV)/.checks ## the Rust parts' own tests, with the planner's verifiers on
 	$(CARGO) test --package penstock-planner --package penstock-runtime --locked --quiet
 
-test-python: $(VENV)/.checks ## the Python tests, against the installed package; `make test-python ARGS='-k uid'` for some
+test-python: $(VENV)/.checks ## the Python tests; `make test-python ARGS='-k uid'` for some
 	$(BIN)/pytest --ignore=tests/docs $(ARGS)
 
 matrix: $(VENV)/.checks ## every program under every setting (minutes; ARGS='--spark --seconds 600' for some of it on Spark)
 	$(BIN)/python -m tests.matrix $(ARGS)
 
-docs: $(VENV)/.checks ## run every example of README.md and docs/
+docs: $(VENV)/.checks ## build the site in site/, warnings being errors, and run every example of README.md and docs/
+	$(BIN)/mkdocs --quiet build --strict
 	$(BIN)/pytest tests/docs $(ARGS)
 
 bench: $(VENV)/.checks ## measure beside Flink, Python and graph libraries (20 minutes), and write benches/report
@@ -88,7 +111,7 @@ format: $(VENV)/.checks ## rewrite the code in the project's format
 	$(BIN)/ruff format
 
 clean: ## remove everything that was built, the virtual environment too
-	rm -rf target dist "$(VENV)" .pytest_cache .ruff_cache .hypothesis .benchmarks spark-warehouse metastore_db derby.log
+	rm -rf target dist site "$(VENV)" "$(VENV)"-3.* python/penstock/*.so .pytest_cache .ruff_cache .hypothesis .benchmarks spark-warehouse metastore_db derby.log
 	find rust python tests benches examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- set-up, each step once -------------------------------------------------------------------------------------------------
@@ -104,9 +127,18 @@ $(VENV)/.installed: $(VENV)/.made $(SOURCES)
 	@.ci/prerequisites "$(PYTHON)"
 	@printf 'Building and installing the package (some minutes the first time)\n'
 	@$(PIP) install .
+	@rm -f $(VENV)/.developed
 	@touch $@
 
-$(VENV)/.checks: $(VENV)/.installed pyproject.toml
+$(VENV)/.developed: $(VENV)/.made $(NATIVE)
+	@.ci/prerequisites "$(PYTHON)"
+	@printf 'Building the native module into python/penstock (some minutes the first time)\n'
+	@$(PIP) install --group develop
+	@VIRTUAL_ENV="$(abspath $(VENV))" $(BIN)/maturin develop --release --quiet
+	@rm -f $(VENV)/.installed
+	@touch $@
+
+$(VENV)/.checks: $(PACKAGE) pyproject.toml
 	@printf 'Installing what the checks need\n'
-	@$(PIP) install --group test --group lint --group bench
+	@$(PIP) install --group test --group lint --group bench --group docs
 	@touch $@

@@ -29,6 +29,7 @@ def java(monkeypatch, tmp_path):
     home.mkdir()
     (home / "release").write_text('JAVA_VERSION="17"\n')
     monkeypatch.setenv("JAVA_HOME", str(home))
+    monkeypatch.delenv("SPARK_HOME", raising=False)  # Spark's own scripts, which look for that Java
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return home
 

@@ -33,7 +33,7 @@ jobs = st.builds(Job, sources, steps, st.frozensets(st.integers(0, 12), max_size
 
 
 @given(jobs, st.sampled_from(list(everything())))
-@settings(max_examples=150)
+@settings(max_examples=3 * settings().max_examples // 2)
 def test_random_programs(job, setting) -> None:
     with tempfile.TemporaryDirectory() as folder:
         check(job, setting, LocalExecutor(), folder)

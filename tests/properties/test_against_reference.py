@@ -59,15 +59,19 @@ def test_random_small_graphs(spec: Spec) -> None:
 
 def test_seeded_graphs_of_all_sizes() -> None:
     """Bigger than Hypothesis makes them, with tree bins and long chains; most must come through to the end."""
-    sizes = [(seed, seed % 61) for seed in range(400)] + [(seed, 60 + seed % 141) for seed in range(400, 500)]
+    many = settings().max_examples
+    sizes = [(seed, seed % 61) for seed in range(4 * many)] + [
+        (seed, 60 + seed % 141) for seed in range(400, 400 + many)
+    ]
     outcomes = [compare(seeded_spec(seed, size)) for seed, size in sizes]
-    assert sum(compared for compared, _ in outcomes) > 200_000
-    assert sum(planned for _, planned in outcomes) > 350
+    assert sum(compared for compared, _ in outcomes) > 2_000 * many
+    assert sum(planned for _, planned in outcomes) > 3.5 * many
 
 
 def test_odd_values() -> None:
-    outcomes = [compare(odd_spec(seed)) for seed in range(1000, 1600)]
-    assert sum(planned for _, planned in outcomes) > 200
+    many = settings().max_examples
+    outcomes = [compare(odd_spec(seed)) for seed in range(1000, 1000 + 6 * many)]
+    assert sum(planned for _, planned in outcomes) > 2 * many
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -55,7 +55,7 @@ def exact(value):
     return type(value), value
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(values=BATCHES, key=st.sampled_from([columns.UNKNOWN, columns.RECORD]), extras=st.binary(max_size=9))
 def test_columns_come_back_exactly_and_both_ways_are_the_same(values, key, extras):
     data = columns.encode(values, key, extras)
@@ -138,7 +138,7 @@ def test_floats_keep_their_bits():
             assert list(map(exact, read(write(values))[0])) == list(map(exact, values))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.data())
 def test_other_bytes_are_refused_and_nothing_crashes(data):
     good = columns.encode([("a", 1, None), ("b", 300, 1.5)], 0, b"x")
@@ -162,7 +162,7 @@ PLAIN = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.lists(PLAIN | st.tuples(PLAIN, PLAIN), max_size=5))
 def test_looking_at_a_batch_is_looking_at_each(values):
     assert _native.are_immutable(values) == all(freeze(value) is value for value in values)
@@ -181,7 +181,7 @@ def key_field(keys, values):
     return next(fields, columns.UNKNOWN)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.lists(st.tuples(st.sampled_from("ab"), TEXTS, st.integers(0, 1)), max_size=8), st.data())
 def test_key_fields(values, data):
     field = data.draw(st.sampled_from([0, 1, 2, None]))

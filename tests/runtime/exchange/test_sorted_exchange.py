@@ -101,7 +101,7 @@ RECORDS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=3 * settings().max_examples // 2)
 @given(
     st.dictionaries(st.tuples(st.integers(0, 1), st.integers(0, 2)), RECORDS, max_size=4),
     st.sampled_from([1, 2, 3, 2000]),

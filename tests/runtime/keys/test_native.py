@@ -81,13 +81,13 @@ def at_once(keys, key_type, maximum, channels):
 CHANNELS = st.tuples(st.sampled_from([1, 7, 128, 32768]), st.integers(1, 9)).filter(lambda pair: pair[1] <= pair[0])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=4 * settings().max_examples)
 @given(keys=st.lists(KEY, max_size=4), channels=CHANNELS)
 def test_undeclared_keys_go_where_they_go_one_by_one(keys, channels):
     assert outcome(lambda: at_once(keys, None, *channels)) == outcome(lambda: one_by_one(keys, None, *channels))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=4 * settings().max_examples)
 @given(st.data(), DECLARED, CHANNELS)
 def test_declared_keys_go_where_they_go_one_by_one(data, declared, channels):
     key_type, values = declared
@@ -155,7 +155,7 @@ def test_wrong_arguments_are_refused():
 
 @pytest.mark.parametrize("kind", ["REBALANCE", "RESCALE", "SHUFFLE", "HASH"])
 @pytest.mark.parametrize("functions", [None, _native], ids=["python", "native"])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 @given(sizes=st.lists(st.integers(0, 9), max_size=5), n=st.integers(1, 5))
 def test_batches_are_split_as_records_are_selected(kind, functions, sizes, n):
     partition = KeyPartition(lambda value: value) if kind == "HASH" else None
@@ -263,7 +263,7 @@ def reduced(table, keys, values, reduce, results):
         results.append(table[key])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=4 * settings().max_examples)
 @given(
     st.lists(st.tuples(st.lists(FOLDED, max_size=12), st.booleans()), max_size=5),
     st.sampled_from(["sum", "min", "max"]),
@@ -305,7 +305,7 @@ ODD = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=4 * settings().max_examples)
 @given(
     st.lists(st.lists(PAIRS, min_size=1, max_size=12) | st.lists(ODD, min_size=1, max_size=4), max_size=6),
     st.sampled_from(["sum", "min", "max"]),
@@ -345,7 +345,7 @@ def test_a_buffer_of_pairs_is_folded_at_once():
         fold.add_columns(_native.encode_columns(values, 0, b"")[:-1])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.lists(FOLDED, max_size=12), st.integers(0, 2), st.integers(1, 3))
 def test_records_are_distributed_by_a_field_as_by_their_keys(values, field, channels):
     router = _native.KeyRouter(native_code(None), 128, channels)
