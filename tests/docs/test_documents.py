@@ -7,14 +7,18 @@ block each ``$`` line is run, and what stands below it is its output.
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from penstock.datastream import executors
 from tests.docs.documents import PAGES, ROOT, Block, blocks, commands, run_programs
 
 
@@ -85,12 +89,69 @@ def test_there_is_something_to_run():
     assert len(COMMANDS) >= 3
 
 
+REPOSITORY = "https://github.com/penstock/penstock/"
+RAW = "https://raw.githubusercontent.com/penstock/penstock/main/"
+
+
 def test_links_between_pages_lead_somewhere():
+    """Also those to files that are not part of the site, which name the repository."""
+    others = [ROOT / "CHANGELOG.md", ROOT / "SECURITY.md", ROOT / "examples" / "README.md", ROOT / "mkdocs.yml"]
     links = [
         (page, target)
-        for page in PAGES
-        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
-        if "://" not in target
+        for page in (*PAGES, *others)
+        for target in re.findall(
+            r"\]\(([^)#\s]+)[^)]*\)|: (https://\S+)$", page.read_text(encoding="utf-8"), re.MULTILINE
+        )
     ]
-    assert len(links) > 10
-    assert [f"{page.name}: {target}" for page, target in links if not (page.parent / target).exists()] == []
+    places = [(page, place) for page, target in links if (place := _place(page, "".join(target))) is not None]
+    assert len(places) > 40
+    assert [f"{page.name}: {place}" for page, place in places if not place.exists()] == []
+
+
+def _place(page: Path, target: str) -> Path | None:
+    """The file that a link means, None if it is none of this repository."""
+    if target.startswith((f"{REPOSITORY}blob/main/", f"{REPOSITORY}tree/main/")):
+        return ROOT / target.removeprefix(REPOSITORY).split("/", 2)[2]
+    if target.startswith(RAW):
+        return ROOT / target.removeprefix(RAW)
+    return None if "://" in target else page.parent / target
+
+
+PUBLIC = ["common", "datastream", "local", "metrics", "plan", "plan.shapes", "spark", "errors", "datastream.window"]
+
+
+@pytest.mark.parametrize("package", PUBLIC)
+def test_the_reference_has_every_public_name(package):
+    pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))
+    entries = set(re.findall(r"^::: (\S+)$", pages, re.MULTILINE))
+    module = f"penstock.{package}"
+    names = getattr(importlib.import_module(module), "__all__", [])
+    shared = set(importlib.import_module("penstock.common").__all__) if package != "common" else set()
+    missing = [name for name in names if f"{module}.{name}" not in entries and name not in shared]
+    assert module in entries or (names and missing == [])
+
+
+@pytest.mark.usefixtures("workplace")
+def test_the_picture_of_the_readme_shows_the_plan_of_its_program():
+    """Its operators, its chains with their parallelism, and as many subtasks and stages as there are."""
+    program = next(block for block in blocks(ROOT / "README.md") if block.language == "python")
+    names: dict[str, Any] = {}
+    with executors.override("local"):
+        exec(program.text.replace("env.execute", "graph = env.get_stream_graph()  # "), names)
+    vertices = names["graph"].job_graph().vertices
+    shown = re.findall(
+        r"<text[^>]*>(.*?)</text>", (ROOT / "docs" / "assets" / "pipeline.svg").read_text(encoding="utf-8")
+    )
+    texts = [re.sub(r"^(Source|Sink): ", "", vertex.name).replace("->", "→") for vertex in vertices]
+    assert [text for text in texts if text not in shown] == []
+    assert Counter(text for text in shown if text.startswith("× ")) == Counter(f"× {v.parallelism}" for v in vertices)
+    subtasks = [f"{index + 1}/{v.parallelism}" for v in vertices for index in range(v.parallelism)]
+    assert Counter(text for text in shown if re.fullmatch(r"\d/\d", text)) == Counter(subtasks)
+    assert sum(text.startswith("stage ") for text in shown) == len(vertices)
+
+
+def test_the_readme_is_short():
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 120
+    begin = lines.index("<!-- figures: written by benches/report.py -->")
+    assert lines.index("<!-- /figures -->") - begin <= 8
