@@ -1,0 +1,54 @@
+"""What the documentation site needs to show pages and docstrings as they are written: small translations.
+
+Pages mark programs that run on Spark with ``python spark`` (tests/docs reads it); Markdown knows the language alone.
+They name files of the repository by relative paths; a file outside docs/ is no page of the site, but one of GitHub's.
+Docstrings name things as Sphinx does, ``:class:`X` ``, and announce code by ``::``; Markdown knows neither. And the
+graphs say of a dozen keyword arguments that they are those of another call, which is no parameter of the signature.
+
+Used twice by mkdocs.yml: as a hook of MkDocs and as an extension of griffe, which reads the docstrings.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import griffe
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[1]
+REPORT = "benches/report"
+
+_ROLE = re.compile(r":(?:class|meth|func|mod|attr|data|exc):`~?([^`]+)`")
+_ANNOUNCED = re.compile(r"::$", re.MULTILINE)
+_SETTINGS = re.compile(r"^Args:\n((?:.+\n)*?) +\*\*settings: (.+)\n", re.MULTILINE)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """MkDocs: the plots of the benches are part of the site."""
+    for plot in sorted((ROOT / REPORT).glob("*.png")):
+        files.append(File.generated(config, f"report/{plot.name}", abs_src_path=str(plot)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
+    """MkDocs: a page before it is rendered."""
+    markdown = re.sub(r"^```(\w+) spark$", r"```\1", markdown, flags=re.MULTILINE)
+    if "/" in page.file.src_uri:  # in a folder, so ../ is still a page
+        return markdown
+    markdown = re.sub(rf"\]\(\.\./{REPORT}/(\w+\.png)\)", r"](report/\1)", markdown)
+    return re.sub(r"\]\(\.\./([^).][^)]*\.\w+)\)", rf"]({config.repo_url}/blob/main/\1)", markdown)
+
+
+class Docstrings(griffe.Extension):
+    """Writes roles as code, and the colon alone."""
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        """Griffe: an object as it is read."""
+        if obj.docstring is not None:
+            first, gap, rest = obj.docstring.value.partition("\n\n")  # a list of classes shows one line of each
+            text = _ANNOUNCED.sub(":", _ROLE.sub(r"`\1`", first.replace("\n", " ") + gap + rest))
+            obj.docstring.value = _SETTINGS.sub(r"The other keyword arguments: \2\n\nArgs:\n\1", text)
