@@ -137,3 +137,34 @@ def test_the_changelog_begins_with_this_version():
     )
     assert heading is not None
     assert heading[1] == penstock.__version__
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def test_workflows_run_commands_that_there_are():
+    targets = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    runs = [run for path in WORKFLOWS for run in re.findall(r"run: make PYTHON=python (.*)", path.read_text())]
+    named = {word for run in runs for word in re.sub(r"[A-Z]+=.*", "", run).split()}
+    assert named >= {"check", "docs"}
+    assert named <= targets
+
+
+def test_one_list_of_pythons():
+    """Tested by the workflow and by `make check-pythons`; the oldest is the one that the package asks for."""
+    workflow = re.search(r"python: \[(.*)\]", (ROOT / ".github" / "workflows" / "tests.yml").read_text())
+    script = re.search(r"^for version in (.*); do$", (ROOT / ".ci" / "check-pythons").read_text(), re.MULTILINE)
+    assert workflow is not None
+    assert script is not None
+    pythons = re.findall(r'"([\d.]+)"', workflow[1])
+    assert script[1].split() == pythons
+    project = (ROOT / "pyproject.toml").read_text()
+    assert f'requires-python = ">={pythons[0]}"' in project
+    classified = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', project)
+    assert classified == pythons[: len(classified)]
+
+
+def test_the_workflow_has_the_oldest_rust():
+    wanted = re.search(r'^rust-version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
+    assert wanted is not None
+    assert f'rust: ["{wanted[1]}"]' in (ROOT / ".github" / "workflows" / "tests.yml").read_text()
