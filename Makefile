@@ -135,7 +135,7 @@ $(VENV)/.developed: $(VENV)/.made $(NATIVE)
 	@.ci/prerequisites "$(PYTHON)"
 	@printf 'Building the native module into python/penstock (some minutes the first time)\n'
 	@$(PIP) install --group develop
-	@VIRTUAL_ENV="$(abspath $(VENV))" $(BIN)/maturin develop --release --quiet
+	@PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV="$(abspath $(VENV))" $(BIN)/maturin develop --release --quiet
 	@rm -f $(VENV)/.installed
 	@touch $@
 
