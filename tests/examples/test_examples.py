@@ -11,6 +11,8 @@ import io
 import os
 import re
 import runpy
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -38,6 +40,24 @@ def test_a_program_prints_what_its_docstring_says(program: Path) -> None:
     with executors.override("local"), contextlib.redirect_stdout(io.StringIO()) as printed:
         runpy.run_path(str(program), run_name="__main__")
     assert printed.getvalue() == promised(program)
+
+
+ON_SPARK = """
+import runpy, sys
+for path in sys.argv[1:]:
+    print("program", path, flush=True)
+    runpy.run_path(path, run_name="__main__")
+    sys.stdout.flush()
+"""
+
+
+@pytest.mark.spark
+def test_programs_print_the_same_on_spark() -> None:
+    """In a process of its own, because a process can have one Spark, and other tests have theirs."""
+    command = [sys.executable, "-c", ON_SPARK, *map(str, PROGRAMS)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == "".join(f"program {program}\n{promised(program)}" for program in PROGRAMS)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
