@@ -52,7 +52,9 @@ class Configuration:
 
     def _set(self, key: str, value: str) -> Configuration:
         if not isinstance(key, str) or not key:
-            raise ConfigurationError(f"A configuration key must be a non-empty text, not {key!r}.")
+            raise ConfigurationError(
+                f"A configuration key must be a non-empty text, not {key!r}. Give one such as 'parallelism.default'."
+            )
         check(key, value)
         self._values[key] = value
         return self
@@ -61,26 +63,28 @@ class Configuration:
         """Set a text."""
         if not isinstance(value, str):
             raise ConfigurationError(
-                f"set_string({key!r}) was given {value!r}, which is no text; use set_integer, set_boolean …"
+                f"set_string({key!r}) was given {value!r}, which is no text. Use set_integer(), set_boolean() …"
             )
         return self._set(key, value)
 
     def set_integer(self, key: str, value: int) -> Configuration:
         """Set an integer."""
         if isinstance(value, bool) or not isinstance(value, int):
-            raise ConfigurationError(f"set_integer({key!r}) was given {value!r}, which is no int.")
+            raise ConfigurationError(f"set_integer({key!r}) was given {value!r}, which is no int. Give a whole number.")
         return self._set(key, str(value))
 
     def set_boolean(self, key: str, value: bool) -> Configuration:
         """Set a boolean."""
         if not isinstance(value, bool):
-            raise ConfigurationError(f"set_boolean({key!r}) was given {value!r}, which is no bool.")
+            raise ConfigurationError(f"set_boolean({key!r}) was given {value!r}, which is no bool. Give True or False.")
         return self._set(key, _text(key, value))
 
     def set_float(self, key: str, value: float) -> Configuration:
         """Set a float."""
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ConfigurationError(f"set_float({key!r}) was given {value!r}, which is no number.")
+            raise ConfigurationError(
+                f"set_float({key!r}) was given {value!r}, which is no number. Give one without quotes."
+            )
         return self._set(key, repr(float(value)))
 
     def set_bytearray(self, key: str, value: bytes | bytearray) -> Configuration:
@@ -132,7 +136,9 @@ class Configuration:
         try:
             return parse(text)
         except (ValueError, KeyError):
-            raise ConfigurationError(f"The setting {key} is {text!r}, but {wanted} is needed there.") from None
+            raise ConfigurationError(
+                f"The setting {key} is {text!r}, but {wanted} is needed there. Set another value."
+            ) from None
 
     def contains_key(self, key: str) -> bool:
         """Whether a value is set."""
