@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from penstock import common, datastream
+from penstock.common.callables import ROLES
 from penstock.errors import JobExecutionError, PenstockError
 from tests.datastream.wrong_calls import arguments, functions, plans, programs
 from tests.datastream.wrong_calls.world import World
@@ -61,3 +65,32 @@ def test_the_message_helps(case: str, tmp_path: Path) -> None:
 def test_there_are_enough() -> None:
     assert len(ROWS) == sum(len(table.ROWS) for table in TABLES)
     assert len(ROWS) > 300
+
+
+def test_the_classes_that_messages_name_are_there() -> None:
+    assert len(ROLES) > 20
+    for method, role in ROLES.items():
+        cls = getattr(datastream, role.base, None) or getattr(common, role.base, None) if role.base else None
+        assert (cls is None) == (role.base == "")
+        assert cls is None or callable(getattr(cls, method))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda *values: values,
+        lambda value, other=1: value,
+        lambda value, *, other=1: value,
+        functools.wraps(max)(lambda *values, **named: values),
+        functools.partial(lambda value, other: value, other=1),
+        operator.itemgetter(0),
+        str,
+        str.upper,
+        "a b".split,
+        World.run.__get__(World(Path())),
+        type("Holder", (), {"__init__": lambda self, value: None}),
+        type("Called", (), {"__call__": lambda self, value: value})(),
+    ],
+)
+def test_what_can_take_a_record_is_taken(function: Any, tmp_path: Path) -> None:
+    World(tmp_path).pairs.map(function)

@@ -19,7 +19,7 @@ class Role(NamedTuple):
     """A method that the runtime calls.
 
     Attributes:
-        base: the class a function object is derived from.
+        base: the class a function object is derived from, "" where there is none.
         arguments: what it is called with.
     """
 
@@ -33,14 +33,14 @@ ROLES = {
     "async_invoke": Role("AsyncFunction", ("value",)),
     "co_group": Role("CoGroupFunction", ("first", "second")),
     "create_accumulator": Role("AggregateFunction", ()),
-    "extract": Role("SessionWindowTimeGapExtractor", ("element",)),
+    "extract": Role("", ("element",)),
     "extract_timestamp": Role("TimestampAssigner", ("value", "record_timestamp")),
     "filter": Role("FilterFunction", ("value",)),
     "flat_map": Role("FlatMapFunction", ("value",)),
     "flat_map1": Role("CoFlatMapFunction", ("value",)),
     "flat_map2": Role("CoFlatMapFunction", ("value",)),
-    "fold": Role("FoldFunction", ("accumulator", "value")),
-    "get_delta": Role("DeltaFunction", ("old_value", "new_value")),
+    "fold": Role("", ("accumulator", "value")),
+    "get_delta": Role("", ("old_value", "new_value")),
     "get_key": Role("KeySelector", ("value",)),
     "get_result": Role("AggregateFunction", ("accumulator",)),
     "invoke": Role("SinkFunction", ("value",)),
@@ -56,7 +56,7 @@ ROLES = {
     "process_broadcast_element": Role("BroadcastProcessFunction", ("value", "ctx")),
     "reduce": Role("ReduceFunction", ("value1", "value2")),
 }
-"""By method; those that are not here are called with what nobody can know before."""
+"""By method: all that the API checks."""
 
 
 def shown(value: Any) -> str:
