@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from penstock.common import Configuration, Types
+from penstock.common import Configuration, RuntimeExecutionMode, Types
 from penstock.datastream import StreamExecutionEnvironment
+from penstock.errors import JobExecutionError
 from tests.datastream.batch_programs import PROGRAMS, RECORD, keyed
 
 
@@ -54,3 +55,17 @@ def keyed_times(env: StreamExecutionEnvironment, records: list[Any]) -> Any:
 
     stream = stamped(env, 2, records).key_by(lambda v: v[0], key_type=Types.STRING())
     return stream.map(lambda v: v, RECORD).map(lambda v: v[2], Types.LONG())
+
+
+@pytest.mark.parametrize("mode", ["STREAMING", "BATCH"])
+def test_a_failing_key_selector_is_named(executor: Any, mode: str) -> None:
+    env = StreamExecutionEnvironment.get_execution_environment(executor=executor)
+    env.set_runtime_mode(RuntimeExecutionMode[mode])
+    env.from_collection([("a", 1)]).map(lambda pair: pair).name("Clean").key_by(lambda pair: pair["word"]).sum(
+        1
+    ).print()
+    with pytest.raises(JobExecutionError, match=r"^The key selector of key_by\(\) \(line \d+ of .*behind") as caught:
+        env.execute()
+    assert caught.value.operator == "Clean"
+    assert str(caught.value.function).startswith("key selector of key_by()")
+    assert isinstance(caught.value.__cause__, TypeError)
