@@ -40,7 +40,7 @@ WRONG: list[tuple[Any, str]] = [
     (lambda c: Configuration.from_dict(c), "from_dict.*a mapping of keys"),
     (lambda c: c.add_all({"a": "b"}), "add_all.*make one by from_dict"),
     (lambda c: c.set_string("", "x"), "non-empty text, not ''"),
-    (lambda c: c.set_string("a", 1), "which is no text; use set_integer"),
+    (lambda c: c.set_string("a", 1), "which is no text. Use set_integer"),
     (lambda c: c.set_integer("a", "1"), "which is no int"),
     (lambda c: c.set_integer("a", True), "which is no int"),
     (lambda c: c.set_boolean("a", "true"), "which is no bool"),

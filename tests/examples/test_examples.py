@@ -20,7 +20,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from penstock.datastream import executors
+from penstock.datastream.environment import executors
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
