@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from penstock.datastream import executors
+from penstock.datastream.environment import executors
 from tests.docs.documents import PAGES, ROOT, Block, blocks, commands, run_programs
 
 
