@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar, cast, overload
 
 from penstock.common.callables import shown
+from penstock.common.row import Row
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.errors import InvalidProgramError, TypeInfoError
 
+T_co = TypeVar("T_co", covariant=True)
 
-@dataclass(frozen=True, slots=True, init=False)
-class OutputTag:
-    """Names a side output; a function emits to it with ``yield tag, value``.
+
+@dataclass(frozen=True, init=False)
+class OutputTag(Generic[T_co]):
+    """Names a side output of records of type ``T``; a function emits to it with ``yield tag, value``.
 
     Two tags are equal when their ids are equal, whatever their types (Flink: ``OutputTag.equals``).
 
@@ -25,9 +29,17 @@ class OutputTag:
     """
 
     tag_id: str
-    type_info: TypeInformation | None = field(compare=False)
+    type_info: TypeInformation[T_co] | None = field(compare=False)
 
-    def __init__(self, tag_id: str, type_info: TypeInformation | Sequence[TypeInformation] | None = None) -> None:
+    @overload
+    def __init__(self, tag_id: str, type_info: TypeInformation[T_co] | None = None) -> None: ...
+
+    @overload
+    def __init__(self: OutputTag[Row], tag_id: str, type_info: Sequence[TypeInformation[object]]) -> None: ...
+
+    def __init__(
+        self, tag_id: str, type_info: TypeInformation[T_co] | Sequence[TypeInformation[object]] | None = None
+    ) -> None:
         if not isinstance(tag_id, str) or not tag_id:
             raise InvalidProgramError(
                 f"OutputTag was given the id {tag_id!r}; it must be a non-empty text, because side outputs are found "
@@ -41,6 +53,6 @@ class OutputTag:
                     "Write the type "
                     "with its parentheses, such as Types.STRING(); a list of types means a row."
                 )
-            type_info = Types.ROW(type_info)
+            type_info = cast("TypeInformation[T_co]", Types.ROW(type_info))
         object.__setattr__(self, "tag_id", tag_id)
         object.__setattr__(self, "type_info", type_info)

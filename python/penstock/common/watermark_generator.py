@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Generic, Protocol, TypeVar
+
+T_contra = TypeVar("T_contra", contravariant=True)
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,11 @@ class WatermarkOutput(Protocol):
         ...
 
 
-class WatermarkGenerator(ABC):
+class WatermarkGenerator(ABC, Generic[T_contra]):
     """Makes watermarks out of records: after some of them (punctuated), or now and then (periodic)."""
 
     @abstractmethod
-    def on_event(self, event: Any, event_timestamp: int | None, output: WatermarkOutput) -> None:
+    def on_event(self, event: T_contra, event_timestamp: int | None, output: WatermarkOutput) -> None:
         """Called after each record.
 
         Args:
@@ -47,7 +49,7 @@ class WatermarkGenerator(ABC):
         """Called now and then, and after the last record."""
 
 
-class BoundedOutOfOrderness(WatermarkGenerator):
+class BoundedOutOfOrderness(WatermarkGenerator[object]):
     """Emits, now and then, the largest timestamp so far less a bound and 1 ms.
 
     Args:
@@ -58,7 +60,7 @@ class BoundedOutOfOrderness(WatermarkGenerator):
         self._bound = bound_ms + 1
         self._largest: int | None = None
 
-    def on_event(self, event: Any, event_timestamp: int | None, output: WatermarkOutput) -> None:
+    def on_event(self, event: object, event_timestamp: int | None, output: WatermarkOutput) -> None:
         """Note the timestamp."""
         if event_timestamp is not None and (self._largest is None or event_timestamp > self._largest):
             self._largest = event_timestamp
@@ -69,8 +71,8 @@ class BoundedOutOfOrderness(WatermarkGenerator):
             output.emit_watermark(self._largest - self._bound)
 
 
-class NoWatermarks(WatermarkGenerator):
+class NoWatermarks(WatermarkGenerator[object]):
     """Emits nothing."""
 
-    def on_event(self, event: Any, event_timestamp: int | None, output: WatermarkOutput) -> None:
+    def on_event(self, event: object, event_timestamp: int | None, output: WatermarkOutput) -> None:
         """Nothing."""

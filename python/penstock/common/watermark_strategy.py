@@ -8,24 +8,27 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Generic, TypeVar, cast
 
 from penstock.common import checks
 from penstock.common.time import Duration, milliseconds_of
 from penstock.common.watermark_generator import BoundedOutOfOrderness, NoWatermarks, WatermarkGenerator
 from penstock.errors import InvalidProgramError
 
+T = TypeVar("T")
+T_contra = TypeVar("T_contra", contravariant=True)
 
-class TimestampAssigner(ABC):
+
+class TimestampAssigner(ABC, Generic[T_contra]):
     """Gives records their event time."""
 
     @abstractmethod
-    def extract_timestamp(self, value: Any, record_timestamp: int | None) -> int:
+    def extract_timestamp(self, value: T_contra, record_timestamp: int | None) -> int:
         """Event time of ``value`` in milliseconds since the epoch."""
 
 
 @dataclass(frozen=True)
-class WatermarkStrategy:
+class WatermarkStrategy(Generic[T_contra]):
     """How watermarks follow from timestamps.
 
     Attributes:
@@ -39,28 +42,28 @@ class WatermarkStrategy:
 
     kind: str
     bound_ms: int = 0
-    assigner: TimestampAssigner | Callable[[Any, int | None], int] | None = None
+    assigner: TimestampAssigner[T_contra] | Callable[[T_contra, int | None], int] | None = None
     idle_ms: int | None = None
-    supplier: Callable[[], WatermarkGenerator] | None = None
+    supplier: Callable[[], WatermarkGenerator[T_contra]] | None = None
 
-    def generator(self) -> WatermarkGenerator:
+    def generator(self) -> WatermarkGenerator[T_contra]:
         """A new generator, for one subtask."""
         if self.supplier is not None:
             return self.supplier()
         return NoWatermarks() if self.kind == "none" else BoundedOutOfOrderness(self.bound_ms)
 
     @staticmethod
-    def no_watermarks() -> WatermarkStrategy:
+    def no_watermarks() -> WatermarkStrategy[object]:
         """Event time never advances before the end."""
         return WatermarkStrategy("none")
 
     @staticmethod
-    def for_monotonous_timestamps() -> WatermarkStrategy:
+    def for_monotonous_timestamps() -> WatermarkStrategy[object]:
         """Timestamps only grow."""
         return WatermarkStrategy("monotonous")
 
     @staticmethod
-    def for_bounded_out_of_orderness(max_out_of_orderness: Duration) -> WatermarkStrategy:
+    def for_bounded_out_of_orderness(max_out_of_orderness: Duration) -> WatermarkStrategy[object]:
         """Records come at most so much late."""
         bound = milliseconds_of(max_out_of_orderness, "for_bounded_out_of_orderness", "bound")
         if bound < 0:
@@ -72,7 +75,7 @@ class WatermarkStrategy:
         return WatermarkStrategy("bounded", bound)
 
     @staticmethod
-    def for_generator(generator_supplier: Callable[[], WatermarkGenerator]) -> WatermarkStrategy:
+    def for_generator(generator_supplier: Callable[[], WatermarkGenerator[T]]) -> WatermarkStrategy[T]:
         """Watermarks of one's own.
 
         Args:
@@ -87,14 +90,14 @@ class WatermarkStrategy:
         return WatermarkStrategy("generator", supplier=generator_supplier)
 
     def with_timestamp_assigner(
-        self, timestamp_assigner: TimestampAssigner | Callable[[Any, int | None], int]
-    ) -> WatermarkStrategy:
-        """This strategy with timestamps taken from the records."""
+        self, timestamp_assigner: TimestampAssigner[T] | Callable[[T, int | None], int]
+    ) -> WatermarkStrategy[T]:
+        """A strategy that takes timestamps from the records, and watermarks as this one does."""
         checks.function(timestamp_assigner, "with_timestamp_assigner", "extract_timestamp")
-        return replace(self, assigner=timestamp_assigner)
+        return cast("WatermarkStrategy[T]", replace(self, assigner=timestamp_assigner))
 
-    def with_idleness(self, idle_timeout: Duration) -> WatermarkStrategy:
-        """This strategy with sources that fall silent left out of account after a while."""
+    def with_idleness(self, idle_timeout: Duration) -> WatermarkStrategy[T_contra]:
+        """A strategy that leaves sources out of account when they have been silent for a while."""
         idle = milliseconds_of(idle_timeout, "with_idleness", "timeout")
         if idle <= 0:
             raise InvalidProgramError(

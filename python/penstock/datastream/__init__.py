@@ -6,6 +6,7 @@ A program is built here and handed, translated, to an executor; nothing in this 
 from __future__ import annotations
 
 from penstock.common import OutputTag, RuntimeExecutionMode, TimeDomain
+from penstock.common.contexts import TimerService
 from penstock.datastream.environment.environment import StreamExecutionEnvironment
 from penstock.datastream.formats import (
     FileInputFormat,
@@ -19,6 +20,7 @@ from penstock.datastream.functions import (
     AggregateFunction,
     AllWindowFunction,
     AsyncFunction,
+    BaseBroadcastProcessFunction,
     BroadcastProcessFunction,
     CoFlatMapFunction,
     CoGroupFunction,
@@ -32,6 +34,7 @@ from penstock.datastream.functions import (
     KeyedBroadcastProcessFunction,
     KeyedCoProcessFunction,
     KeyedProcessFunction,
+    KeyedStateStore,
     KeySelector,
     MapFunction,
     ParallelSourceFunction,
@@ -49,10 +52,21 @@ from penstock.datastream.functions import (
 from penstock.datastream.program.program import CheckpointingMode, TimeCharacteristic
 from penstock.datastream.program.resources import ResourceSpec
 from penstock.datastream.state import (
+    AggregatingState,
     AggregatingStateDescriptor,
+    AppendingState,
+    BroadcastState,
+    ListState,
     ListStateDescriptor,
+    MapState,
     MapStateDescriptor,
+    MergingState,
+    ReadOnlyBroadcastState,
+    ReducingState,
     ReducingStateDescriptor,
+    State,
+    StateDescriptor,
+    ValueState,
     ValueStateDescriptor,
 )
 from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
@@ -67,13 +81,17 @@ from penstock.datastream.streams.windowed_stream import WindowedStream
 
 __all__ = [
     "AggregateFunction",
+    "AggregatingState",
     "AggregatingStateDescriptor",
     "AllWindowFunction",
     "AllWindowedStream",
+    "AppendingState",
     "AsyncDataStream",
     "AsyncFunction",
+    "BaseBroadcastProcessFunction",
     "BroadcastConnectedStream",
     "BroadcastProcessFunction",
+    "BroadcastState",
     "BroadcastStream",
     "CheckpointingMode",
     "CloseableIterator",
@@ -99,10 +117,14 @@ __all__ = [
     "KeyedBroadcastProcessFunction",
     "KeyedCoProcessFunction",
     "KeyedProcessFunction",
+    "KeyedStateStore",
     "KeyedStream",
+    "ListState",
     "ListStateDescriptor",
     "MapFunction",
+    "MapState",
     "MapStateDescriptor",
+    "MergingState",
     "OutputFormat",
     "OutputTag",
     "ParallelSourceFunction",
@@ -111,7 +133,9 @@ __all__ = [
     "ProcessFunction",
     "ProcessJoinFunction",
     "ProcessWindowFunction",
+    "ReadOnlyBroadcastState",
     "ReduceFunction",
+    "ReducingState",
     "ReducingStateDescriptor",
     "ResourceSpec",
     "RuntimeContext",
@@ -120,10 +144,14 @@ __all__ = [
     "SinkFunction",
     "Source",
     "SourceFunction",
+    "State",
+    "StateDescriptor",
     "StreamExecutionEnvironment",
     "TextInputFormat",
     "TimeCharacteristic",
     "TimeDomain",
+    "TimerService",
+    "ValueState",
     "ValueStateDescriptor",
     "WindowFunction",
     "WindowedStream",

@@ -11,41 +11,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Generic, TypeVar
 
-from penstock.metrics.group import MetricGroup
+from penstock.common import contexts
+from penstock.common.contexts import KeyedStateStore as KeyedStateStore  # PyFlink has these here
+from penstock.common.contexts import RuntimeContext as RuntimeContext
+from penstock.common.output_tag import OutputTag
 
+T = TypeVar("T")
+T_contra = TypeVar("T_contra", contravariant=True)
+IN = TypeVar("IN", contravariant=True)
+ACC = TypeVar("ACC")
+OUT = TypeVar("OUT", covariant=True)
+KEY = TypeVar("KEY", contravariant=True)
+KEY_co = TypeVar("KEY_co", covariant=True)
 
-class RuntimeContext(Protocol):
-    """What ``open`` receives: where this instance of the function runs."""
-
-    def get_task_name(self) -> str:
-        """Name of the task's chain, such as ``Map -> Filter``."""
-        ...
-
-    def get_number_of_parallel_subtasks(self) -> int:
-        """Parallelism of the operator."""
-        ...
-
-    def get_max_number_of_parallel_subtasks(self) -> int:
-        """Max parallelism of the operator."""
-        ...
-
-    def get_index_of_this_subtask(self) -> int:
-        """Index of this subtask, from 0."""
-        ...
-
-    def get_attempt_number(self) -> int:
-        """Attempt, from 0; it grows when the task is retried."""
-        ...
-
-    def get_task_name_with_subtasks(self) -> str:
-        """Such as ``Map -> Filter (2/7)``."""
-        ...
-
-    def get_metrics_group(self) -> MetricGroup:
-        """Where counters, gauges, distributions and meters of this function are made, in ``open``."""
-        ...
+SideOutput = tuple[OutputTag[object], object]
+"""What a function yields to a side output: ``yield tag, value``."""
+Results = Iterable[OUT | SideOutput] | None
+"""What a process function returns: a generator, or an iterable; None is nothing."""
 
 
 class Function(ABC):
@@ -58,123 +42,132 @@ class Function(ABC):
         """Called once per subtask after the last record, also after a failure."""
 
 
-class MapFunction(Function):
+class MapFunction(Function, Generic[IN, OUT]):
     """One record in, one record out."""
 
     @abstractmethod
-    def map(self, value: Any) -> Any:
+    def map(self, value: IN) -> OUT:
         """The record to emit for ``value``."""
 
 
-class FlatMapFunction(Function):
+class FlatMapFunction(Function, Generic[IN, OUT]):
     """One record in, any number out."""
 
     @abstractmethod
-    def flat_map(self, value: Any) -> Iterable[Any]:
+    def flat_map(self, value: IN) -> Iterable[OUT]:
         """The records to emit for ``value``: an iterable, or a generator with ``yield``."""
 
 
-class FilterFunction(Function):
+class FilterFunction(Function, Generic[IN]):
     """Keeps or drops a record."""
 
     @abstractmethod
-    def filter(self, value: Any) -> bool:
+    def filter(self, value: IN) -> bool:
         """Whether ``value`` stays in the stream."""
 
 
-class ReduceFunction(Function):
+class ReduceFunction(Function, Generic[T]):
     """Combines two records of a key into one of the same type."""
 
     @abstractmethod
-    def reduce(self, value1: Any, value2: Any) -> Any:
+    def reduce(self, value1: T, value2: T) -> T:
         """The combination; ``value1`` is the result so far."""
 
 
-class AggregateFunction(Function):
+class AggregateFunction(Function, Generic[IN, ACC, OUT]):
     """Folds the records of a window into an accumulator of another type."""
 
     @abstractmethod
-    def create_accumulator(self) -> Any:
+    def create_accumulator(self) -> ACC:
         """The accumulator of nothing."""
 
     @abstractmethod
-    def add(self, value: Any, accumulator: Any) -> Any:
+    def add(self, value: IN, accumulator: ACC) -> ACC:
         """The accumulator with ``value`` added."""
 
     @abstractmethod
-    def get_result(self, accumulator: Any) -> Any:
+    def get_result(self, accumulator: ACC) -> OUT:
         """The record to emit for an accumulator."""
 
-    def merge(self, acc_a: Any, acc_b: Any) -> Any:
+    def merge(self, acc_a: ACC, acc_b: ACC) -> ACC:
         """Two accumulators as one; needed by session windows only."""
         raise NotImplementedError(f"{type(self).__name__}.merge is needed for merging windows")
 
 
-class KeySelector(Function):
+class KeySelector(Function, Generic[IN, KEY_co]):
     """Extracts the key of a record."""
 
     @abstractmethod
-    def get_key(self, value: Any) -> Any:
+    def get_key(self, value: IN) -> KEY_co:
         """The key: deterministic, and never None."""
 
 
-class Partitioner(Function):
+class Partitioner(Function, Generic[KEY]):
     """Chooses the subtask for a key."""
 
     @abstractmethod
-    def partition(self, key: Any, num_partitions: int) -> int:
+    def partition(self, key: KEY, num_partitions: int) -> int:
         """Index of the receiving subtask, 0 to ``num_partitions`` − 1."""
 
 
-class ProcessFunction(Function):
+class ProcessFunction(Function, Generic[IN, OUT]):
     """Record in, any number of records out, with access to timestamp and side outputs.
 
     To emit, ``yield value``; to emit to a side output, ``yield tag, value``.
     """
 
+    Context = contexts.Context
+
     @abstractmethod
-    def process_element(self, value: Any, ctx: Any) -> Iterable[Any] | None:
+    def process_element(self, value: IN, ctx: contexts.Context) -> Results[OUT]:
         """Called for each record; ``ctx`` has ``timestamp()`` and ``timer_service()``."""
 
 
-class KeyedProcessFunction(Function):
+class KeyedProcessFunction(Function, Generic[KEY, IN, OUT]):
     """A ProcessFunction on a keyed stream, with state per key; ``ctx`` also has ``get_current_key()``."""
 
+    Context = contexts.KeyedContext
+    OnTimerContext = contexts.OnTimerContext
+
     @abstractmethod
-    def process_element(self, value: Any, ctx: Any) -> Iterable[Any] | None:
+    def process_element(self, value: IN, ctx: contexts.KeyedContext[KEY]) -> Results[OUT]:
         """Called for each record."""
 
-    def on_timer(self, timestamp: int, ctx: Any) -> Iterable[Any] | None:
+    def on_timer(self, timestamp: int, ctx: contexts.OnTimerContext[KEY]) -> Results[OUT]:
         """Called when a timer of the current key fires."""
 
 
-class SourceFunction(Function):
+class SourceFunction(Function, Generic[OUT]):
     """A source written in Python. It has one instance, whatever the parallelism of the job.
 
     ``run`` emits everything and returns; a program ends when all its sources have returned.
     """
 
+    SourceContext = contexts.SourceContext
+
     @abstractmethod
-    def run(self, ctx: Any) -> None:
+    def run(self, ctx: contexts.SourceContext[OUT]) -> None:
         """Emit with ``ctx.collect(value)`` or ``ctx.collect_with_timestamp(value, timestamp)``."""
 
     def cancel(self) -> None:
         """Asks ``run`` to return early."""
 
 
-class ParallelSourceFunction(SourceFunction):
+class ParallelSourceFunction(SourceFunction[OUT]):
     """A source with as many instances as its parallelism says; ``open`` tells each which one it is."""
 
 
-class SinkFunction(Function):
+class SinkFunction(Function, Generic[IN]):
     """A sink written in Python."""
 
+    Context = contexts.SinkContext
+
     @abstractmethod
-    def invoke(self, value: Any, context: Any = None) -> None:
+    def invoke(self, value: IN, context: contexts.SinkContext) -> None:
         """Take one record."""
 
 
-def is_rich(function: Any) -> bool:
+def is_rich(function: object) -> bool:
     """Whether a function object has an ``open`` or ``close`` of its own (Flink: RichFunction)."""
     cls = type(function)
     if isinstance(function, Function):

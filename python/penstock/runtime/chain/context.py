@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from penstock.common import contexts
 from penstock.errors import InvalidProgramError
 from penstock.metrics.group import MetricGroup, Metrics
 from penstock.runtime.config.tasks import JobConfig, OperatorConfig, PendingFile, VertexConfig
@@ -75,7 +76,7 @@ class OperatorContext:
         return self.state
 
 
-class RuntimeContext(KeyedStateStore):
+class RuntimeContext(KeyedStateStore, contexts.RuntimeContext):
     """What a user function's ``open`` is given (PyFlink: ``RuntimeContext``): where it runs, and keyed state."""
 
     def __init__(self, context: OperatorContext) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from penstock.common import contexts
+from penstock.common import state as api
 from penstock.errors import InvalidProgramError
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator
@@ -41,7 +43,7 @@ class BroadcastProcess(TwoInputOperator):
         return _BroadcastProcess(context, output, self)
 
 
-class ReadOnlyBroadcastState:
+class ReadOnlyBroadcastState(api.ReadOnlyBroadcastState[Any, Any]):
     """A broadcast state as the elements' side sees it (PyFlink: ``ReadOnlyBroadcastState``).
 
     Args:
@@ -84,7 +86,7 @@ class ReadOnlyBroadcastState:
         return iter(self.keys())
 
 
-class BroadcastState(ReadOnlyBroadcastState):
+class BroadcastState(ReadOnlyBroadcastState, api.BroadcastState[Any, Any]):
     """A broadcast state as the broadcast side sees it (PyFlink: ``BroadcastState``)."""
 
     __slots__ = ()
@@ -106,7 +108,7 @@ class BroadcastState(ReadOnlyBroadcastState):
         self._entries.clear()
 
 
-class _Context(ProcessContext):
+class _Context(ProcessContext, contexts.OnTimerBroadcastContext[Any], contexts.KeyedBroadcastContext[Any]):
     """The context of one side.
 
     Args:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from penstock.common import contexts
 from penstock.errors import InvalidProgramError
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator
@@ -43,7 +44,7 @@ class IntervalJoin(TwoInputOperator):
         return _IntervalJoin(context, output, self)
 
 
-class JoinContext:
+class JoinContext(contexts.JoinContext):
     """The ``ctx`` of a ProcessJoinFunction."""
 
     __slots__ = ("_left", "_right")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from penstock.common import contexts
 from penstock.common.output_tag import OutputTag
 from penstock.common.time_domain import TimeDomain
 from penstock.common.typeinfo import TypeInformation
@@ -24,7 +25,7 @@ from penstock.runtime.state.timers import Timer
 from penstock.runtime.usercode.binding import bind, lifecycle, unless_iterable
 
 
-class TimerService:
+class TimerService(contexts.TimerService):
     """The ``timer_service()`` of a context (PyFlink: ``TimerService``).
 
     Args:
@@ -76,7 +77,7 @@ class TimerService:
             raise no_key("A timer")
 
 
-class ProcessContext:
+class ProcessContext(contexts.OnTimerContext[Any]):
     """The ``ctx`` of a process function, for elements and timers."""
 
     __slots__ = ("_domain", "_state", "_time", "_timers", "_timestamp")

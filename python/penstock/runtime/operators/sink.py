@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from penstock.common import contexts
 from penstock.runtime.buffers.codec import freezer
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.fragments import Fragment, Leaf
@@ -42,7 +43,7 @@ class StreamSink(StreamOperator):
         return _UserSink(context, output, self.function, self.keyed)
 
 
-class SinkContext:
+class SinkContext(contexts.SinkContext):
     """The ``context`` of a sink function's ``invoke``."""
 
     __slots__ = ("_timestamp",)

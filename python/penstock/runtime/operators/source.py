@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from penstock.common import contexts
 from penstock.runtime.buffers.signals import MAX_WATERMARK, LatencyMarker
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
@@ -40,7 +41,7 @@ class StreamSource(StreamOperator):
         return SourceOperator(context, output, self.function)
 
 
-class SourceContext:
+class SourceContext(contexts.SourceContext[Any]):
     """The ``ctx`` of a source function's ``run``."""
 
     __slots__ = ("_breathe", "_collect", "_context", "_idle", "_output", "_pause", "_rounds", "_silent", "emitted")

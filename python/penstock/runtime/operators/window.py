@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from penstock.common import contexts
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.chain.context import OperatorContext
@@ -66,7 +67,7 @@ class WindowOperator(StreamOperator):
         return _Window(context, output, self)
 
 
-class WindowContext:
+class WindowContext(contexts.WindowContext[Any]):
     """The ``context`` of a ProcessWindowFunction (PyFlink: ``ProcessWindowFunction.Context``)."""
 
     def __init__(self, context: OperatorContext, merging: bool) -> None:

@@ -13,6 +13,9 @@ import copy
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from penstock.common import contexts
+from penstock.common import state as api
+from penstock.common import state_descriptor as descriptors
 from penstock.errors import InvalidProgramError
 from penstock.runtime.state.keyed import VOID, KeyedState, Table
 from penstock.runtime.state.serializers import serializer_class
@@ -36,7 +39,7 @@ def no_key(what: str) -> InvalidProgramError:
     )
 
 
-class State:
+class State(api.State):
     """Base of the handles.
 
     Args:
@@ -110,7 +113,7 @@ def merge_tables(
         table[slot] = merge(table[slot], merged) if slot in table else merged
 
 
-class ValueState(State):
+class ValueState(State, api.ValueState[Any]):
     """One value per key (PyFlink: ``ValueState``)."""
 
     __slots__ = ("_default",)
@@ -132,7 +135,7 @@ class ValueState(State):
             self._write(value)
 
 
-class ListState(MergingState):
+class ListState(MergingState, api.ListState[Any]):
     """A list per key (PyFlink: ``ListState``)."""
 
     __slots__ = ()
@@ -169,7 +172,7 @@ class ListState(MergingState):
         return self.get()
 
 
-class ReducingState(MergingState):
+class ReducingState(MergingState, api.ReducingState[Any]):
     """The running reduction per key (PyFlink: ``ReducingState``)."""
 
     __slots__ = ("_reduce",)
@@ -195,7 +198,7 @@ class ReducingState(MergingState):
         return self._reduce(one, other)
 
 
-class AggregatingState(MergingState):
+class AggregatingState(MergingState, api.AggregatingState[Any, Any]):
     """The running aggregation per key (PyFlink: ``AggregatingState``)."""
 
     __slots__ = ("_function",)
@@ -221,7 +224,7 @@ class AggregatingState(MergingState):
         return self._function.merge(one, other)
 
 
-class MapState(State):
+class MapState(State, api.MapState[Any, Any]):
     """A map per key (PyFlink: ``MapState``)."""
 
     __slots__ = ()
@@ -282,21 +285,21 @@ class MapState(State):
         return iter(self.keys())
 
 
-def handle_of(keyed: KeyedState, descriptor: Any, namespace: Any = VOID) -> Any:
+def handle_of(keyed: KeyedState, descriptor: descriptors.StateDescriptor[Any], namespace: Any = VOID) -> Any:
     """The handle that a descriptor asks for: of a value, a list, a map, a reduction or an aggregation."""
     store = KeyedStateStore(keyed, namespace)
-    if hasattr(descriptor, "reduce_function"):
+    if isinstance(descriptor, descriptors.ReducingStateDescriptor):
         return store.get_reducing_state(descriptor)
-    if hasattr(descriptor, "agg_function"):
+    if isinstance(descriptor, descriptors.AggregatingStateDescriptor):
         return store.get_aggregating_state(descriptor)
-    if hasattr(descriptor, "key_type_info"):
+    if isinstance(descriptor, descriptors.MapStateDescriptor):
         return store.get_map_state(descriptor)
-    if getattr(descriptor, "is_list", False):
+    if isinstance(descriptor, descriptors.ListStateDescriptor):
         return store.get_list_state(descriptor)
     return store.get_state(descriptor)
 
 
-class KeyedStateStore:
+class KeyedStateStore(contexts.KeyedStateStore):
     """Gives handles by descriptor (PyFlink: ``KeyedStateStore``).
 
     Args:
@@ -331,11 +334,11 @@ class KeyedStateStore:
     def get_state(self, state_descriptor: Any) -> ValueState:
         """A value per key."""
         default = getattr(state_descriptor, "default_value", None)
-        return self._handle(ValueState, state_descriptor, ("type_info",), default)
+        return self._handle(ValueState, state_descriptor, ("value_type_info",), default)
 
     def get_list_state(self, state_descriptor: Any) -> ListState:
         """A list per key."""
-        return self._handle(ListState, state_descriptor, ("type_info",))
+        return self._handle(ListState, state_descriptor, ("elem_type_info",))
 
     def get_map_state(self, state_descriptor: Any) -> MapState:
         """A map per key."""
@@ -343,13 +346,12 @@ class KeyedStateStore:
 
     def get_reducing_state(self, state_descriptor: Any) -> ReducingState:
         """A running reduction per key."""
-        function = getattr(state_descriptor, "reduce_function", None) or state_descriptor.get_reduce_function()
-        return self._handle(ReducingState, state_descriptor, ("type_info",), bind(function, "reduce"))
+        reduce = bind(state_descriptor.reduce_function, "reduce")
+        return self._handle(ReducingState, state_descriptor, ("type_info",), reduce)
 
     def get_aggregating_state(self, state_descriptor: Any) -> AggregatingState:
         """A running aggregation per key."""
-        function = getattr(state_descriptor, "agg_function", None) or state_descriptor.get_agg_function()
-        return self._handle(AggregatingState, state_descriptor, ("type_info",), function)
+        return self._handle(AggregatingState, state_descriptor, ("state_type_info",), state_descriptor.agg_function)
 
 
 def _name(descriptor: Any) -> str:

@@ -1,0 +1,343 @@
+"""What functions are given beside their records: where they run, their state, time and timers.
+
+These are the interfaces, which the runtime implements. Users meet them under PyFlink's names, such as
+``KeyedProcessFunction.Context``.
+
+Source of the names: ``pyflink.datastream.functions``, ``pyflink.datastream.timerservice``. Times are milliseconds.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, overload
+
+from penstock.common.state import (
+    AggregatingState,
+    BroadcastState,
+    ListState,
+    MapState,
+    ReadOnlyBroadcastState,
+    ReducingState,
+    ValueState,
+)
+from penstock.common.state_descriptor import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    StateDescriptor,
+    ValueStateDescriptor,
+)
+from penstock.common.time_domain import TimeDomain
+from penstock.common.watermark_generator import Watermark
+from penstock.metrics.group import MetricGroup
+
+T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
+S = TypeVar("S")
+IN = TypeVar("IN")
+OUT = TypeVar("OUT")
+KEY_co = TypeVar("KEY_co", covariant=True)
+W_co = TypeVar("W_co", covariant=True)
+T_contra = TypeVar("T_contra", contravariant=True)
+
+
+class KeyedStateStore(ABC):
+    """Gives the states of the current key by descriptor. Names are unique per operator."""
+
+    @overload
+    @abstractmethod
+    def get_state(self, state_descriptor: ValueStateDescriptor[T]) -> ValueState[T]: ...
+
+    @overload
+    @abstractmethod
+    def get_state(self, state_descriptor: str) -> ValueState[Any]: ...
+
+    @abstractmethod
+    def get_state(self, state_descriptor: ValueStateDescriptor[Any] | str) -> ValueState[Any]:
+        """A value per key, by its descriptor or by a name alone, which says nothing of the type."""
+
+    @abstractmethod
+    def get_list_state(self, state_descriptor: ListStateDescriptor[T]) -> ListState[T]:
+        """A list per key."""
+
+    @abstractmethod
+    def get_map_state(self, state_descriptor: MapStateDescriptor[K, V]) -> MapState[K, V]:
+        """A map per key."""
+
+    @abstractmethod
+    def get_reducing_state(self, state_descriptor: ReducingStateDescriptor[T]) -> ReducingState[T]:
+        """A running reduction per key."""
+
+    @abstractmethod
+    def get_aggregating_state(self, state_descriptor: AggregatingStateDescriptor[IN, OUT]) -> AggregatingState[IN, OUT]:
+        """A running aggregation per key."""
+
+
+class RuntimeContext(KeyedStateStore):
+    """What ``open`` is given: where this instance of the function runs, and on a keyed stream its state."""
+
+    @abstractmethod
+    def get_task_name(self) -> str:
+        """Name of the task's chain, such as ``Map -> Filter``."""
+
+    @abstractmethod
+    def get_task_name_with_subtasks(self) -> str:
+        """Name of the chain and the subtask, such as ``Map -> Filter (2/7)``."""
+
+    @abstractmethod
+    def get_number_of_parallel_subtasks(self) -> int:
+        """Parallelism of the operator."""
+
+    @abstractmethod
+    def get_max_number_of_parallel_subtasks(self) -> int:
+        """Max parallelism of the operator."""
+
+    @abstractmethod
+    def get_index_of_this_subtask(self) -> int:
+        """Index of this subtask, from 0."""
+
+    @abstractmethod
+    def get_attempt_number(self) -> int:
+        """Attempt, from 0; it grows when the task is retried."""
+
+    @abstractmethod
+    def get_job_parameter(self, key: str, default_value: str) -> str:
+        """A setting of the program's configuration, or the default."""
+
+    @abstractmethod
+    def get_metrics_group(self) -> MetricGroup:
+        """Where counters, gauges, distributions and meters of this function are made, in ``open``."""
+
+
+class TimerService(ABC):
+    """Watermark, clock, and on a keyed stream the timers of the current key."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def current_watermark(self) -> int:
+        """The operator's watermark, Long.MIN_VALUE at first."""
+
+    @abstractmethod
+    def current_processing_time(self) -> int:
+        """The machine's clock, since the epoch."""
+
+    @abstractmethod
+    def register_event_time_timer(self, timestamp: int) -> None:
+        """Have ``on_timer`` called for the current key when the watermark reaches a time.
+
+        Raises:
+            InvalidProgramError: the stream is not keyed. So do the other three.
+        """
+
+    @abstractmethod
+    def register_processing_time_timer(self, timestamp: int) -> None:
+        """Have ``on_timer`` called for the current key when the clock reaches a time."""
+
+    @abstractmethod
+    def delete_event_time_timer(self, timestamp: int) -> None:
+        """Forget a timer of the current key, if there is one."""
+
+    @abstractmethod
+    def delete_processing_time_timer(self, timestamp: int) -> None:
+        """Forget a timer of the current key by the clock, if there is one."""
+
+
+class BaseContext(ABC):
+    """What every function with a context knows of time."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def timestamp(self) -> int | None:
+        """Timestamp of the current record, None if it has none."""
+
+    @abstractmethod
+    def current_watermark(self) -> int:
+        """The operator's watermark, Long.MIN_VALUE at first."""
+
+    @abstractmethod
+    def current_processing_time(self) -> int:
+        """The machine's clock, since the epoch."""
+
+
+class Context(BaseContext):
+    """The ``ctx`` of a process function."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def timer_service(self) -> TimerService:
+        """Watermark, clock and timers."""
+
+
+class KeyedContext(Context, Generic[KEY_co]):
+    """The ``ctx`` of a process function on a keyed stream."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def get_current_key(self) -> KEY_co:
+        """The key of the current record or timer."""
+
+
+class OnTimerContext(KeyedContext[KEY_co]):
+    """The ``ctx`` of ``on_timer``."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def timestamp(self) -> int:
+        """The time of the timer."""
+
+    @abstractmethod
+    def time_domain(self) -> TimeDomain:
+        """Whether the timer is one of event time or of the clock."""
+
+
+class ReadOnlyBroadcastContext(BaseContext):
+    """The ``ctx`` of the elements' side beside a broadcast stream."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def get_broadcast_state(self, state_descriptor: MapStateDescriptor[K, V]) -> ReadOnlyBroadcastState[K, V]:
+        """A broadcast state, to read.
+
+        Raises:
+            InvalidProgramError: the stream was not broadcast with such a state.
+        """
+
+
+class BroadcastContext(BaseContext):
+    """The ``ctx`` of the broadcast side."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def get_broadcast_state(self, state_descriptor: MapStateDescriptor[K, V]) -> BroadcastState[K, V]:
+        """A broadcast state, to read and to change.
+
+        Raises:
+            InvalidProgramError: the stream was not broadcast with such a state.
+        """
+
+
+class KeyedReadOnlyBroadcastContext(ReadOnlyBroadcastContext, Context, Generic[KEY_co]):
+    """The ``ctx`` of the elements' side of a keyed stream beside a broadcast stream."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def get_current_key(self) -> KEY_co:
+        """The key of the current record or timer."""
+
+
+class OnTimerBroadcastContext(KeyedReadOnlyBroadcastContext[KEY_co]):
+    """The ``ctx`` of ``on_timer`` beside a broadcast stream."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def timestamp(self) -> int:
+        """The time of the timer."""
+
+    @abstractmethod
+    def time_domain(self) -> TimeDomain:
+        """Whether the timer is one of event time or of the clock."""
+
+
+class KeyedBroadcastContext(BroadcastContext, Generic[KEY_co]):
+    """The ``ctx`` of the broadcast side beside a keyed stream."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def apply_to_keyed_state(self, state_descriptor: StateDescriptor[S], function: Callable[[KEY_co, S], None]) -> None:
+        """Call ``function(key, state)`` for every key that has the state. O(keys)."""
+
+
+class WindowContext(ABC, Generic[W_co]):
+    """The ``context`` of a function that sees whole windows."""
+
+    @abstractmethod
+    def window(self) -> W_co:
+        """The window."""
+
+    @abstractmethod
+    def current_watermark(self) -> int:
+        """The operator's watermark."""
+
+    @abstractmethod
+    def current_processing_time(self) -> int:
+        """The machine's clock, since the epoch."""
+
+    @abstractmethod
+    def window_state(self) -> KeyedStateStore:
+        """State of this key and window; the function's ``clear`` should clear it.
+
+        Raises:
+            InvalidProgramError: the windows are sessions, which merge.
+        """
+
+    @abstractmethod
+    def global_state(self) -> KeyedStateStore:
+        """State of this key, over all windows."""
+
+
+class JoinContext(ABC):
+    """The ``ctx`` of a ProcessJoinFunction."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def get_left_timestamp(self) -> int:
+        """Timestamp of the left record."""
+
+    @abstractmethod
+    def get_right_timestamp(self) -> int:
+        """Timestamp of the right record."""
+
+    @abstractmethod
+    def get_timestamp(self) -> int:
+        """Timestamp of the result: the larger one."""
+
+
+class SourceContext(ABC, Generic[T_contra]):
+    """The ``ctx`` of a source function's ``run``."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def collect(self, value: T_contra) -> None:
+        """Emit a record without a timestamp."""
+
+    @abstractmethod
+    def collect_with_timestamp(self, value: T_contra, timestamp: int | None) -> None:
+        """Emit a record with a timestamp."""
+
+    @abstractmethod
+    def emit_watermark(self, watermark: Watermark | int) -> None:
+        """Promise that no record with this timestamp or a smaller one is to come."""
+
+    @abstractmethod
+    def mark_as_temporarily_idle(self) -> None:
+        """Hold nobody's watermark back until the next record or watermark."""
+
+    @abstractmethod
+    def end_round(self) -> None:
+        """Everything that all sources have emitted before their n-th call of this is processed before anything they
+        emit after it. (Penstock's own: what aligned barriers are to Flink, and a micro-batch to Spark.)"""
+
+
+class SinkContext(ABC):
+    """The ``context`` of a sink function's ``invoke``."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def timestamp(self) -> int | None:
+        """Timestamp of the current record, None if it has none."""

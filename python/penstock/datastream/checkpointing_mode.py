@@ -1,0 +1,7 @@
+"""CheckpointingMode under PyFlink's path."""
+
+from __future__ import annotations
+
+from penstock.datastream.program.settings import CheckpointingMode
+
+__all__ = ["CheckpointingMode"]

@@ -1,0 +1,1 @@
+"""Connectors under PyFlink's path: only the base of sources so far."""

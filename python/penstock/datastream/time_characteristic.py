@@ -1,0 +1,7 @@
+"""TimeCharacteristic under PyFlink's path."""
+
+from __future__ import annotations
+
+from penstock.datastream.program.settings import TimeCharacteristic
+
+__all__ = ["TimeCharacteristic"]

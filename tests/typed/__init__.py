@@ -1,0 +1,1 @@
+"""What an editor and a type checker see of the public API."""

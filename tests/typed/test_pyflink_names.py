@@ -1,0 +1,118 @@
+"""PyFlink's public names are where PyFlink has them, as far as there is such a thing here."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from penstock.datastream import functions
+
+NAMES = {
+    "common": "Configuration Duration JobExecutionResult RestartStrategies Row RowKind Time TypeInformation Types "
+    "WatermarkStrategy",
+    "common.configuration": "Configuration",
+    "common.job_execution_result": "JobExecutionResult",
+    "common.restart_strategy": "RestartStrategies",
+    "common.time": "Duration Time",
+    "common.typeinfo": "BasicType BasicTypeInfo ListTypeInfo MapTypeInfo PickledBytesTypeInfo RowTypeInfo "
+    "SqlTimeTypeInfo TupleTypeInfo TypeInformation Types",
+    "common.types": "Row RowKind",
+    "common.watermark_strategy": "TimestampAssigner WatermarkStrategy",
+    "datastream": "AggregateFunction AggregatingState AsyncDataStream AsyncFunction BroadcastProcessFunction "
+    "BroadcastState CheckpointingMode CoFlatMapFunction CoMapFunction CoProcessFunction ConnectedStreams DataStream "
+    "DataStreamSink FilterFunction FlatMapFunction Function KeyedBroadcastProcessFunction KeyedCoProcessFunction "
+    "KeyedProcessFunction KeyedStream ListState MapFunction MapState OutputTag Partitioner ProcessAllWindowFunction "
+    "ProcessFunction ProcessWindowFunction ReducingState ReduceFunction RuntimeContext RuntimeExecutionMode "
+    "SinkFunction SourceFunction StreamExecutionEnvironment TimeCharacteristic TimeDomain TimerService ValueState "
+    "WindowFunction WindowedStream",
+    "datastream.async_data_stream": "AsyncDataStream",
+    "datastream.checkpointing_mode": "CheckpointingMode",
+    "datastream.connectors.base": "Source",
+    "datastream.data_stream": "AllWindowedStream BroadcastConnectedStream BroadcastStream CloseableIterator "
+    "ConnectedStreams DataStream DataStreamSink KeyedStream WindowedStream",
+    "datastream.execution_mode": "RuntimeExecutionMode",
+    "datastream.functions": "AggregateFunction AllWindowFunction AsyncFunction BaseBroadcastProcessFunction "
+    "BroadcastProcessFunction CoFlatMapFunction CoMapFunction CoProcessFunction FilterFunction FlatMapFunction "
+    "Function KeySelector KeyedBroadcastProcessFunction KeyedCoProcessFunction KeyedProcessFunction KeyedStateStore "
+    "MapFunction Partitioner ProcessAllWindowFunction ProcessFunction ProcessWindowFunction ReduceFunction "
+    "RuntimeContext SinkFunction SourceFunction WindowFunction",
+    "datastream.output_tag": "OutputTag",
+    "datastream.state": "AggregatingState AggregatingStateDescriptor AppendingState BroadcastState ListState "
+    "ListStateDescriptor MapState MapStateDescriptor MergingState ReadOnlyBroadcastState ReducingState "
+    "ReducingStateDescriptor State StateDescriptor ValueState ValueStateDescriptor",
+    "datastream.stream_execution_environment": "StreamExecutionEnvironment",
+    "datastream.time_characteristic": "TimeCharacteristic",
+    "datastream.time_domain": "TimeDomain",
+    "datastream.timerservice": "TimerService",
+    "datastream.window": "ContinuousEventTimeTrigger ContinuousProcessingTimeTrigger CountTrigger "
+    "DynamicEventTimeSessionWindows DynamicProcessingTimeSessionWindows EventTimeSessionWindows EventTimeTrigger "
+    "GlobalWindow GlobalWindows NeverTrigger ProcessingTimeSessionWindows ProcessingTimeTrigger PurgingTrigger "
+    "SlidingEventTimeWindows SlidingProcessingTimeWindows Time TimeWindow Trigger TriggerResult "
+    "TumblingEventTimeWindows TumblingProcessingTimeWindows WindowAssigner",
+    "metrics": "Counter Distribution Meter Metric MetricGroup",
+    "metrics.metricbase": "Counter Distribution Meter Metric MetricGroup",
+}
+"""By module, relative to ``pyflink`` there and ``penstock`` here."""
+
+CONTEXTS = {
+    "ProcessFunction.Context": "timer_service timestamp",
+    "KeyedProcessFunction.Context": "get_current_key timer_service timestamp",
+    "KeyedProcessFunction.OnTimerContext": "get_current_key time_domain timer_service timestamp",
+    "CoProcessFunction.Context": "timer_service timestamp",
+    "KeyedCoProcessFunction.Context": "get_current_key timer_service timestamp",
+    "KeyedCoProcessFunction.OnTimerContext": "get_current_key time_domain timer_service timestamp",
+    "BroadcastProcessFunction.Context": "current_processing_time current_watermark get_broadcast_state timestamp",
+    "BroadcastProcessFunction.ReadOnlyContext": "current_watermark get_broadcast_state timestamp",
+    "KeyedBroadcastProcessFunction.Context": "apply_to_keyed_state current_watermark get_broadcast_state timestamp",
+    "KeyedBroadcastProcessFunction.ReadOnlyContext": "get_broadcast_state get_current_key timer_service timestamp",
+    "KeyedBroadcastProcessFunction.OnTimerContext": "get_broadcast_state get_current_key time_domain timer_service",
+    "ProcessWindowFunction.Context": "current_processing_time current_watermark global_state window window_state",
+    "ProcessAllWindowFunction.Context": "global_state window window_state",
+}
+"""The classes inside the functions, with methods they have in PyFlink."""
+
+PARAMETERS = {
+    "AggregateFunction": 3,
+    "AllWindowFunction": 3,
+    "AsyncFunction": 2,
+    "BroadcastProcessFunction": 3,
+    "CoFlatMapFunction": 3,
+    "CoMapFunction": 3,
+    "CoProcessFunction": 3,
+    "FilterFunction": 1,
+    "FlatMapFunction": 2,
+    "KeySelector": 2,
+    "KeyedBroadcastProcessFunction": 4,
+    "KeyedCoProcessFunction": 4,
+    "KeyedProcessFunction": 3,
+    "MapFunction": 2,
+    "ProcessAllWindowFunction": 3,
+    "ProcessFunction": 2,
+    "ProcessWindowFunction": 4,
+    "ReduceFunction": 1,
+    "WindowFunction": 4,
+}
+"""How many types each function class takes in brackets."""
+
+
+@pytest.mark.parametrize("module", NAMES)
+def test_a_name_is_where_pyflink_has_it(module: str) -> None:
+    found = importlib.import_module(f"penstock.{module}")
+    assert not [name for name in NAMES[module].split() if not hasattr(found, name)]
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_a_function_has_the_contexts_of_pyflink(context: str) -> None:
+    function, _, nested = context.partition(".")
+    cls = getattr(getattr(functions, function), nested)
+    assert not [name for name in CONTEXTS[context].split() if not callable(getattr(cls, name, None))]
+
+
+@pytest.mark.parametrize("function", PARAMETERS)
+def test_functions_can_be_subscripted(function: str) -> None:
+    cls = getattr(functions, function)
+    types = (str, int, bytes, float)[: PARAMETERS[function]]
+    subscripted = cls[types]
+    assert subscripted.__origin__ is cls
+    assert issubclass(type("Own", (cls,), {}), cls)
