@@ -8,6 +8,19 @@ import pytest
 
 from tests.house.imports import ROOT, between_rooms, imports, in_texts, reached
 
+PYFLINKS_PATHS = [
+    "async_data_stream",
+    "checkpointing_mode",
+    "connectors",
+    "data_stream",
+    "execution_mode",
+    "output_tag",
+    "stream_execution_environment",
+    "time_characteristic",
+    "time_domain",
+    "timerservice",
+]
+"""Modules that hand on a name where PyFlink has it."""
 ROOMS = {
     "runtime": [
         "aggregators",
@@ -33,6 +46,7 @@ ROOMS = {
         "program",
         "streams",
         "environment",
+        *PYFLINKS_PATHS,
     ],
     "job": ["commit", "captures", "pickling", "batch_edges", "outputs", "vertices", "deployment", "results"],
     "job.commit": ["pending", "manifest", "publish", "recovery"],

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from penstock.datastream.program.settings import CheckpointingMode
+from penstock.datastream.program.program import CheckpointingMode
 
 __all__ = ["CheckpointingMode"]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from penstock.datastream.program.settings import TimeCharacteristic
+from penstock.datastream.program.program import TimeCharacteristic
 
 __all__ = ["TimeCharacteristic"]
