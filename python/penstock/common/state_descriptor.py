@@ -26,11 +26,19 @@ OUT_co = TypeVar("OUT_co", covariant=True)
 S_co = TypeVar("S_co", covariant=True)
 
 
-class Reduces(Protocol[T]):
+class Reduces(Protocol[IN_contra, OUT_co]):
     """An object that reduces, such as a ReduceFunction."""
 
-    def reduce(self, value1: T, value2: T) -> T:
+    def reduce(self, value1: IN_contra, value2: IN_contra, /) -> OUT_co:
         """The combination of two values."""
+        ...
+
+
+class Folds(Protocol[IN_contra, T]):
+    """An object that folds (Flink: ``FoldFunction``)."""
+
+    def fold(self, accumulator: T, value: IN_contra, /) -> T:
+        """The value so far with one more record."""
         ...
 
 
@@ -41,11 +49,11 @@ class Aggregates(Protocol[IN_contra, OUT_co]):
         """The accumulator of nothing."""
         ...
 
-    def add(self, value: IN_contra, accumulator: Any) -> Any:
+    def add(self, value: IN_contra, accumulator: Any, /) -> Any:
         """The accumulator with ``value`` added."""
         ...
 
-    def get_result(self, accumulator: Any) -> OUT_co:
+    def get_result(self, accumulator: Any, /) -> OUT_co:
         """What an accumulator stands for."""
         ...
 
@@ -130,14 +138,14 @@ class ReducingStateDescriptor(StateDescriptor[ReducingState[T]]):
         type_info: type of the values, recorded in snapshots; None leaves it undeclared.
     """
 
-    reduce_function: Reduces[T] | Callable[[T, T], T]
+    reduce_function: Reduces[T, T] | Callable[[T, T], T]
     type_info: TypeInformation[T] | None = None
 
     def __post_init__(self) -> None:
         checks.state(type(self).__name__, self.name, self.type_info)
         checks.function(self.reduce_function, "ReducingStateDescriptor", "reduce")
 
-    def get_reduce_function(self) -> Reduces[T] | Callable[[T, T], T]:
+    def get_reduce_function(self) -> Reduces[T, T] | Callable[[T, T], T]:
         """The reduce function."""
         return self.reduce_function
 

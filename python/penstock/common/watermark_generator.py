@@ -36,7 +36,7 @@ class WatermarkGenerator(ABC, Generic[T_contra]):
     """Makes watermarks out of records: after some of them (punctuated), or now and then (periodic)."""
 
     @abstractmethod
-    def on_event(self, event: T_contra, event_timestamp: int | None, output: WatermarkOutput) -> None:
+    def on_event(self, event: T_contra, event_timestamp: int | None, output: WatermarkOutput, /) -> None:
         """Called after each record.
 
         Args:
@@ -45,7 +45,7 @@ class WatermarkGenerator(ABC, Generic[T_contra]):
             output: takes a watermark, if there is one to emit now.
         """
 
-    def on_periodic_emit(self, output: WatermarkOutput) -> None:
+    def on_periodic_emit(self, output: WatermarkOutput, /) -> None:
         """Called now and then, and after the last record."""
 
 
@@ -60,12 +60,12 @@ class BoundedOutOfOrderness(WatermarkGenerator[object]):
         self._bound = bound_ms + 1
         self._largest: int | None = None
 
-    def on_event(self, event: object, event_timestamp: int | None, output: WatermarkOutput) -> None:
+    def on_event(self, event: object, event_timestamp: int | None, output: WatermarkOutput, /) -> None:
         """Note the timestamp."""
         if event_timestamp is not None and (self._largest is None or event_timestamp > self._largest):
             self._largest = event_timestamp
 
-    def on_periodic_emit(self, output: WatermarkOutput) -> None:
+    def on_periodic_emit(self, output: WatermarkOutput, /) -> None:
         """Emit, once there was a timestamp."""
         if self._largest is not None:
             output.emit_watermark(self._largest - self._bound)
@@ -74,5 +74,5 @@ class BoundedOutOfOrderness(WatermarkGenerator[object]):
 class NoWatermarks(WatermarkGenerator[object]):
     """Emits nothing."""
 
-    def on_event(self, event: object, event_timestamp: int | None, output: WatermarkOutput) -> None:
+    def on_event(self, event: object, event_timestamp: int | None, output: WatermarkOutput, /) -> None:
         """Nothing."""

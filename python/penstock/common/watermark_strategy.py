@@ -23,7 +23,7 @@ class TimestampAssigner(ABC, Generic[T_contra]):
     """Gives records their event time."""
 
     @abstractmethod
-    def extract_timestamp(self, value: T_contra, record_timestamp: int | None) -> int:
+    def extract_timestamp(self, value: T_contra, record_timestamp: int | None, /) -> int:
         """Event time of ``value`` in milliseconds since the epoch."""
 
 

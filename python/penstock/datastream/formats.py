@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from abc import ABC
 from enum import Enum
+from typing import Generic, TypeVar
+
+T = TypeVar("T", covariant=True)
+T_contra = TypeVar("T_contra", contravariant=True)
 
 
-class Source(ABC):
+class Source(ABC, Generic[T]):
     """A source of the new kind (Flink: ``Source``), for ``from_source``."""
 
 
-class InputFormat(ABC):
+class InputFormat(ABC, Generic[T]):
     """An input format, for ``create_input``."""
 
 
-class FileInputFormat(InputFormat):
+class FileInputFormat(InputFormat[T]):
     """An input format over files.
 
     Args:
@@ -28,11 +32,11 @@ class FileInputFormat(InputFormat):
         self.file_path = file_path
 
 
-class TextInputFormat(FileInputFormat):
+class TextInputFormat(FileInputFormat[str]):
     """The lines of text files."""
 
 
-class OutputFormat(ABC):
+class OutputFormat(ABC, Generic[T_contra]):
     """An output format, for ``write_using_output_format``."""
 
 

@@ -7,7 +7,7 @@ Its settings are in :mod:`penstock.datastream.program.program`, its sources besi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NoReturn
 
 from penstock.common import Configuration, JobExecutionResult, checks
 from penstock.datastream.environment import executors
@@ -19,6 +19,9 @@ from penstock.datastream.streams.sources import ProgramWithSources
 from penstock.errors import UnsupportedError
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from penstock.datastream.environment.executors import Executor
     from penstock.plan import Pipeline, StreamGraph
 
 
@@ -28,7 +31,13 @@ class StreamExecutionEnvironment(ProgramWithSources):
     Create it with :meth:`get_execution_environment`. What it knows is in :class:`Program`, its base.
     """
 
-    def __init__(self, configuration: Configuration, spark: Any, master: str | None, executor: Any) -> None:
+    def __init__(
+        self,
+        configuration: Configuration,
+        spark: SparkSession | None,
+        master: str | None,
+        executor: Executor | str | None,
+    ) -> None:
         super().__init__(settings_of(configuration))
         self._spark = spark
         self._master = master
@@ -38,9 +47,9 @@ class StreamExecutionEnvironment(ProgramWithSources):
     def get_execution_environment(
         configuration: Configuration | None = None,
         *,
-        spark: Any = None,
+        spark: SparkSession | None = None,
         master: str | None = None,
-        executor: Any = None,
+        executor: Executor | str | None = None,
     ) -> StreamExecutionEnvironment:
         """A new environment.
 
@@ -110,7 +119,7 @@ class StreamExecutionEnvironment(ProgramWithSources):
         to_run = not getattr(executor, "plans_only", False)
         return executors.run(executor, self._pipeline(job_name, to_run))
 
-    def execute_async(self, job_name: str | None = None) -> Any:
+    def execute_async(self, job_name: str | None = None) -> NoReturn:
         """Not supported yet.
 
         Raises:

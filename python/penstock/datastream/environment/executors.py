@@ -12,18 +12,23 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from penstock.common import JobExecutionResult, checks
 from penstock.common.settings import Settings
 from penstock.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from penstock.plan import Pipeline
 
 ENVIRONMENT_VARIABLE = "PENSTOCK_EXECUTOR"
 DEFAULT = "spark"
 EXECUTORS = {"spark": "penstock.spark:SparkExecutor", "local": "penstock.local:LocalExecutor"}
 """Where the executors are; loaded by name, as Flink loads its PipelineExecutors: nothing here points at them."""
 
-_override: ContextVar[Any] = ContextVar("penstock_executor", default=None)
+_override: ContextVar[Executor | None] = ContextVar("penstock_executor", default=None)
 _imposed: ContextVar[Mapping[str, str]] = ContextVar("penstock_settings", default=MappingProxyType({}))
 
 _watcher: ContextVar[Callable[[JobExecutionResult], None] | None] = ContextVar("penstock_watcher", default=None)
@@ -34,7 +39,7 @@ class Executor(Protocol):
     programs that can be planned but not run.
     """
 
-    def execute(self, pipeline: Any) -> JobExecutionResult:
+    def execute(self, pipeline: Pipeline) -> JobExecutionResult:
         """Run a ``penstock.plan.Pipeline`` to its end."""
         ...
 
@@ -81,7 +86,7 @@ def watch(take: Callable[[JobExecutionResult], None]) -> Iterator[None]:
         _watcher.reset(token)
 
 
-def run(executor: Executor, pipeline: Any) -> JobExecutionResult:
+def run(executor: Executor, pipeline: Pipeline) -> JobExecutionResult:
     """Execute a pipeline, and tell whoever watches."""
     result = executor.execute(pipeline)
     take = _watcher.get()
@@ -95,7 +100,9 @@ def imposed_settings() -> Mapping[str, str]:
     return _imposed.get()
 
 
-def get(name: str, *, spark: Any = None, master: str | None = None, config: dict[str, str] | None = None) -> Executor:
+def get(
+    name: str, *, spark: SparkSession | None = None, master: str | None = None, config: dict[str, str] | None = None
+) -> Executor:
     """An executor by name.
 
     Args:
@@ -120,7 +127,9 @@ def get(name: str, *, spark: Any = None, master: str | None = None, config: dict
     return executor()
 
 
-def choose(wanted: Executor | str | None, settings: Settings, spark: Any, master: str | None) -> Executor:
+def choose(
+    wanted: Executor | str | None, settings: Settings, spark: SparkSession | None, master: str | None
+) -> Executor:
     """The executor of an environment: an override, what the program asked for, its settings, the process's environment,
     Spark."""
     planted = _override.get()

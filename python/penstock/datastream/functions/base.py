@@ -35,7 +35,7 @@ Results = Iterable[OUT | SideOutput] | None
 class Function(ABC):
     """Base of all user functions: ``open`` and ``close`` do nothing unless overridden."""
 
-    def open(self, runtime_context: RuntimeContext) -> None:
+    def open(self, runtime_context: RuntimeContext, /) -> None:
         """Called once per subtask before the first record."""
 
     def close(self) -> None:
@@ -46,7 +46,7 @@ class MapFunction(Function, Generic[IN, OUT]):
     """One record in, one record out."""
 
     @abstractmethod
-    def map(self, value: IN) -> OUT:
+    def map(self, value: IN, /) -> OUT:
         """The record to emit for ``value``."""
 
 
@@ -54,7 +54,7 @@ class FlatMapFunction(Function, Generic[IN, OUT]):
     """One record in, any number out."""
 
     @abstractmethod
-    def flat_map(self, value: IN) -> Iterable[OUT]:
+    def flat_map(self, value: IN, /) -> Iterable[OUT]:
         """The records to emit for ``value``: an iterable, or a generator with ``yield``."""
 
 
@@ -62,7 +62,7 @@ class FilterFunction(Function, Generic[IN]):
     """Keeps or drops a record."""
 
     @abstractmethod
-    def filter(self, value: IN) -> bool:
+    def filter(self, value: IN, /) -> bool:
         """Whether ``value`` stays in the stream."""
 
 
@@ -70,7 +70,7 @@ class ReduceFunction(Function, Generic[T]):
     """Combines two records of a key into one of the same type."""
 
     @abstractmethod
-    def reduce(self, value1: T, value2: T) -> T:
+    def reduce(self, value1: T, value2: T, /) -> T:
         """The combination; ``value1`` is the result so far."""
 
 
@@ -82,14 +82,14 @@ class AggregateFunction(Function, Generic[IN, ACC, OUT]):
         """The accumulator of nothing."""
 
     @abstractmethod
-    def add(self, value: IN, accumulator: ACC) -> ACC:
+    def add(self, value: IN, accumulator: ACC, /) -> ACC:
         """The accumulator with ``value`` added."""
 
     @abstractmethod
-    def get_result(self, accumulator: ACC) -> OUT:
+    def get_result(self, accumulator: ACC, /) -> OUT:
         """The record to emit for an accumulator."""
 
-    def merge(self, acc_a: ACC, acc_b: ACC) -> ACC:
+    def merge(self, acc_a: ACC, acc_b: ACC, /) -> ACC:
         """Two accumulators as one; needed by session windows only."""
         raise NotImplementedError(f"{type(self).__name__}.merge is needed for merging windows")
 
@@ -98,7 +98,7 @@ class KeySelector(Function, Generic[IN, KEY_co]):
     """Extracts the key of a record."""
 
     @abstractmethod
-    def get_key(self, value: IN) -> KEY_co:
+    def get_key(self, value: IN, /) -> KEY_co:
         """The key: deterministic, and never None."""
 
 
@@ -106,7 +106,7 @@ class Partitioner(Function, Generic[KEY]):
     """Chooses the subtask for a key."""
 
     @abstractmethod
-    def partition(self, key: KEY, num_partitions: int) -> int:
+    def partition(self, key: KEY, num_partitions: int, /) -> int:
         """Index of the receiving subtask, 0 to ``num_partitions`` − 1."""
 
 
@@ -119,7 +119,7 @@ class ProcessFunction(Function, Generic[IN, OUT]):
     Context = contexts.Context
 
     @abstractmethod
-    def process_element(self, value: IN, ctx: contexts.Context) -> Results[OUT]:
+    def process_element(self, value: IN, ctx: contexts.Context, /) -> Results[OUT]:
         """Called for each record; ``ctx`` has ``timestamp()`` and ``timer_service()``."""
 
 
@@ -130,10 +130,10 @@ class KeyedProcessFunction(Function, Generic[KEY, IN, OUT]):
     OnTimerContext = contexts.OnTimerContext
 
     @abstractmethod
-    def process_element(self, value: IN, ctx: contexts.KeyedContext[KEY]) -> Results[OUT]:
+    def process_element(self, value: IN, ctx: contexts.KeyedContext[KEY], /) -> Results[OUT]:
         """Called for each record."""
 
-    def on_timer(self, timestamp: int, ctx: contexts.OnTimerContext[KEY]) -> Results[OUT]:
+    def on_timer(self, timestamp: int, ctx: contexts.OnTimerContext[KEY], /) -> Results[OUT]:
         """Called when a timer of the current key fires."""
 
 
@@ -146,7 +146,7 @@ class SourceFunction(Function, Generic[OUT]):
     SourceContext = contexts.SourceContext
 
     @abstractmethod
-    def run(self, ctx: contexts.SourceContext[OUT]) -> None:
+    def run(self, ctx: contexts.SourceContext[OUT], /) -> None:
         """Emit with ``ctx.collect(value)`` or ``ctx.collect_with_timestamp(value, timestamp)``."""
 
     def cancel(self) -> None:
@@ -163,13 +163,13 @@ class SinkFunction(Function, Generic[IN]):
     Context = contexts.SinkContext
 
     @abstractmethod
-    def invoke(self, value: IN, context: contexts.SinkContext) -> None:
+    def invoke(self, value: IN, context: contexts.SinkContext, /) -> None:
         """Take one record."""
 
 
 def is_rich(function: object) -> bool:
     """Whether a function object has an ``open`` or ``close`` of its own (Flink: RichFunction)."""
-    cls = type(function)
     if isinstance(function, Function):
+        cls = type(function)
         return cls.open is not Function.open or cls.close is not Function.close
     return hasattr(function, "open") or hasattr(function, "close")

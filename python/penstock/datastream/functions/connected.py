@@ -24,11 +24,11 @@ class CoMapFunction(Function, Generic[IN1, IN2, OUT]):
     """One record out for each record of either input."""
 
     @abstractmethod
-    def map1(self, value: IN1) -> OUT:
+    def map1(self, value: IN1, /) -> OUT:
         """The record to emit for a record of the first input."""
 
     @abstractmethod
-    def map2(self, value: IN2) -> OUT:
+    def map2(self, value: IN2, /) -> OUT:
         """The record to emit for a record of the second input."""
 
 
@@ -36,11 +36,11 @@ class CoFlatMapFunction(Function, Generic[IN1, IN2, OUT]):
     """Any number of records out for each record of either input."""
 
     @abstractmethod
-    def flat_map1(self, value: IN1) -> Iterable[OUT]:
+    def flat_map1(self, value: IN1, /) -> Iterable[OUT]:
         """The records to emit for a record of the first input."""
 
     @abstractmethod
-    def flat_map2(self, value: IN2) -> Iterable[OUT]:
+    def flat_map2(self, value: IN2, /) -> Iterable[OUT]:
         """The records to emit for a record of the second input."""
 
 
@@ -50,11 +50,11 @@ class CoProcessFunction(Function, Generic[IN1, IN2, OUT]):
     Context = contexts.Context
 
     @abstractmethod
-    def process_element1(self, value: IN1, ctx: contexts.Context) -> Results[OUT]:
+    def process_element1(self, value: IN1, ctx: contexts.Context, /) -> Results[OUT]:
         """Called for each record of the first input."""
 
     @abstractmethod
-    def process_element2(self, value: IN2, ctx: contexts.Context) -> Results[OUT]:
+    def process_element2(self, value: IN2, ctx: contexts.Context, /) -> Results[OUT]:
         """Called for each record of the second input."""
 
 
@@ -65,14 +65,14 @@ class KeyedCoProcessFunction(Function, Generic[KEY, IN1, IN2, OUT]):
     OnTimerContext = contexts.OnTimerContext
 
     @abstractmethod
-    def process_element1(self, value: IN1, ctx: contexts.KeyedContext[KEY]) -> Results[OUT]:
+    def process_element1(self, value: IN1, ctx: contexts.KeyedContext[KEY], /) -> Results[OUT]:
         """Called for each record of the first input."""
 
     @abstractmethod
-    def process_element2(self, value: IN2, ctx: contexts.KeyedContext[KEY]) -> Results[OUT]:
+    def process_element2(self, value: IN2, ctx: contexts.KeyedContext[KEY], /) -> Results[OUT]:
         """Called for each record of the second input."""
 
-    def on_timer(self, timestamp: int, ctx: contexts.OnTimerContext[KEY]) -> Results[OUT]:
+    def on_timer(self, timestamp: int, ctx: contexts.OnTimerContext[KEY], /) -> Results[OUT]:
         """Called when a timer of the current key fires."""
 
 
@@ -87,11 +87,11 @@ class BroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[IN1, IN2, O
     """A stream and broadcast state beside it."""
 
     @abstractmethod
-    def process_element(self, value: IN1, ctx: contexts.ReadOnlyBroadcastContext) -> Results[OUT]:
+    def process_element(self, value: IN1, ctx: contexts.ReadOnlyBroadcastContext, /) -> Results[OUT]:
         """Called for each record; broadcast state is read-only here."""
 
     @abstractmethod
-    def process_broadcast_element(self, value: IN2, ctx: contexts.BroadcastContext) -> Results[OUT]:
+    def process_broadcast_element(self, value: IN2, ctx: contexts.BroadcastContext, /) -> Results[OUT]:
         """Called for each broadcast record, in every subtask."""
 
 
@@ -103,14 +103,14 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
     OnTimerContext = contexts.OnTimerBroadcastContext
 
     @abstractmethod
-    def process_element(self, value: IN1, ctx: contexts.KeyedReadOnlyBroadcastContext[KEY]) -> Results[OUT]:
+    def process_element(self, value: IN1, ctx: contexts.KeyedReadOnlyBroadcastContext[KEY], /) -> Results[OUT]:
         """Called for each record of the keyed stream; broadcast state is read-only here."""
 
     @abstractmethod
-    def process_broadcast_element(self, value: IN2, ctx: contexts.KeyedBroadcastContext[KEY]) -> Results[OUT]:
+    def process_broadcast_element(self, value: IN2, ctx: contexts.KeyedBroadcastContext[KEY], /) -> Results[OUT]:
         """Called for each broadcast record, in every subtask."""
 
-    def on_timer(self, timestamp: int, ctx: contexts.OnTimerBroadcastContext[KEY]) -> Results[OUT]:
+    def on_timer(self, timestamp: int, ctx: contexts.OnTimerBroadcastContext[KEY], /) -> Results[OUT]:
         """Called when a timer of the current key fires."""
 
 
@@ -118,10 +118,10 @@ class AsyncFunction(Function, Generic[IN, OUT]):
     """Calls something slow, many at a time."""
 
     @abstractmethod
-    async def async_invoke(self, value: IN) -> list[OUT]:
+    async def async_invoke(self, value: IN, /) -> list[OUT]:
         """The records to emit for ``value``."""
 
-    def timeout(self, value: IN) -> list[OUT]:
+    def timeout(self, value: IN, /) -> list[OUT]:
         """The records to emit when ``async_invoke`` took too long."""
         raise TimeoutError("Async function call has timed out.")
 
@@ -130,7 +130,7 @@ class WindowFunction(Function, Generic[IN, OUT, KEY, W]):
     """Sees a whole window of a key."""
 
     @abstractmethod
-    def apply(self, key: KEY, window: W, inputs: Iterable[IN]) -> Iterable[OUT]:
+    def apply(self, key: KEY, window: W, inputs: Iterable[IN], /) -> Iterable[OUT]:
         """The records to emit for a window."""
 
 
@@ -140,10 +140,10 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
     Context = contexts.WindowContext
 
     @abstractmethod
-    def process(self, key: KEY, context: contexts.WindowContext[W], elements: Iterable[IN]) -> Results[OUT]:
+    def process(self, key: KEY, context: contexts.WindowContext[W], elements: Iterable[IN], /) -> Results[OUT]:
         """The records to emit for a window."""
 
-    def clear(self, context: contexts.WindowContext[W]) -> None:
+    def clear(self, context: contexts.WindowContext[W], /) -> None:
         """Called when a window is over, to clear its state."""
 
 
@@ -151,7 +151,7 @@ class AllWindowFunction(Function, Generic[IN, OUT, W]):
     """Sees a whole window of a stream without key."""
 
     @abstractmethod
-    def apply(self, window: W, inputs: Iterable[IN]) -> Iterable[OUT]:
+    def apply(self, window: W, inputs: Iterable[IN], /) -> Iterable[OUT]:
         """The records to emit for a window."""
 
 
@@ -161,10 +161,10 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
     Context = contexts.WindowContext
 
     @abstractmethod
-    def process(self, context: contexts.WindowContext[W], elements: Iterable[IN]) -> Results[OUT]:
+    def process(self, context: contexts.WindowContext[W], elements: Iterable[IN], /) -> Results[OUT]:
         """The records to emit for a window."""
 
-    def clear(self, context: contexts.WindowContext[W]) -> None:
+    def clear(self, context: contexts.WindowContext[W], /) -> None:
         """Called when a window is over, to clear its state."""
 
 
@@ -172,7 +172,7 @@ class JoinFunction(Function, Generic[IN1, IN2, OUT]):
     """One record out for each pair."""
 
     @abstractmethod
-    def join(self, first: IN1, second: IN2) -> OUT:
+    def join(self, first: IN1, second: IN2, /) -> OUT:
         """The record to emit for a pair."""
 
 
@@ -180,7 +180,7 @@ class FlatJoinFunction(Function, Generic[IN1, IN2, OUT]):
     """Any number of records out for each pair."""
 
     @abstractmethod
-    def join(self, first: IN1, second: IN2) -> Iterable[OUT]:
+    def join(self, first: IN1, second: IN2, /) -> Iterable[OUT]:
         """The records to emit for a pair."""
 
 
@@ -188,7 +188,7 @@ class CoGroupFunction(Function, Generic[IN1, IN2, OUT]):
     """Sees both groups of a key and window."""
 
     @abstractmethod
-    def co_group(self, first: list[IN1], second: list[IN2]) -> Iterable[OUT]:
+    def co_group(self, first: list[IN1], second: list[IN2], /) -> Iterable[OUT]:
         """The records to emit for two groups, of which one may be empty."""
 
 
@@ -198,5 +198,5 @@ class ProcessJoinFunction(Function, Generic[IN1, IN2, OUT]):
     Context = contexts.JoinContext
 
     @abstractmethod
-    def process_element(self, left: IN1, right: IN2, ctx: contexts.JoinContext) -> Results[OUT]:
+    def process_element(self, left: IN1, right: IN2, ctx: contexts.JoinContext, /) -> Results[OUT]:
         """Called for each pair."""

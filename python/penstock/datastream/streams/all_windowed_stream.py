@@ -6,44 +6,55 @@ Source: Flink 1.11 ``AllWindowedStream``. (In PyFlink the operator has the envir
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.datastream.functions import KeySelector
 from penstock.datastream.program.call_site import call_site
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream
-from penstock.datastream.streams.windowed_stream import Applied, WindowedStream, by_count
+from penstock.datastream.streams.windowed import Applied, Windowed, by_count
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state import serializers
 from penstock.runtime.usercode.naming import java_object
-from penstock.runtime.windows import GlobalWindows, WindowAssigner
+from penstock.runtime.windows import GlobalWindow, GlobalWindows, WindowAssigner
+
+if TYPE_CHECKING:
+    from penstock.common.state_descriptor import Reduces
+    from penstock.datastream.functions import AggregateFunction, AllWindowFunction, ProcessAllWindowFunction
+
+T = TypeVar("T", covariant=True)
+W = TypeVar("W", covariant=True)
+A = TypeVar("A")
+R = TypeVar("R")
+U = TypeVar("U")
 
 
-class NullByteKey(KeySelector):
+class NullByteKey(KeySelector[object, int]):
     """One key for all records, so that a keyed operator can serve a stream without key."""
 
-    def get_key(self, value: Any) -> int:
+    def get_key(self, value: object) -> int:
         return 0
 
 
-def count_window_all(stream: DataStream, size: int, slide: int | None) -> AllWindowedStream:
+def count_window_all(stream: DataStream[T], size: int, slide: int | None) -> AllWindowedStream[T, GlobalWindow]:
     """See :meth:`DataStream.count_window_all`."""
     return by_count(AllWindowedStream(stream, GlobalWindows()), "count_window_all", size, slide)
 
 
-class AllWindowedStream(WindowedStream):
-    """A stream cut into windows, all of them in one subtask."""
+class AllWindowedStream(Windowed[T, W]):
+    """A stream of records of type ``T`` cut into windows of type ``W``, all of them in one subtask."""
 
     __slots__ = ()
 
     _keyed = False
     _call = "window_all"
 
-    def __init__(self, stream: DataStream, assigner: WindowAssigner) -> None:
+    def __init__(self, stream: DataStream[T], assigner: WindowAssigner[T, W]) -> None:
         super().__init__(KeyedStream(stream, KeyPartition(NullByteKey(), Types.BYTE())), assigner)
 
-    def _add(self, applied: Applied, output_type: TypeInformation | None) -> SingleOutputStreamOperator:
+    def _add(self, applied: Applied, output_type: TypeInformation[Any] | None) -> SingleOutputStreamOperator[Any]:
         return super()._add(applied, output_type).force_non_parallel()
 
     def _name(self, applied: Applied) -> str:
@@ -56,3 +67,76 @@ class AllWindowedStream(WindowedStream):
         if self._evictor is not None:
             parts.append(str(self._evictor))
         return f"TriggerWindow({', '.join(parts)}, AllWindowedStream.{applied.passed_on or call_site()})"
+
+    @overload
+    def reduce(self, reduce_function: Reduces[T, U] | Callable[[T, T], U]) -> SingleOutputStreamOperator[U]: ...
+
+    @overload
+    def reduce(
+        self,
+        reduce_function: Reduces[T, U] | Callable[[T, T], U],
+        window_function: AllWindowFunction[U, R, W] | ProcessAllWindowFunction[U, R, W],
+        output_type: TypeInformation[R] | None = None,
+    ) -> SingleOutputStreamOperator[R]: ...
+
+    def reduce(
+        self,
+        reduce_function: Reduces[T, U] | Callable[[T, T], U],
+        window_function: AllWindowFunction[U, R, W] | ProcessAllWindowFunction[U, R, W] | None = None,
+        output_type: TypeInformation[R] | None = None,
+    ) -> SingleOutputStreamOperator[Any]:
+        """Combine the records of a window into one of the same type.
+
+        Args:
+            reduce_function: a callable of (result so far, record), or a ReduceFunction without ``open`` and ``close``.
+            window_function: sees the result together with the window.
+            output_type: type of what ``window_function`` emits.
+        """
+        return self._reduced_by(reduce_function, window_function, output_type)
+
+    @overload
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction[T, A, U],
+        window_function: None = None,
+        accumulator_type: TypeInformation[A] | None = None,
+        output_type: TypeInformation[U] | None = None,
+    ) -> SingleOutputStreamOperator[U]: ...
+
+    @overload
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction[T, A, U],
+        window_function: AllWindowFunction[U, R, W] | ProcessAllWindowFunction[U, R, W],
+        accumulator_type: TypeInformation[A] | None = None,
+        output_type: TypeInformation[R] | None = None,
+    ) -> SingleOutputStreamOperator[R]: ...
+
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction[T, A, U],
+        window_function: AllWindowFunction[U, R, W] | ProcessAllWindowFunction[U, R, W] | None = None,
+        accumulator_type: TypeInformation[A] | None = None,
+        output_type: TypeInformation[Any] | None = None,
+    ) -> SingleOutputStreamOperator[Any]:
+        """Fold the records of a window into an accumulator and emit its result.
+
+        Args:
+            aggregate_function: an AggregateFunction without ``open`` and ``close``.
+            window_function: sees the result together with the window.
+            accumulator_type: type of the accumulator.
+            output_type: type of the results.
+        """
+        return self._aggregated_by(aggregate_function, window_function, accumulator_type, output_type)
+
+    def apply(
+        self, window_function: AllWindowFunction[T, R, W], output_type: TypeInformation[R] | None = None
+    ) -> SingleOutputStreamOperator[R]:
+        """Show whole windows to an AllWindowFunction."""
+        return self._applied(window_function, output_type)
+
+    def process(
+        self, process_window_function: ProcessAllWindowFunction[T, R, W], output_type: TypeInformation[R] | None = None
+    ) -> SingleOutputStreamOperator[R]:
+        """Show whole windows to a ProcessAllWindowFunction."""
+        return self._processed(process_window_function, output_type)

@@ -5,7 +5,7 @@ Source: Flink 1.11 ``AsyncDataStream``; spelling: ``pyflink.datastream.AsyncData
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.common import checks
 from penstock.common.time import milliseconds_of
@@ -18,18 +18,21 @@ if TYPE_CHECKING:
     from penstock.common.time import Duration, Time
     from penstock.datastream.functions import AsyncFunction
 
+T = TypeVar("T")
+U = TypeVar("U")
+
 
 class AsyncDataStream:
     """Holds the two ways to wait."""
 
     @staticmethod
     def ordered_wait(
-        data_stream: DataStream,
-        async_function: AsyncFunction,
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, U],
         timeout: Time | Duration | int,
         capacity: int = 100,
-        output_type: TypeInformation | None = None,
-    ) -> SingleOutputStreamOperator:
+        output_type: TypeInformation[U] | None = None,
+    ) -> SingleOutputStreamOperator[U]:
         """Results in the order of the input.
 
         Args:
@@ -43,12 +46,12 @@ class AsyncDataStream:
 
     @staticmethod
     def unordered_wait(
-        data_stream: DataStream,
-        async_function: AsyncFunction,
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, U],
         timeout: Time | Duration | int,
         capacity: int = 100,
-        output_type: TypeInformation | None = None,
-    ) -> SingleOutputStreamOperator:
+        output_type: TypeInformation[U] | None = None,
+    ) -> SingleOutputStreamOperator[U]:
         """Results as they come, between two watermarks; arguments as for :meth:`ordered_wait`."""
         return _wait("unordered_wait", False, data_stream, async_function, timeout, capacity, output_type)
 

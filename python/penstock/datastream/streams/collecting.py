@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from penstock.common import checks
 from penstock.runtime.io import sinks
@@ -11,8 +11,10 @@ from penstock.runtime.io import sinks
 if TYPE_CHECKING:
     from penstock.datastream.streams.data_stream import DataStream
 
+T = TypeVar("T")
 
-class CloseableIterator(Iterator[Any]):
+
+class CloseableIterator(Iterator[T]):
     """The records, one by one; a context manager that lets go of those not read.
 
     ``with stream.execute_and_collect() as records: …``
@@ -20,24 +22,26 @@ class CloseableIterator(Iterator[Any]):
 
     __slots__ = ("_records",)
 
-    def __init__(self, records: list[Any]) -> None:
+    def __init__(self, records: list[T]) -> None:
         self._records = iter(records)
 
-    def __next__(self) -> Any:
+    def __next__(self) -> T:
         return next(self._records)
 
     def close(self) -> None:
         """Forget the records that were not read; reading on finds none."""
         self._records = iter(())
 
-    def __enter__(self) -> CloseableIterator:
+    def __enter__(self) -> CloseableIterator[T]:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def execute_and_collect(stream: DataStream, job_name: str | None, limit: int | None) -> CloseableIterator | list[Any]:
+def execute_and_collect(
+    stream: DataStream[T], job_name: str | None, limit: int | None
+) -> CloseableIterator[T] | list[T]:
     """See :meth:`DataStream.execute_and_collect`. Memory on the driver: all records of the stream."""
     if limit is not None and checks.integer(limit, "execute_and_collect", "limit") < 1:
         checks.refuse(

@@ -6,12 +6,17 @@ Source: Flink 1.11 ``ConnectedStreams``, ``BroadcastConnectedStream``, ``Iterati
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.program import missing
-from penstock.datastream.program.transformations import FeedbackTransformation, TwoInputTransformation, leads_back_to
+from penstock.datastream.program.transformations import (
+    FeedbackTransformation,
+    Transformation,
+    TwoInputTransformation,
+    leads_back_to,
+)
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream
 from penstock.runtime import operators
@@ -29,10 +34,16 @@ if TYPE_CHECKING:
     from penstock.datastream.state import MapStateDescriptor
     from penstock.datastream.streams.sources import ProgramWithSources
 
+A = TypeVar("A", covariant=True)
+B = TypeVar("B", covariant=True)
+K = TypeVar("K")
+T = TypeVar("T", covariant=True)
+U = TypeVar("U")
+
 
 def two_inputs(
-    first: DataStream, second: DataStream, name: str, operator: Any, output_type: TypeInformation | None
-) -> SingleOutputStreamOperator:
+    first: DataStream[Any], second: DataStream[Any], name: str, operator: Any, output_type: TypeInformation[Any] | None
+) -> SingleOutputStreamOperator[Any]:
     """Add an operator with two inputs at the environment's current parallelism."""
     program = first.get_execution_environment()
     transformation = TwoInputTransformation(
@@ -48,18 +59,18 @@ def two_inputs(
     return SingleOutputStreamOperator(program, transformation)
 
 
-def _missing(cls: type, name: str, first: str) -> AttributeError:
+def _missing(cls: type[Any], name: str, first: str) -> AttributeError:
     """The error for a method that a class of connected streams does not have; methods of streams go to the result."""
     hint = f"Two streams become one by {first}. Call {name}() on the result."
     return missing.missing(cls, name, missing.CONNECTED, hint=hint if hasattr(SingleOutputStreamOperator, name) else "")
 
 
-class ConnectedStreams:
-    """Two streams that one operator reads, each with its own method."""
+class ConnectedStreams(Generic[A, B]):
+    """Two streams, of records of types ``A`` and ``B``, that one operator reads, each with its own method."""
 
     __slots__ = ("_first", "_second")
 
-    def __init__(self, first: DataStream, second: DataStream) -> None:
+    def __init__(self, first: DataStream[A], second: DataStream[B]) -> None:
         self._first = first
         self._second = second
 
@@ -70,11 +81,11 @@ class ConnectedStreams:
 
     def key_by(
         self,
-        key_selector1: Callable | KeySelector | int | str,
-        key_selector2: Callable | KeySelector | int | str,
-        key_type: TypeInformation | None = None,
-        key_type2: TypeInformation | None = None,
-    ) -> ConnectedStreams:
+        key_selector1: KeySelector[A, K] | Callable[[A], K] | int | str,
+        key_selector2: KeySelector[B, K] | Callable[[B], K] | int | str,
+        key_type: TypeInformation[K] | None = None,
+        key_type2: TypeInformation[K] | None = None,
+    ) -> ConnectedStreams[A, B]:
         """Partition both streams by keys of one type: equal keys of both meet in one subtask.
 
         Args:
@@ -83,22 +94,26 @@ class ConnectedStreams:
             key_type: type of the keys; None leaves it undeclared.
             key_type2: type of the second stream's keys if it is declared apart; the operator refuses another type.
         """
-        first = self._first.key_by(key_selector1, key_type=key_type)
-        return ConnectedStreams(first, self._second.key_by(key_selector2, key_type=key_type2 or key_type))
+        first = self._first._keyed_by(key_selector1, (), key_type)
+        return ConnectedStreams(first, self._second._keyed_by(key_selector2, (), key_type2 or key_type))
 
-    def map(self, func: CoMapFunction, output_type: TypeInformation | None = None) -> SingleOutputStreamOperator:
+    def map(
+        self, func: CoMapFunction[A, B, U], output_type: TypeInformation[U] | None = None
+    ) -> SingleOutputStreamOperator[U]:
         """One record out for each record of either stream, by ``map1`` and ``map2``."""
         return self._add("Co-Map", "map", ("map1", "map2"), func, output_type)
 
     def flat_map(
-        self, func: CoFlatMapFunction, output_type: TypeInformation | None = None
-    ) -> SingleOutputStreamOperator:
+        self, func: CoFlatMapFunction[A, B, U], output_type: TypeInformation[U] | None = None
+    ) -> SingleOutputStreamOperator[U]:
         """Any number of records out for each record of either stream, by ``flat_map1`` and ``flat_map2``."""
         return self._add("Co-Flat Map", "flat_map", ("flat_map1", "flat_map2"), func, output_type)
 
     def process(
-        self, func: CoProcessFunction | KeyedCoProcessFunction, output_type: TypeInformation | None = None
-    ) -> SingleOutputStreamOperator:
+        self,
+        func: CoProcessFunction[A, B, U] | KeyedCoProcessFunction[Any, A, B, U],
+        output_type: TypeInformation[U] | None = None,
+    ) -> SingleOutputStreamOperator[U]:
         """Records out by ``yield``, by ``process_element1`` and ``process_element2``.
 
         Raises:
@@ -117,8 +132,8 @@ class ConnectedStreams:
         return self._add(name, "process", ("process_element1", "process_element2"), func, output_type)
 
     def _add(
-        self, name: str, call: str, methods: tuple[str, str], func: Any, output_type: TypeInformation | None
-    ) -> SingleOutputStreamOperator:
+        self, name: str, call: str, methods: tuple[str, str], func: Any, output_type: TypeInformation[Any] | None
+    ) -> SingleOutputStreamOperator[Any]:
         checks.methods(func, call, methods)
         checks.type_info(output_type, call)
         check_same_keys(self._first, self._second, name)
@@ -131,7 +146,7 @@ class ConnectedStreams:
 _OPERATORS = {"map": operators.CoMap, "flat_map": operators.CoFlatMap, "process": operators.CoProcess}
 
 
-def check_same_keys(first: DataStream, second: DataStream, name: str) -> None:
+def check_same_keys(first: DataStream[Any], second: DataStream[Any], name: str) -> None:
     """Refuse two keyed streams whose keys are declared with different types."""
     if not (isinstance(first, KeyedStream) and isinstance(second, KeyedStream)):
         return
@@ -144,16 +159,16 @@ def check_same_keys(first: DataStream, second: DataStream, name: str) -> None:
         )
 
 
-class ConnectedIterativeStreams(ConnectedStreams):
+class ConnectedIterativeStreams(ConnectedStreams[A, B]):
     """A stream and, connected to it, feedback of another type."""
 
     __slots__ = ()
 
-    def close_with(self, feedback_stream: DataStream) -> DataStream:
+    def close_with(self, feedback_stream: DataStream[U]) -> DataStream[U]:
         """Lead a stream back as the second input; see :meth:`IterativeStream.close_with`."""
         return close_loop(self._second.transformation, feedback_stream)
 
-    def key_by(self, *_: Any, **__: Any) -> ConnectedStreams:
+    def key_by(self, *_: object, **__: object) -> NoReturn:
         """Refused: feedback enters where it is.
 
         Raises:
@@ -166,7 +181,7 @@ class ConnectedIterativeStreams(ConnectedStreams):
         )
 
 
-def close_loop(loop: Any, feedback_stream: DataStream) -> DataStream:
+def close_loop(loop: Any, feedback_stream: DataStream[U]) -> DataStream[U]:
     """Add feedback to a loop after Flink's checks: it must come from that loop and have its parallelism."""
     assert isinstance(loop, FeedbackTransformation)
     checks.stream(feedback_stream, "close_with", DataStream)
@@ -181,13 +196,13 @@ def close_loop(loop: Any, feedback_stream: DataStream) -> DataStream:
     return feedback_stream
 
 
-class BroadcastStream:
-    """A stream that every subtask receives as a whole, with the states it may fill. Made by
+class BroadcastStream(Generic[T]):
+    """A stream of records of type ``T`` that every subtask receives as a whole, with the states it may fill. Made by
     ``stream.broadcast(state)``."""
 
     __slots__ = ("_stream", "descriptors")
 
-    def __init__(self, stream: DataStream, descriptors: tuple[MapStateDescriptor, ...]) -> None:
+    def __init__(self, stream: DataStream[T], descriptors: tuple[MapStateDescriptor[Any, Any], ...]) -> None:
         self._stream = stream
         self.descriptors = descriptors
 
@@ -197,7 +212,7 @@ class BroadcastStream:
             raise _missing(type(self), name, "connect(): stream.connect(broadcast_stream).process(function)")
 
     @property
-    def transformation(self) -> Any:
+    def transformation(self) -> Transformation:
         """The partitioning node of the stream."""
         return self._stream.transformation
 
@@ -206,12 +221,12 @@ class BroadcastStream:
         return self._stream.get_execution_environment()
 
 
-class BroadcastConnectedStream:
-    """A stream connected to a broadcast stream."""
+class BroadcastConnectedStream(Generic[A, B]):
+    """A stream of records of type ``A`` connected to a broadcast stream of type ``B``."""
 
     __slots__ = ("_broadcast", "_stream")
 
-    def __init__(self, stream: DataStream, broadcast: BroadcastStream) -> None:
+    def __init__(self, stream: DataStream[A], broadcast: BroadcastStream[B]) -> None:
         self._stream = stream
         self._broadcast = broadcast
 
@@ -222,9 +237,9 @@ class BroadcastConnectedStream:
 
     def process(
         self,
-        func: BroadcastProcessFunction | KeyedBroadcastProcessFunction,
-        output_type: TypeInformation | None = None,
-    ) -> SingleOutputStreamOperator:
+        func: BroadcastProcessFunction[A, B, U] | KeyedBroadcastProcessFunction[Any, A, B, U],
+        output_type: TypeInformation[U] | None = None,
+    ) -> SingleOutputStreamOperator[U]:
         """Records out by ``yield``, by ``process_element`` and ``process_broadcast_element``.
 
         Args:

@@ -10,8 +10,8 @@ spelling: ``pyflink.datastream.DataStream``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from penstock.common import checks
 from penstock.common.output_tag import OutputTag
@@ -32,6 +32,7 @@ from penstock.runtime import operators
 from penstock.runtime.keys import partition
 
 if TYPE_CHECKING:
+    from penstock.common.contexts import Context
     from penstock.datastream.functions import (
         FilterFunction,
         FlatMapFunction,
@@ -40,13 +41,19 @@ if TYPE_CHECKING:
         Partitioner,
         ProcessFunction,
     )
+    from penstock.datastream.functions.base import Results
     from penstock.datastream.state import MapStateDescriptor
+    from penstock.datastream.streams.connected_streams import BroadcastStream
     from penstock.datastream.streams.keyed_stream import KeyedStream
     from penstock.datastream.streams.sources import ProgramWithSources
 
+T = TypeVar("T", covariant=True)
+U = TypeVar("U")
+K = TypeVar("K")
 
-class DataStream(Transitions, SinkMethods):
-    """A stream of records.
+
+class DataStream(Transitions[T], SinkMethods[T]):
+    """A stream of records of type ``T``.
 
     Attributes:
         transformation: the node this stream stands for, with settings that have no method here.
@@ -64,7 +71,7 @@ class DataStream(Transitions, SinkMethods):
         """Name of the operator this stream comes from."""
         return self.transformation.name
 
-    def get_type(self) -> TypeInformation:
+    def get_type(self) -> TypeInformation[Any]:
         """Declared type of the records; pickled when none was declared."""
         declared = self.transformation.output_type
         return Types.PICKLED_BYTE_ARRAY() if declared is None else declared
@@ -91,8 +98,8 @@ class DataStream(Transitions, SinkMethods):
     # --- operators --------------------------------------------------------------------------------------------------
 
     def _transform(
-        self, name: str, operator: Any, output_type: TypeInformation | None, chaining_strategy: str = "ALWAYS"
-    ) -> SingleOutputStreamOperator:
+        self, name: str, operator: Any, output_type: TypeInformation[Any] | None, chaining_strategy: str = "ALWAYS"
+    ) -> SingleOutputStreamOperator[Any]:
         """Add an operator at the environment's current parallelism."""
         program = self._program
         transformation = OneInputTransformation(
@@ -112,8 +119,8 @@ class DataStream(Transitions, SinkMethods):
         return operator
 
     def map(
-        self, func: Callable | MapFunction, output_type: TypeInformation | None = None
-    ) -> SingleOutputStreamOperator:
+        self, func: MapFunction[T, U] | Callable[[T], U], output_type: TypeInformation[U] | None = None
+    ) -> SingleOutputStreamOperator[U]:
         """One record out for each record in.
 
         Args:
@@ -124,8 +131,8 @@ class DataStream(Transitions, SinkMethods):
         return self._transform("Map", operators.StreamMap(func, output_type), checks.type_info(output_type, "map"))
 
     def flat_map(
-        self, func: Callable | FlatMapFunction, output_type: TypeInformation | None = None
-    ) -> SingleOutputStreamOperator:
+        self, func: FlatMapFunction[T, U] | Callable[[T], Iterable[U]], output_type: TypeInformation[U] | None = None
+    ) -> SingleOutputStreamOperator[U]:
         """Any number of records out for each record in.
 
         Args:
@@ -136,12 +143,16 @@ class DataStream(Transitions, SinkMethods):
         operator = operators.StreamFlatMap(func, output_type)
         return self._transform("Flat Map", operator, checks.type_info(output_type, "flat_map"))
 
-    def filter(self, func: Callable | FilterFunction) -> SingleOutputStreamOperator:
+    def filter(self, func: FilterFunction[T] | Callable[[T], object]) -> SingleOutputStreamOperator[T]:
         """Keep the records for which ``func`` is true; the type stays."""
         checks.function(func, "filter", "filter")
         return self._transform("Filter", operators.StreamFilter(func), self.transformation.output_type)
 
-    def process(self, func: ProcessFunction, output_type: TypeInformation | None = None) -> SingleOutputStreamOperator:
+    def process(
+        self,
+        func: ProcessFunction[T, U] | Callable[[T, Context], Results[U]],
+        output_type: TypeInformation[U] | None = None,
+    ) -> SingleOutputStreamOperator[U]:
         """Records out by ``yield``, with access to timestamps and side outputs (``yield tag, value``).
 
         Args:
@@ -160,8 +171,8 @@ class DataStream(Transitions, SinkMethods):
         return self._transform("Process", operator, checks.type_info(output_type, "process"))
 
     def transform(
-        self, operator_name: str, output_type: TypeInformation | None, operator: operators.StreamOperator
-    ) -> SingleOutputStreamOperator:
+        self, operator_name: str, output_type: TypeInformation[U] | None, operator: operators.StreamOperator
+    ) -> SingleOutputStreamOperator[U]:
         """Add an operator of one's own: what all other methods come down to.
 
         Args:
@@ -178,7 +189,7 @@ class DataStream(Transitions, SinkMethods):
             )
         return self._transform(operator_name, operator, checks.type_info(output_type, "transform"))
 
-    def project(self, *field_indexes: int) -> SingleOutputStreamOperator:
+    def project(self, *field_indexes: int) -> SingleOutputStreamOperator[tuple[Any, ...]]:
         """Keep some fields of tuples, in the given order.
 
         Args:
@@ -191,7 +202,7 @@ class DataStream(Transitions, SinkMethods):
 
     # --- several streams --------------------------------------------------------------------------------------------
 
-    def union(self, *streams: DataStream) -> DataStream:
+    def union(self, *streams: DataStream[U]) -> DataStream[T | U]:
         """This stream and others of the same type as one. The same stream twice gives its records twice.
 
         Raises:
@@ -213,40 +224,69 @@ class DataStream(Transitions, SinkMethods):
 
     # --- partitioners -----------------------------------------------------------------------------------------------
 
+    @overload
     def key_by(
-        self, key_selector: Callable | KeySelector | int | str, *fields: Any, key_type: TypeInformation | None = None
-    ) -> KeyedStream:
+        self, key_selector: KeySelector[T, K] | Callable[[T], K], key_type: TypeInformation[K] | None = None
+    ) -> KeyedStream[T, K]: ...
+
+    @overload
+    def key_by(self, key_selector: int, *fields: int) -> KeyedStream[T, tuple[Any, ...]]: ...
+
+    @overload
+    def key_by(self, key_selector: str, *fields: str) -> KeyedStream[T, tuple[Any, ...]]: ...
+
+    def key_by(
+        self,
+        key_selector: KeySelector[T, Any] | Callable[[T], Any] | int | str,
+        *fields: object,
+        key_type: TypeInformation[Any] | None = None,
+    ) -> KeyedStream[T, Any]:
         """Partition by key: all records of a key meet in one subtask.
 
         Args:
             key_selector: a callable or KeySelector; or a position, or a field name, as in Java.
             fields: more positions or names. Keys by field are tuples, also of one field.
-            key_type: type of a selector's keys (also accepted as second positional argument); it decides, like the
-                key's value, on the subtask. None leaves it undeclared.
+            key_type: type of a selector's keys (also accepted as second positional argument). It decides on the
+                subtask, as does the key's value. None leaves it undeclared.
         """
+        return self._keyed_by(key_selector, fields, key_type)
+
+    def _keyed_by(
+        self, key_selector: object, fields: tuple[object, ...], key_type: TypeInformation[Any] | None
+    ) -> KeyedStream[T, Any]:
         from penstock.datastream.streams.keyed_stream import KeyedStream
 
         selector, key_type = keys.key_by(self.transformation.output_type, key_selector, fields, key_type)
         return KeyedStream(self, partition.KeyPartition(selector, key_type, keys.called("key_by")))
 
-    def _partition(self, partitioner: str, spec: Any = None) -> DataStream:
+    def _partition(self, partitioner: str, spec: Any = None) -> DataStream[T]:
         program = self._program
         node = PartitionTransformation(program.next_id(), self.transformation, partitioner, spec)
         return DataStream(program, node)
 
-    def rebalance(self) -> DataStream:
+    def rebalance(self) -> DataStream[T]:
         """Distribute records evenly, in turn."""
         return self._partition("REBALANCE")
 
-    def rescale(self) -> DataStream:
+    def rescale(self) -> DataStream[T]:
         """Distribute records in turn, each subtask to its own share of the next operator's subtasks."""
         return self._partition("RESCALE")
 
-    def shuffle(self) -> DataStream:
+    def shuffle(self) -> DataStream[T]:
         """Distribute records at random (from a seed of the plan)."""
         return self._partition("SHUFFLE")
 
-    def broadcast(self, *broadcast_state_descriptors: MapStateDescriptor) -> Any:
+    @overload
+    def broadcast(self) -> DataStream[T]: ...
+
+    @overload
+    def broadcast(
+        self, descriptor: MapStateDescriptor[Any, Any], /, *others: MapStateDescriptor[Any, Any]
+    ) -> BroadcastStream[T]: ...
+
+    def broadcast(
+        self, *broadcast_state_descriptors: MapStateDescriptor[Any, Any]
+    ) -> DataStream[T] | BroadcastStream[T]:
         """Send every record to every subtask.
 
         Args:
@@ -267,17 +307,19 @@ class DataStream(Transitions, SinkMethods):
 
         return BroadcastStream(stream, broadcast_state_descriptors)
 
-    def global_(self) -> DataStream:
+    def global_(self) -> DataStream[T]:
         """Send all records to the first subtask."""
         return self._partition("GLOBAL")
 
-    def forward(self) -> DataStream:
+    def forward(self) -> DataStream[T]:
         """Send records to the subtask of the same index; both sides need the same parallelism."""
         return self._partition("FORWARD")
 
     def partition_custom(
-        self, partitioner: Callable | Partitioner, key_selector: Callable | KeySelector | int | str
-    ) -> DataStream:
+        self,
+        partitioner: Partitioner[K] | Callable[[K, int], int],
+        key_selector: KeySelector[T, K] | Callable[[T], K] | int | str,
+    ) -> DataStream[T]:
         """Choose the subtask yourself.
 
         Args:
@@ -291,7 +333,7 @@ class DataStream(Transitions, SinkMethods):
         )
 
 
-def _missing(cls: type[DataStream], name: str) -> AttributeError:
+def _missing(cls: type[DataStream[Any]], name: str) -> AttributeError:
     """The error for a method that a class of streams does not have."""
     from penstock.datastream.streams.keyed_stream import KeyedStream
     from penstock.datastream.streams.windowed_stream import WindowedStream
@@ -304,7 +346,7 @@ def _missing(cls: type[DataStream], name: str) -> AttributeError:
     return missing.missing(cls, name, advice, hint=hint, like=of_keyed)
 
 
-class SingleOutputStreamOperator(OperatorSetters, DataStream):
+class SingleOutputStreamOperator(OperatorSetters, DataStream[T]):
     """The stream that comes out of an operator: a DataStream with the operator's setters and side outputs."""
 
     __slots__ = ("_non_parallel", "_serial_source", "_side_outputs")
@@ -314,9 +356,9 @@ class SingleOutputStreamOperator(OperatorSetters, DataStream):
         self.transformation = transformation
         self._non_parallel = False
         self._serial_source = False
-        self._side_outputs: dict[str, TypeInformation | None] | None = None
+        self._side_outputs: dict[str, TypeInformation[Any] | None] | None = None
 
-    def get_side_output(self, output_tag: OutputTag) -> DataStream:
+    def get_side_output(self, output_tag: OutputTag[U]) -> DataStream[U]:
         """The records this operator emits under a tag.
 
         Raises:
@@ -339,7 +381,7 @@ class SingleOutputStreamOperator(OperatorSetters, DataStream):
         return DataStream(self._program, node)
 
 
-class DataStreamSource(SingleOutputStreamOperator):
+class DataStreamSource(SingleOutputStreamOperator[T]):
     """A source.
 
     Args:

@@ -7,12 +7,12 @@ join shows up in plans as two maps and a window. Source: Flink 1.11 ``JoinedStre
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, overload
 
 from penstock.common import checks
-from penstock.common.time import milliseconds_of
+from penstock.common.time import Span, milliseconds_of
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.functions import FlatJoinFunction
 from penstock.datastream.program import keys, missing
@@ -20,12 +20,26 @@ from penstock.datastream.program.program import TimeCharacteristic
 from penstock.datastream.streams.connected_streams import check_same_keys, two_inputs
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream
-from penstock.datastream.streams.windowed_stream import Applied, WindowedStream
+from penstock.datastream.streams.windowed import Applied
+from penstock.datastream.streams.windowed_stream import WindowedStream
 from penstock.runtime import operators, windows
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.windows import Evictor, Trigger, WindowAssigner
 
+if TYPE_CHECKING:
+    from penstock.common.contexts import JoinContext
+    from penstock.datastream.functions import CoGroupFunction, JoinFunction, KeySelector, ProcessJoinFunction
+    from penstock.datastream.functions.base import Results
+
 TIME_CHARACTERISTIC = "org.apache.flink.streaming.api.datastream.UnsupportedTimeCharacteristicException"
+
+A = TypeVar("A", covariant=True)
+B = TypeVar("B", covariant=True)
+M = TypeVar("M", bound=str, covariant=True)
+K = TypeVar("K", covariant=True)
+L = TypeVar("L")
+T = TypeVar("T")
+U = TypeVar("U")
 
 
 class _Step:
@@ -40,7 +54,7 @@ class _Step:
 
 
 @dataclass(frozen=True)
-class JoinedStreams(_Step):
+class JoinedStreams(_Step, Generic[A, B, M]):
     """Two streams to be joined; ``where`` says by what.
 
     Attributes:
@@ -50,25 +64,29 @@ class JoinedStreams(_Step):
 
     _next = "where(key_selector)"
 
-    first: DataStream
-    second: DataStream
-    method: str
+    first: DataStream[A]
+    second: DataStream[B]
+    method: M
 
-    def where(self, key_selector: Callable[[Any], Any], key_type: TypeInformation | None = None) -> Where:
+    def where(
+        self, key_selector: KeySelector[A, L] | Callable[[A], L], key_type: TypeInformation[L] | None = None
+    ) -> Where[A, B, M, L]:
         """The key of the first stream."""
         return Where(self, KeyPartition(*keys.key_by(None, key_selector, (), key_type, "where"), keys.called("where")))
 
 
 @dataclass(frozen=True)
-class Where(_Step):
+class Where(_Step, Generic[A, B, M, K]):
     """A join with one key."""
 
     _next = "equal_to(key_selector)"
 
-    joined: JoinedStreams
+    joined: JoinedStreams[A, B, M]
     first_key: KeyPartition
 
-    def equal_to(self, key_selector: Callable[[Any], Any], key_type: TypeInformation | None = None) -> EqualTo:
+    def equal_to(
+        self, key_selector: KeySelector[B, L] | Callable[[B], L], key_type: TypeInformation[L] | None = None
+    ) -> EqualTo[A, B, M]:
         """The key of the second stream, of the same type."""
         second_key = KeyPartition(*keys.key_by(None, key_selector, (), key_type, "equal_to"), keys.called("equal_to"))
         one, two = self.first_key.key_type, second_key.key_type
@@ -82,16 +100,16 @@ class Where(_Step):
 
 
 @dataclass(frozen=True)
-class EqualTo(_Step):
+class EqualTo(_Step, Generic[A, B, M]):
     """A join with both keys."""
 
     _next = "window(assigner)"
 
-    joined: JoinedStreams
+    joined: JoinedStreams[A, B, M]
     first_key: KeyPartition
     second_key: KeyPartition
 
-    def window(self, assigner: WindowAssigner) -> WithWindow:
+    def window(self, assigner: WindowAssigner[A | B, Any]) -> WithWindow[A, B, M]:
         """The windows within which records are joined."""
         if not isinstance(assigner, WindowAssigner):
             checks.refuse(
@@ -104,36 +122,78 @@ class EqualTo(_Step):
 
 
 @dataclass(frozen=True)
-class WithWindow(_Step):
+class WithWindow(_Step, Generic[A, B, M]):
     """A join with keys and windows; a function completes it."""
 
     _next = "apply(function); call stream methods on its result"
 
-    joined: JoinedStreams
+    joined: JoinedStreams[A, B, M]
     key: KeyPartition
-    assigner: WindowAssigner
-    own_trigger: Trigger | None = None
-    own_evictor: Evictor | None = None
+    assigner: WindowAssigner[Any, Any]
+    own_trigger: Trigger[Any, Any] | None = None
+    own_evictor: Evictor[Any] | None = None
     lateness_ms: int = 0
 
-    def trigger(self, trigger: Trigger) -> WithWindow:
+    def trigger(self, trigger: Trigger[Any, Any]) -> WithWindow[A, B, M]:
         """When windows fire, instead of the assigner's default."""
         return replace(self, own_trigger=trigger)
 
-    def evictor(self, evictor: Evictor) -> WithWindow:
+    def evictor(self, evictor: Evictor[Any]) -> WithWindow[A, B, M]:
         """Which records stay in a window when it fires."""
         return replace(self, own_evictor=evictor)
 
-    def allowed_lateness(self, time_ms: int) -> WithWindow:
+    def allowed_lateness(self, time_ms: int) -> WithWindow[A, B, M]:
         """How many milliseconds after its end a window still takes records."""
         return replace(self, lateness_ms=time_ms)
 
-    def apply(self, func: Any, output_type: TypeInformation | None = None) -> DataStream:
+    @overload
+    def apply(
+        self: WithWindow[A, B, Literal["join"]],
+        func: FlatJoinFunction[A, B, U],
+        output_type: TypeInformation[U] | None = None,
+    ) -> DataStream[U]: ...
+
+    @overload
+    def apply(
+        self: WithWindow[A, B, Literal["join"]],
+        func: JoinFunction[A, B, U] | Callable[[A, B], U],
+        output_type: TypeInformation[U] | None = None,
+    ) -> DataStream[U]: ...
+
+    @overload
+    def apply(
+        self: WithWindow[A, B, Literal["co_group"]],
+        func: CoGroupFunction[A, B, U] | Callable[[list[A], list[B]], Iterable[U]],
+        output_type: TypeInformation[U] | None = None,
+    ) -> DataStream[U]: ...
+
+    def apply(self, func: Any, output_type: TypeInformation[Any] | None = None) -> DataStream[Any]:
         """Join by a function; as in Flink the result has no setters. See :meth:`with_`."""
         operator = self._by(func, output_type, "apply")
         return DataStream(operator.get_execution_environment(), operator.transformation)
 
-    def with_(self, func: Any, output_type: TypeInformation | None = None) -> SingleOutputStreamOperator:
+    @overload
+    def with_(
+        self: WithWindow[A, B, Literal["join"]],
+        func: FlatJoinFunction[A, B, U],
+        output_type: TypeInformation[U] | None = None,
+    ) -> SingleOutputStreamOperator[U]: ...
+
+    @overload
+    def with_(
+        self: WithWindow[A, B, Literal["join"]],
+        func: JoinFunction[A, B, U] | Callable[[A, B], U],
+        output_type: TypeInformation[U] | None = None,
+    ) -> SingleOutputStreamOperator[U]: ...
+
+    @overload
+    def with_(
+        self: WithWindow[A, B, Literal["co_group"]],
+        func: CoGroupFunction[A, B, U] | Callable[[list[A], list[B]], Iterable[U]],
+        output_type: TypeInformation[U] | None = None,
+    ) -> SingleOutputStreamOperator[U]: ...
+
+    def with_(self, func: Any, output_type: TypeInformation[Any] | None = None) -> SingleOutputStreamOperator[Any]:
         """Join by a function: of each pair (``join``), or of the two groups of a key and window (``co_group``).
 
         Args:
@@ -142,7 +202,7 @@ class WithWindow(_Step):
         """
         return self._by(func, output_type, "with_")
 
-    def _by(self, func: Any, output_type: TypeInformation | None, call: str) -> SingleOutputStreamOperator:
+    def _by(self, func: Any, output_type: TypeInformation[Any] | None, call: str) -> SingleOutputStreamOperator[Any]:
         checks.function(func, call, self.joined.method)
         checks.type_info(output_type, call)
         tagged = [_tagged(self.joined.first, 1), _tagged(self.joined.second, 2)]
@@ -157,21 +217,21 @@ class WithWindow(_Step):
         return windowed._add(Applied(function, ("CoGroupWindowFunction",)), output_type)
 
 
-def _tagged(stream: DataStream, side: int) -> SingleOutputStreamOperator:
+def _tagged(stream: DataStream[Any], side: int) -> SingleOutputStreamOperator[Any]:
     operator = stream._transform("Map", operators.StreamMap(windows.Tagged(side)), None)
     return operator.set_parallelism(stream.transformation.parallelism)
 
 
 @dataclass(frozen=True)
-class IntervalJoin(_Step):
+class IntervalJoin(_Step, Generic[A, B]):
     """Two keyed streams to be joined by intervals of event time."""
 
     _next = "between(lower_bound, upper_bound)"
 
-    left: KeyedStream
-    right: KeyedStream
+    left: KeyedStream[A, Any]
+    right: KeyedStream[B, Any]
 
-    def between(self, lower_bound: Any, upper_bound: Any) -> IntervalJoined:
+    def between(self, lower_bound: Span, upper_bound: Span) -> IntervalJoined[A, B]:
         """How far, relative to a left record's time, a right record's may be; Time, Duration or milliseconds.
 
         Raises:
@@ -189,25 +249,29 @@ class IntervalJoin(_Step):
 
 
 @dataclass(frozen=True)
-class IntervalJoined(_Step):
+class IntervalJoined(_Step, Generic[A, B]):
     """An interval join with its bounds; a function completes it."""
 
     _next = "process(function); call stream methods on its result"
 
-    left: KeyedStream
-    right: KeyedStream
+    left: KeyedStream[A, Any]
+    right: KeyedStream[B, Any]
     lower_ms: int
     upper_ms: int
 
-    def lower_bound_exclusive(self) -> IntervalJoined:
+    def lower_bound_exclusive(self) -> IntervalJoined[A, B]:
         """Leave out records exactly at the lower bound."""
         return replace(self, lower_ms=self.lower_ms + 1)
 
-    def upper_bound_exclusive(self) -> IntervalJoined:
+    def upper_bound_exclusive(self) -> IntervalJoined[A, B]:
         """Leave out records exactly at the upper bound."""
         return replace(self, upper_ms=self.upper_ms - 1)
 
-    def process(self, func: Any, output_type: TypeInformation | None = None) -> SingleOutputStreamOperator:
+    def process(
+        self,
+        func: ProcessJoinFunction[A, B, U] | Callable[[A, B, JoinContext], Results[U]],
+        output_type: TypeInformation[U] | None = None,
+    ) -> SingleOutputStreamOperator[U]:
         """Records out by ``yield``, for each pair.
 
         Args:

@@ -6,7 +6,7 @@ Source: Flink 1.11 ``KeyedStream``; spelling: ``pyflink.datastream.KeyedStream``
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar
 
 from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation
@@ -18,35 +18,48 @@ from penstock.datastream.streams.data_stream import DataStream, SingleOutputStre
 from penstock.runtime import aggregators, operators
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.windows import (
+    GlobalWindow,
     SlidingEventTimeWindows,
     SlidingProcessingTimeWindows,
+    TimeWindow,
     TumblingEventTimeWindows,
     TumblingProcessingTimeWindows,
     WindowAssigner,
 )
 
 if TYPE_CHECKING:
+    from penstock.common.contexts import KeyedContext
+    from penstock.common.state_descriptor import Folds, Reduces
     from penstock.common.time import Duration, Time
-    from penstock.datastream.functions import KeyedProcessFunction, KeySelector, ReduceFunction
+    from penstock.datastream.functions import KeyedProcessFunction, KeySelector
+    from penstock.datastream.functions.base import Results
+    from penstock.datastream.program.program import Program
     from penstock.datastream.streams.joined_streams import IntervalJoin
     from penstock.datastream.streams.windowed_stream import WindowedStream
 
+T = TypeVar("T", covariant=True)
+K = TypeVar("K", covariant=True)
+U = TypeVar("U")
+V = TypeVar("V")
+W = TypeVar("W")
 
-class KeyedStream(DataStream):
-    """A stream partitioned by key. Its operators see the keys of their subtask and keep state per key.
+
+class KeyedStream(DataStream[T], Generic[T, K]):
+    """A stream of records of type ``T`` partitioned by keys of type ``K``. Its operators see the keys of their subtask
+    and keep state per key.
 
     It cannot be partitioned again by other means than ``key_by``: state lives where the key hashes to.
     """
 
     __slots__ = ("_key",)
 
-    def __init__(self, stream: DataStream, key: KeyPartition, partitioner: str = "HASH") -> None:
+    def __init__(self, stream: DataStream[T], key: KeyPartition, partitioner: str = "HASH") -> None:
         program = stream.get_execution_environment()
         node = PartitionTransformation(program.next_id(), stream.transformation, partitioner, key)
         super().__init__(program, node)
         self._key = key
 
-    def get_key_type(self) -> TypeInformation | None:
+    def get_key_type(self) -> TypeInformation[Any] | None:
         """Declared type of the keys, or None."""
         return self._key.key_type
 
@@ -55,14 +68,14 @@ class KeyedStream(DataStream):
         """How records are keyed."""
         return self._key
 
-    def keyed_again(self) -> KeyedStream:
-        """This stream keyed once more by its own key, as a node of its own."""
+    def keyed_again(self) -> KeyedStream[T, K]:
+        """Partition once more by the key, which is a node of its own in a plan."""
         return KeyedStream(self, self._key)
 
     def _with_key(self, operator: Any) -> Any:
         return operator.keyed_by(self._key)
 
-    def _partition(self, partitioner: str, spec: Any = None) -> DataStream:
+    def _partition(self, partitioner: str, spec: Any = None) -> NoReturn:
         checks.refuse(
             f"{partitioner.lower()} partitioning of a keyed stream ({self!r}): keyed streams are partitioned by their "
             "key. Partition the stream before key_by(), or the result of the keyed operator.",
@@ -70,8 +83,10 @@ class KeyedStream(DataStream):
         )
 
     def process(
-        self, func: KeyedProcessFunction | ProcessFunction, output_type: TypeInformation | None = None
-    ) -> SingleOutputStreamOperator:
+        self,
+        func: KeyedProcessFunction[K, T, U] | ProcessFunction[T, U] | Callable[[T, KeyedContext[K]], Results[U]],
+        output_type: TypeInformation[U] | None = None,
+    ) -> SingleOutputStreamOperator[U]:
         """Records out by ``yield``, with state and timers per key.
 
         Args:
@@ -83,7 +98,7 @@ class KeyedStream(DataStream):
         operator = operators.KeyedProcessOperator(func, output_type)
         return self._transform(name, operator, checks.type_info(output_type, "process"))
 
-    def reduce(self, func: Callable | ReduceFunction) -> SingleOutputStreamOperator:
+    def reduce(self, func: Reduces[T, U] | Callable[[T, T], U]) -> SingleOutputStreamOperator[U]:
         """Combine each record with the result so far of its key, and emit every result.
 
         Args:
@@ -93,8 +108,8 @@ class KeyedStream(DataStream):
         return self._rolling("Keyed Reduce", func)
 
     def fold(
-        self, initial_value: Any, func: Callable, output_type: TypeInformation | None = None
-    ) -> SingleOutputStreamOperator:
+        self, initial_value: U, func: Folds[T, U] | Callable[[U, T], U], output_type: TypeInformation[U] | None = None
+    ) -> SingleOutputStreamOperator[U]:
         """Fold each record into the value so far of its key, and emit every value (Flink's Java API only).
 
         Args:
@@ -106,13 +121,13 @@ class KeyedStream(DataStream):
         operator = operators.GroupedFold(initial_value, func)
         return self._transform("Keyed Fold", operator, checks.type_info(output_type, "fold"), "HEAD")
 
-    def _rolling(self, name: str, reducer: Any) -> SingleOutputStreamOperator:
+    def _rolling(self, name: str, reducer: Any) -> SingleOutputStreamOperator[Any]:
         return self._transform(name, operators.GroupedReduce(reducer), self.transformation.output_type, "HEAD")
 
-    def _aggregate(self, call: str, field: int | str, first: bool = True) -> SingleOutputStreamOperator:
+    def _aggregate(self, call: str, field: int | str, first: bool = True) -> SingleOutputStreamOperator[T]:
         return self._rolling("Keyed Aggregation", aggregator(self.transformation.output_type, call, field, first))
 
-    def sum(self, position_to_sum: int | str = 0) -> SingleOutputStreamOperator:
+    def sum(self, position_to_sum: int | str = 0) -> SingleOutputStreamOperator[T]:
         """Rolling sum of a field; the other fields are those of the key's first record.
 
         Args:
@@ -120,23 +135,23 @@ class KeyedStream(DataStream):
         """
         return self._aggregate("sum", position_to_sum)
 
-    def min(self, position_to_min: int | str = 0) -> SingleOutputStreamOperator:
+    def min(self, position_to_min: int | str = 0) -> SingleOutputStreamOperator[T]:
         """Rolling minimum of a field; the other fields are those of the key's first record."""
         return self._aggregate("min", position_to_min)
 
-    def max(self, position_to_max: int | str = 0) -> SingleOutputStreamOperator:
+    def max(self, position_to_max: int | str = 0) -> SingleOutputStreamOperator[T]:
         """Rolling maximum of a field; the other fields are those of the key's first record."""
         return self._aggregate("max", position_to_max)
 
-    def min_by(self, position_to_min_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator:
+    def min_by(self, position_to_min_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator[T]:
         """The whole record with the smallest field so far; among equals the first, or the last if not ``first``."""
         return self._aggregate("min_by", position_to_min_by, first)
 
-    def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator:
+    def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator[T]:
         """The whole record with the largest field so far; among equals the first, or the last if not ``first``."""
         return self._aggregate("max_by", position_to_max_by, first)
 
-    def count_window(self, size: int, slide: int | None = None) -> WindowedStream:
+    def count_window(self, size: int, slide: int | None = None) -> WindowedStream[T, K, GlobalWindow]:
         """Windows by number of records per key, as Flink's Java API makes them.
 
         Args:
@@ -149,17 +164,19 @@ class KeyedStream(DataStream):
 
         return count_window(self, size, slide)
 
-    def window(self, window_assigner: WindowAssigner) -> WindowedStream:
+    def window(self, window_assigner: WindowAssigner[T, W]) -> WindowedStream[T, K, W]:
         """Windows as an assigner makes them."""
         from penstock.datastream.streams.windowed_stream import WindowedStream
 
         return WindowedStream(self, window_assigner)
 
-    def time_window(self, size: Time | Duration | int, slide: Time | Duration | int | None = None) -> WindowedStream:
+    def time_window(
+        self, size: Time | Duration | int, slide: Time | Duration | int | None = None
+    ) -> WindowedStream[T, K, TimeWindow]:
         """Tumbling or, with ``slide``, sliding windows in the environment's time characteristic."""
         return self.window(time_assigner(self._program, size, slide))
 
-    def interval_join(self, other_stream: KeyedStream) -> IntervalJoin:
+    def interval_join(self, other_stream: KeyedStream[U, Any]) -> IntervalJoin[T, U]:
         """Join with another keyed stream by intervals of event time; ``between`` says how far apart."""
         from penstock.datastream.streams.joined_streams import IntervalJoin
 
@@ -172,7 +189,9 @@ class KeyedStream(DataStream):
         return IntervalJoin(self, other_stream)
 
 
-def time_assigner(program: Program, size: Any, slide: Any) -> WindowAssigner:
+def time_assigner(
+    program: Program, size: Time | Duration | int, slide: Time | Duration | int | None
+) -> WindowAssigner[Any, TimeWindow]:
     """The assigner of ``time_window``: by the clock for ProcessingTime, else by timestamps (Flink 1.11)."""
     by_clock = program.get_stream_time_characteristic() is TimeCharacteristic.ProcessingTime
     if slide is None:
@@ -189,7 +208,7 @@ _COMPARED: dict[str, tuple[Literal["min", "max"], bool]] = {
 """What the aggregations that compare keep, by API method: which value, and whether its whole record."""
 
 
-def aggregator(stream_type: TypeInformation | None, call: str, field: int | str, first: bool = True) -> Any:
+def aggregator(stream_type: TypeInformation[Any] | None, call: str, field: int | str, first: bool = True) -> Any:
     """The runtime aggregator of sum, min, max, min_by or max_by, its field checked against the declared type."""
     compared = _COMPARED.get(call)
     position = keys.aggregated_field(stream_type, field, call, numeric=compared is None)
@@ -205,8 +224,10 @@ class DataStreamUtils:
 
     @staticmethod
     def reinterpret_as_keyed_stream(
-        stream: DataStream, key_selector: Callable | KeySelector, key_type: TypeInformation | None = None
-    ) -> KeyedStream:
+        stream: DataStream[U],
+        key_selector: KeySelector[U, V] | Callable[[U], V],
+        key_type: TypeInformation[V] | None = None,
+    ) -> KeyedStream[U, V]:
         """Treat a stream as keyed that is already partitioned exactly as ``key_by`` would; nothing is sent over.
 
         If it is not, records of one key end up in several subtasks, each with state of its own.

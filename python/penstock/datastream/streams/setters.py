@@ -12,6 +12,8 @@ from penstock.common import checks
 from penstock.datastream.program.transformations import PhysicalTransformation, Transformation
 
 _Self = TypeVar("_Self", bound="CommonSetters")
+_Operator = TypeVar("_Operator", bound="OperatorSetters")
+_Sink = TypeVar("_Sink", bound="SinkSetters")
 
 
 class CommonSetters:
@@ -65,7 +67,7 @@ class OperatorSetters(CommonSetters):
     _non_parallel: bool
     _serial_source: bool
 
-    def set_parallelism(self, parallelism: int):
+    def set_parallelism(self: _Operator, parallelism: int) -> _Operator:
         """Number of subtasks: at least 1, or −1 for the environment's at execution.
 
         Raises:
@@ -77,26 +79,26 @@ class OperatorSetters(CommonSetters):
         )
         return self
 
-    def set_max_parallelism(self, max_parallelism: int):
+    def set_max_parallelism(self: _Operator, max_parallelism: int) -> _Operator:
         """Number of key groups, 1 to 32768: the most subtasks that keyed state can ever be spread over."""
         self.transformation.max_parallelism = checks.max_parallelism(
             max_parallelism, "set_max_parallelism", self.transformation.name, fixed=self._non_parallel
         )
         return self
 
-    def force_non_parallel(self):
+    def force_non_parallel(self: _Operator) -> _Operator:
         """Fix parallelism and max parallelism to 1; later setters are refused."""
         self.transformation.parallelism = 1
         self.transformation.max_parallelism = 1
         self._non_parallel = True
         return self
 
-    def set_buffer_timeout(self, timeout_millis: int):
+    def set_buffer_timeout(self: _Operator, timeout_millis: int) -> _Operator:
         """Milliseconds until an unfilled output buffer is sent; −1 for the environment's."""
         self.transformation.set_buffer_timeout(timeout_millis)
         return self
 
-    def start_new_chain(self):
+    def start_new_chain(self: _Operator) -> _Operator:
         """Begin a new task with this operator; operators after it may still chain to it."""
         return self._set_chaining("HEAD")
 
@@ -106,7 +108,7 @@ class SinkSetters(CommonSetters):
 
     __slots__ = ()
 
-    def set_parallelism(self, parallelism: int):
+    def set_parallelism(self: _Sink, parallelism: int) -> _Sink:
         """Number of subtasks: at least 1, or −1 for the environment's at execution."""
         self.transformation.parallelism = checks.parallelism(parallelism, "set_parallelism", self.transformation.name)
         return self

@@ -6,7 +6,7 @@ Source: Flink 1.11 ``DataStream`` and ``DataStreamSink``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from penstock.common import checks
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo
@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from penstock.datastream.streams.data_stream import DataStream
     from penstock.datastream.streams.sources import ProgramWithSources
 
+T = TypeVar("T", covariant=True)
 
-class DataStreamSink(SinkSetters):
-    """The end of a stream.
+
+class DataStreamSink(SinkSetters, Generic[T]):
+    """The end of a stream of records of type ``T``.
 
     Attributes:
         transformation: the node of the sink, with settings that have no method here.
@@ -51,7 +53,7 @@ class DataStreamSink(SinkSetters):
             raise missing.missing(type(self), name, missing.SINK, hint=hint if of_streams else "")
 
 
-class SinkMethods:
+class SinkMethods(Generic[T]):
     """Mixed into DataStream."""
 
     __slots__ = ()
@@ -59,10 +61,10 @@ class SinkMethods:
     transformation: Transformation
     _with_key: Callable[[Any], Any]
 
-    def _sink(self, name: str, sink: Any, parallelism: int | None = None) -> DataStreamSink:
+    def _sink(self, name: str, sink: Any, parallelism: int | None = None) -> DataStreamSink[T]:
         return self._sink_operator(name, operators.StreamSink(sink), parallelism)
 
-    def _sink_operator(self, name: str, operator: Any, parallelism: int | None = None) -> DataStreamSink:
+    def _sink_operator(self, name: str, operator: Any, parallelism: int | None = None) -> DataStreamSink[T]:
         program = self._program
         transformation = SinkTransformation(
             program.next_id(),
@@ -74,11 +76,11 @@ class SinkMethods:
         program.register(transformation)
         return DataStreamSink(transformation)
 
-    def add_sink(self, sink_func: Callable | SinkFunction) -> DataStreamSink:
+    def add_sink(self, sink_func: SinkFunction[T] | Callable[[T], object]) -> DataStreamSink[T]:
         """Send records to a SinkFunction, or to a callable of one argument."""
         return self._sink("Unnamed", checks.function(sink_func, "add_sink", "invoke"))
 
-    def print(self, sink_identifier: str | None = None) -> DataStreamSink:
+    def print(self, sink_identifier: str | None = None) -> DataStreamSink[T]:
         """Print records on the driver's standard output, as ``n> record`` when the sink has several subtasks.
 
         Args:
@@ -87,12 +89,12 @@ class SinkMethods:
         checks.text(sink_identifier, "print", "identifier", optional=True)
         return self._sink("Print to Std. Out", sinks.PrintSink(sink_identifier, False))
 
-    def print_to_err(self, sink_identifier: str | None = None) -> DataStreamSink:
+    def print_to_err(self, sink_identifier: str | None = None) -> DataStreamSink[T]:
         """Like :meth:`print`, on the driver's standard error."""
         checks.text(sink_identifier, "print_to_err", "identifier", optional=True)
         return self._sink("Print to Std. Err", sinks.PrintSink(sink_identifier, True))
 
-    def write_as_text(self, path: str, overwrite: bool = False) -> DataStreamSink:
+    def write_as_text(self, path: str, overwrite: bool = False) -> DataStreamSink[T]:
         """Write each record's text form as a line.
 
         Args:
@@ -108,17 +110,19 @@ class SinkMethods:
         return self._sink("Unnamed", sinks.TextSink(path, overwrite))
 
     @overload
-    def execute_and_collect(self, job_execution_name: str | None = None, limit: None = None) -> CloseableIterator: ...
+    def execute_and_collect(
+        self, job_execution_name: str | None = None, limit: None = None
+    ) -> CloseableIterator[T]: ...
 
     @overload
-    def execute_and_collect(self, job_execution_name: str | None = None, *, limit: int) -> list[Any]: ...
+    def execute_and_collect(self, job_execution_name: str | None = None, *, limit: int) -> list[T]: ...
 
     @overload
-    def execute_and_collect(self, job_execution_name: str | None, limit: int) -> list[Any]: ...
+    def execute_and_collect(self, job_execution_name: str | None, limit: int) -> list[T]: ...
 
     def execute_and_collect(
         self, job_execution_name: str | None = None, limit: int | None = None
-    ) -> CloseableIterator | list[Any]:
+    ) -> CloseableIterator[T] | list[T]:
         """Run the whole program and fetch this stream's records to the driver.
 
         Args:
@@ -130,9 +134,9 @@ class SinkMethods:
         """
         from penstock.datastream.streams.collecting import execute_and_collect
 
-        return execute_and_collect(cast("DataStream", self), job_execution_name, limit)
+        return execute_and_collect(cast("DataStream[T]", self), job_execution_name, limit)
 
-    def write_as_csv(self, path: str) -> DataStreamSink:
+    def write_as_csv(self, path: str) -> DataStreamSink[T]:
         """Write tuples or rows as lines of comma-separated fields (plan only).
 
         Raises:
@@ -148,7 +152,7 @@ class SinkMethods:
             )
         return self._sink_operator("Unnamed", PlanOnly("write_as_csv"))
 
-    def write_using_output_format(self, output_format: OutputFormat) -> DataStreamSink:
+    def write_using_output_format(self, output_format: OutputFormat[T]) -> DataStreamSink[T]:
         """Write through an output format (plan only)."""
         if not isinstance(output_format, OutputFormat):
             checks.refuse(
@@ -157,7 +161,7 @@ class SinkMethods:
             )
         return self._sink_operator("Unnamed", PlanOnly("write_using_output_format", output_format))
 
-    def write_to_socket(self, host_name: str, port: int, schema: Any = None) -> DataStreamSink:
+    def write_to_socket(self, host_name: str, port: int, schema: object = None) -> DataStreamSink[T]:
         """Send records to a socket, from one subtask (plan only).
 
         Args:

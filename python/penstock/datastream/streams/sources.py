@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from penstock.common import checks
 from penstock.common.row import Row
@@ -28,20 +28,35 @@ from penstock.runtime import operators
 from penstock.runtime.io import sources
 
 if TYPE_CHECKING:
+    from penstock.common.contexts import SourceContext
     from penstock.datastream.functions import RuntimeContext, SourceFunction
+
+T = TypeVar("T")
 
 
 class ProgramWithSources(Program):
     """What a stream knows of its environment: the program, and how further streams begin in it. Sources enter the plan
     when an operator or sink needs them."""
 
-    def _source(self, name: str, function: Any, type_info: TypeInformation | None, parallel: bool) -> DataStreamSource:
+    def _source(
+        self, name: str, function: Any, type_info: TypeInformation[Any] | None, parallel: bool
+    ) -> DataStreamSource[Any]:
         parallelism = self.get_parallelism() if parallel else 1
         operator = operators.StreamSource(function)
         transformation = SourceTransformation(self.next_id(), name, operator, type_info, parallelism)
         return DataStreamSource(self, transformation, parallel)
 
-    def from_collection(self, collection: Iterable[Any], type_info: TypeInformation | None = None) -> DataStreamSource:
+    @overload
+    def from_collection(self, collection: Iterable[object], type_info: RowTypeInfo) -> DataStreamSource[Row]: ...
+
+    @overload
+    def from_collection(
+        self, collection: Iterable[T], type_info: TypeInformation[Any] | None = None
+    ) -> DataStreamSource[T]: ...
+
+    def from_collection(
+        self, collection: Iterable[Any], type_info: TypeInformation[Any] | None = None
+    ) -> DataStreamSource[Any]:
         """A bounded source of the given records, with parallelism 1.
 
         Args:
@@ -57,7 +72,7 @@ class ProgramWithSources(Program):
         elements = sources.CollectionSource(_elements(collection, type_info), type_info)
         return self._source("Collection Source", elements, type_info, parallel=False)
 
-    def generate_sequence(self, from_: int, to: int) -> DataStreamSource:
+    def generate_sequence(self, from_: int, to: int) -> DataStreamSource[int]:
         """The integers from ``from_`` to ``to``, both included, dealt out to the source's subtasks in turn."""
         checks.integer(from_, "generate_sequence", "start")
         checks.integer(to, "generate_sequence", "end")
@@ -70,10 +85,10 @@ class ProgramWithSources(Program):
 
     def add_source(
         self,
-        source_func: SourceFunction,
+        source_func: SourceFunction[T],
         source_name: str = "Custom Source",
-        type_info: TypeInformation | None = None,
-    ) -> DataStreamSource:
+        type_info: TypeInformation[T] | None = None,
+    ) -> DataStreamSource[T]:
         """A source written in Python.
 
         Args:
@@ -93,7 +108,7 @@ class ProgramWithSources(Program):
         parallel = isinstance(source_func, ParallelSourceFunction)
         return self._source(source_name, source_func, type_info, parallel)
 
-    def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStreamSource:
+    def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStreamSource[str]:
         """The lines of a text file, or of all files in a folder.
 
         Two operators, as in Flink: a monitor of parallelism 1 finds the files and cuts them into splits, a reader turns
@@ -112,7 +127,9 @@ class ProgramWithSources(Program):
         monitor = operators.StreamSource(sources.FileMonitor(file_path, charset_name))
         return self._file_source("Custom File Source", monitor, operators.FileReader(charset_name), Types.STRING())
 
-    def _file_source(self, name: str, monitor: Any, reader: Any, type_info: TypeInformation | None) -> DataStreamSource:
+    def _file_source(
+        self, name: str, monitor: Any, reader: Any, type_info: TypeInformation[Any] | None
+    ) -> DataStreamSource[Any]:
         """Monitor and reader; ids in this order."""
         source = SourceTransformation(self.next_id(), name, monitor, None, 1)
         node = YieldingTransformation(
@@ -127,9 +144,19 @@ class ProgramWithSources(Program):
         self.register(node)
         return DataStreamSource(self, node, parallel=True)
 
+    @overload
     def from_parallel_collection(
-        self, collection: Iterable[Any], type_info: TypeInformation | None = None
-    ) -> DataStreamSource:
+        self, collection: Iterable[object], type_info: RowTypeInfo
+    ) -> DataStreamSource[Row]: ...
+
+    @overload
+    def from_parallel_collection(
+        self, collection: Iterable[T], type_info: TypeInformation[Any] | None = None
+    ) -> DataStreamSource[T]: ...
+
+    def from_parallel_collection(
+        self, collection: Iterable[Any], type_info: TypeInformation[Any] | None = None
+    ) -> DataStreamSource[Any]:
         """Like :meth:`from_collection`, with the environment's parallelism: records are dealt out to the subtasks."""
         checks.type_info(type_info, "from_parallel_collection", "type_info")
         dealt = DealtOut(_elements(collection, type_info))
@@ -139,11 +166,11 @@ class ProgramWithSources(Program):
 
     def from_source(
         self,
-        source: Source,
-        watermark_strategy: WatermarkStrategy,
+        source: Source[T],
+        watermark_strategy: WatermarkStrategy[T],
         source_name: str,
-        type_info: TypeInformation | None = None,
-    ) -> DataStreamSource:
+        type_info: TypeInformation[T] | None = None,
+    ) -> DataStreamSource[T]:
         """A source of the new kind.
 
         Args:
@@ -172,7 +199,7 @@ class ProgramWithSources(Program):
         # Flink 1.11 runs it in parallel, yet lets nobody set another parallelism than 1.
         return DataStreamSource(self, node, parallel=False)
 
-    def socket_text_stream(self, hostname: str, port: int) -> DataStreamSource:
+    def socket_text_stream(self, hostname: str, port: int) -> DataStreamSource[str]:
         """Lines from a socket, with parallelism 1."""
         checks.text(hostname, "socket_text_stream", "host name")
         checks.integer(port, "socket_text_stream", "port")
@@ -184,7 +211,7 @@ class ProgramWithSources(Program):
         watch_type: FileProcessingMode = FileProcessingMode.PROCESS_ONCE,
         interval: int = -1,
         charset_name: str = "UTF-8",
-    ) -> DataStreamSource:
+    ) -> DataStreamSource[str]:
         """The lines of a file or folder, once or for ever.
 
         Args:
@@ -205,7 +232,9 @@ class ProgramWithSources(Program):
         operator = PlanOnly("read_file", None, "(PROCESS_CONTINUOUSLY)")
         return self._file_source("Custom File Source", operator, operator, Types.STRING())
 
-    def create_input(self, input_format: InputFormat, type_info: TypeInformation | None = None) -> DataStreamSource:
+    def create_input(
+        self, input_format: InputFormat[T], type_info: TypeInformation[T] | None = None
+    ) -> DataStreamSource[T]:
         """Records of an input format; files are read by a monitor and a reader, everything else by one operator."""
         checks.type_info(type_info, "create_input", "type_info")
         if not isinstance(input_format, InputFormat):
@@ -220,7 +249,9 @@ class ProgramWithSources(Program):
         operator = PlanOnly("create_input", input_format)
         return self._file_source("Custom File source", operator, operator, lines)
 
-    def _planned(self, name: str, what: str, type_info: TypeInformation | None, parallel: bool) -> DataStreamSource:
+    def _planned(
+        self, name: str, what: str, type_info: TypeInformation[Any] | None, parallel: bool
+    ) -> DataStreamSource[Any]:
         parallelism = self.get_parallelism() if parallel else 1
         node: Any = SourceTransformation(self.next_id(), name, PlanOnly(what), type_info, parallelism)
         return DataStreamSource(self, node, parallel)
@@ -237,7 +268,7 @@ def _check_charset(name: str) -> None:
         )
 
 
-def _elements(collection: Any, type_info: TypeInformation | None) -> list[Any]:
+def _elements(collection: Any, type_info: TypeInformation[Any] | None) -> list[Any]:
     if isinstance(collection, str | bytes | dict) or not isinstance(collection, Iterable):
         given = checks.shown(collection)
         hint = f" Put it into a list: [{given}]." if isinstance(collection, str | bytes) else " Give a list."
@@ -269,7 +300,7 @@ def _row(record: Any, row_type: RowTypeInfo) -> Row | None:
     return Row.of_values(values, names, record.get_row_kind())
 
 
-class DealtOut(ParallelSourceFunction):
+class DealtOut(ParallelSourceFunction[Any]):
     """Emits in each subtask its share of a list: every n-th element."""
 
     def __init__(self, elements: list[Any]) -> None:
@@ -280,6 +311,6 @@ class DealtOut(ParallelSourceFunction):
         first = runtime_context.get_index_of_this_subtask()
         self._share = slice(first, None, runtime_context.get_number_of_parallel_subtasks())
 
-    def run(self, ctx: Any) -> None:
+    def run(self, ctx: SourceContext[Any]) -> None:
         for element in self.elements[self._share]:
             ctx.collect(element)

@@ -5,7 +5,7 @@ Source: Flink 1.11 ``DataStream``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar, cast, overload
 
 from penstock.common import checks
 from penstock.common.watermark_strategy import WatermarkStrategy
@@ -14,28 +14,44 @@ from penstock.runtime.operators import TimestampsAndWatermarks
 if TYPE_CHECKING:
     from penstock.common.time import Duration, Time
     from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
-    from penstock.datastream.streams.connected_streams import BroadcastStream
+    from penstock.datastream.streams.connected_streams import (
+        BroadcastConnectedStream,
+        BroadcastStream,
+        ConnectedStreams,
+    )
     from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
     from penstock.datastream.streams.iterative_stream import IterativeStream
     from penstock.datastream.streams.joined_streams import JoinedStreams
-    from penstock.runtime.windows import WindowAssigner
+    from penstock.runtime.windows import GlobalWindow, TimeWindow, WindowAssigner
+
+T = TypeVar("T", covariant=True)
+B = TypeVar("B")
+W = TypeVar("W")
+M = TypeVar("M", Literal["join"], Literal["co_group"])
 
 
-class Transitions:
+class Transitions(Generic[T]):
     """Mixed into DataStream."""
 
     __slots__ = ()
 
     @property
-    def _itself(self) -> DataStream:
-        return cast("DataStream", self)
+    def _itself(self) -> DataStream[T]:
+        return cast("DataStream[T]", self)
 
-    def connect(self, ds: DataStream | BroadcastStream) -> Any:
+    @overload
+    def connect(self, ds: DataStream[B]) -> ConnectedStreams[T, B]: ...
+
+    @overload
+    def connect(self, ds: BroadcastStream[B]) -> BroadcastConnectedStream[T, B]: ...
+
+    def connect(
+        self, ds: DataStream[B] | BroadcastStream[B]
+    ) -> ConnectedStreams[T, B] | BroadcastConnectedStream[T, B]:
         """This stream and another of any type side by side, for operators with two inputs.
 
         Args:
-            ds: a DataStream, which gives ConnectedStreams, or a BroadcastStream, which gives a
-                BroadcastConnectedStream.
+            ds: a DataStream gives ConnectedStreams, a BroadcastStream gives a BroadcastConnectedStream.
         """
         from penstock.datastream.streams.connected_streams import (
             BroadcastConnectedStream,
@@ -50,7 +66,7 @@ class Transitions:
             return ConnectedStreams(self._itself, ds)
         return BroadcastConnectedStream(self._itself, ds)
 
-    def iterate(self, max_wait_time_ms: int = 0) -> IterativeStream:
+    def iterate(self, max_wait_time_ms: int = 0) -> IterativeStream[T]:
         """Start a loop at this stream; ``close_with`` on the result ends it. Loops run on the local executor, and end
         when nothing is led back any more.
 
@@ -61,7 +77,9 @@ class Transitions:
 
         return IterativeStream(self._itself, max_wait_time_ms)
 
-    def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy) -> SingleOutputStreamOperator:
+    def assign_timestamps_and_watermarks(
+        self, watermark_strategy: WatermarkStrategy[T]
+    ) -> SingleOutputStreamOperator[T]:
         """Give records event times, and the stream watermarks. The parallelism is the input's."""
         if not isinstance(watermark_strategy, WatermarkStrategy):
             checks.refuse(
@@ -74,7 +92,7 @@ class Transitions:
         added = stream._transform("Timestamps/Watermarks", operator, stream.transformation.output_type)
         return added.set_parallelism(stream.transformation.parallelism)
 
-    def window_all(self, window_assigner: WindowAssigner) -> AllWindowedStream:
+    def window_all(self, window_assigner: WindowAssigner[T, W]) -> AllWindowedStream[T, W]:
         """Windows over the whole stream, in one subtask."""
         from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
 
@@ -82,14 +100,14 @@ class Transitions:
 
     def time_window_all(
         self, size: Time | Duration | int, slide: Time | Duration | int | None = None
-    ) -> AllWindowedStream:
+    ) -> AllWindowedStream[T, TimeWindow]:
         """Tumbling or, with ``slide``, sliding windows over the whole stream in the environment's time
         characteristic."""
         from penstock.datastream.streams.keyed_stream import time_assigner
 
         return self.window_all(time_assigner(self._itself.get_execution_environment(), size, slide))
 
-    def count_window_all(self, size: int, slide: int | None = None) -> AllWindowedStream:
+    def count_window_all(self, size: int, slide: int | None = None) -> AllWindowedStream[T, GlobalWindow]:
         """Windows by number of records over the whole stream, in one subtask.
 
         Args:
@@ -100,15 +118,15 @@ class Transitions:
 
         return count_window_all(self._itself, size, slide)
 
-    def join(self, other_stream: DataStream) -> JoinedStreams:
+    def join(self, other_stream: DataStream[B]) -> JoinedStreams[T, B, Literal["join"]]:
         """Pair records of equal keys within windows: ``join(other).where(…).equal_to(…).window(…).apply(…)``."""
         return self._joined(other_stream, "join")
 
-    def co_group(self, other_stream: DataStream) -> JoinedStreams:
+    def co_group(self, other_stream: DataStream[B]) -> JoinedStreams[T, B, Literal["co_group"]]:
         """Like :meth:`join`, but the function sees both groups of a key and window, also when one is empty."""
         return self._joined(other_stream, "co_group")
 
-    def _joined(self, other: DataStream, method: str) -> JoinedStreams:
+    def _joined(self, other: DataStream[B], method: M) -> JoinedStreams[T, B, M]:
         from penstock.datastream.streams.data_stream import DataStream
         from penstock.datastream.streams.joined_streams import JoinedStreams
 

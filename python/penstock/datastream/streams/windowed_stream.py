@@ -7,194 +7,54 @@ with a slide means something else; this one is Java's.)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from penstock.common import checks
-from penstock.common.callables import ROLES
-from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation
-from penstock.datastream.functions import is_rich
-from penstock.datastream.program import missing
-from penstock.datastream.program.call_site import CallSite
-from penstock.datastream.streams.data_stream import SingleOutputStreamOperator
-from penstock.datastream.streams.keyed_stream import KeyedStream, aggregator
-from penstock.runtime import operators, windows
-from penstock.runtime.usercode.naming import simple_name
-from penstock.runtime.windows import (
-    CountEvictor,
-    CountTrigger,
-    Evictor,
-    GlobalWindows,
-    PurgingTrigger,
-    Trigger,
-    WindowAssigner,
-)
+from penstock.datastream.streams.keyed_stream import KeyedStream
+from penstock.datastream.streams.windowed import Windowed, by_count
+from penstock.runtime.windows import GlobalWindow, GlobalWindows
 
 if TYPE_CHECKING:
-    from penstock.datastream.functions import AggregateFunction, ProcessWindowFunction, ReduceFunction, WindowFunction
-    from penstock.datastream.streams.sources import ProgramWithSources
+    from penstock.common.state_descriptor import Reduces
+    from penstock.datastream.functions import AggregateFunction, ProcessWindowFunction, WindowFunction
+    from penstock.datastream.streams.data_stream import SingleOutputStreamOperator
 
-W = TypeVar("W", bound="WindowedStream")
-PASS_THROUGH = "PassThroughWindowFunction"
-
-_REDUCE_PASSED_ON = CallSite("reduce", "AllWindowedStream.java", 240)
-_AGGREGATE_PASSED_ON = CallSite("aggregate", "AllWindowedStream.java", 552)
-_FOLD_PASSED_ON = CallSite("fold", "AllWindowedStream.java", 952)
-
-
-@dataclass(frozen=True)
-class Applied:
-    """What is applied to windows.
-
-    Attributes:
-        function: what the runtime applies.
-        names: class names that stand in the operator's name.
-        state: how the window's contents are kept without an evictor: Reducing, Aggregating, Folding or List.
-        state_type: type of what is kept, unless it is a List.
-        passed_on: where ``AllWindowedStream`` of Flink 1.11.4 passes the call on to another method of its own, which
-            takes that for the place of the call in the program and names the operator by it.
-    """
-
-    function: windows.WindowFunction
-    names: tuple[str, ...]
-    state: str = "List"
-    state_type: TypeInformation | None = None
-    passed_on: CallSite | None = None
+T = TypeVar("T", covariant=True)
+K = TypeVar("K", covariant=True)
+W = TypeVar("W", covariant=True)
+A = TypeVar("A")
+R = TypeVar("R")
+U = TypeVar("U")
 
 
-def count_window(stream: KeyedStream, size: int, slide: int | None) -> WindowedStream:
+def count_window(stream: KeyedStream[T, K], size: int, slide: int | None) -> WindowedStream[T, K, GlobalWindow]:
     """See :meth:`KeyedStream.count_window`."""
     return by_count(WindowedStream(stream, GlobalWindows()), "count_window", size, slide)
 
 
-def by_count(windowed: W, call: str, size: int, slide: int | None) -> W:
-    """Make global windows into windows by count."""
-    checks.integer(size, call, "size")
-    if slide is None:
-        windowed.trigger(PurgingTrigger(CountTrigger(size)))
-    else:
-        windowed.evictor(CountEvictor(size)).trigger(CountTrigger(checks.integer(slide, call, "slide")))
-    return windowed
+class WindowedStream(Windowed[T, W], Generic[T, K, W]):
+    """A stream of records of type ``T`` with keys of type ``K``, cut into windows of type ``W``; a function makes it a
+    stream again."""
 
+    __slots__ = ()
 
-class WindowedStream:
-    """A keyed stream cut into windows; a function makes it a stream again."""
+    @overload
+    def reduce(self, reduce_function: Reduces[T, U] | Callable[[T, T], U]) -> SingleOutputStreamOperator[U]: ...
 
-    __slots__ = ("_assigner", "_evictor", "_late", "_lateness", "_stream", "_trigger")
-
-    _keyed: ClassVar[bool] = True
-    """Whether window functions are given a key."""
-    _call: ClassVar[str] = "window"
-    """What makes such a stream."""
-
-    def __init__(self, stream: KeyedStream, assigner: WindowAssigner) -> None:
-        if not isinstance(assigner, WindowAssigner):
-            checks.refuse(
-                f"{self._call}() was given {checks.shown(assigner)}. Give a window assigner such as "
-                "TumblingEventTimeWindows.of(Time.seconds(5))."
-            )
-        self._stream = stream
-        self._assigner = assigner
-        self._trigger = assigner.default_trigger()
-        self._evictor: Evictor | None = None
-        self._lateness = 0
-        self._late: OutputTag | None = None
-
-    def get_execution_environment(self) -> ProgramWithSources:
-        """The environment this stream belongs to."""
-        return self._stream.get_execution_environment()
-
-    def get_input_type(self) -> TypeInformation:
-        """Declared type of the records in the windows."""
-        return self._stream.get_type()
-
-    def __repr__(self) -> str:
-        return f"<WindowedStream of {self._stream!r} in {self._assigner}>"
-
-    if not TYPE_CHECKING:  # checkers shall see what is missing
-
-        def __getattr__(self, name: str) -> Any:
-            hint = f"Windows need a function first, such as reduce() or sum(). Call {name}() on its result."
-            of_streams = hasattr(SingleOutputStreamOperator, name) or hasattr(KeyedStream, name)
-            raise missing.missing(type(self), name, missing.WINDOWED, hint=hint if of_streams else "")
-
-    # --- settings -----------------------------------------------------------------------------------------------------
-
-    def trigger(self, trigger: Trigger) -> WindowedStream:
-        """When windows fire, instead of the assigner's default.
-
-        Raises:
-            InvalidProgramError: session windows and a trigger that cannot merge.
-        """
-        if not isinstance(trigger, Trigger):
-            checks.refuse(f"trigger() was given {checks.shown(trigger)}. Give a trigger such as CountTrigger.of(5).")
-        if self._assigner.merging and not trigger.can_merge():
-            checks.refuse(
-                f"trigger({trigger!r}) on {self._assigner}: session windows merge, and this trigger cannot. "
-                "Use another trigger, or windows of fixed length.",
-                checks.UNSUPPORTED_OPERATION,
-            )
-        self._trigger = trigger
-        return self
-
-    def evictor(self, evictor: Evictor) -> WindowedStream:
-        """Which records stay in a window when it fires."""
-        if not isinstance(evictor, Evictor):
-            checks.refuse(f"evictor() was given {checks.shown(evictor)}. Give an evictor such as CountEvictor.of(5).")
-        self._evictor = evictor
-        return self
-
-    def allowed_lateness(self, time_ms: int) -> WindowedStream:
-        """How many milliseconds after its end a window still takes records; 0 unless set."""
-        if checks.integer(time_ms, "allowed_lateness", "milliseconds") < 0:
-            checks.refuse(
-                f"allowed_lateness({time_ms}): lateness cannot be negative. Give 0 or more milliseconds.",
-                checks.ILLEGAL_ARGUMENT,
-            )
-        self._lateness = time_ms
-        return self
-
-    def side_output_late_data(self, output_tag: OutputTag) -> WindowedStream:
-        """Send records that come too late to a side output instead of dropping them."""
-        if not isinstance(output_tag, OutputTag):
-            checks.refuse(f"side_output_late_data() was given {checks.shown(output_tag)}. Give an OutputTag.")
-        self._late = output_tag
-        return self
-
-    # --- functions ----------------------------------------------------------------------------------------------------
-
-    def _add(self, applied: Applied, output_type: TypeInformation | None) -> SingleOutputStreamOperator:
-        return self._stream._transform(self._name(applied), self._operator(applied), output_type)
-
-    def _name(self, applied: Applied) -> str:
-        parts = [str(self._assigner), type(self._trigger).__name__]
-        if self._evictor is not None:
-            parts.append(type(self._evictor).__name__)
-        return f"Window({', '.join([*parts, *applied.names])})"
-
-    def _operator(self, applied: Applied) -> operators.WindowOperator:
-        return operators.WindowOperator(
-            self._assigner,
-            self._trigger,
-            self._evictor,
-            applied.function,
-            self._lateness,
-            None if self._late is None else self._late.tag_id,
-        )
-
-    def _after(self, func: Any) -> windows.WindowFunction | None:
-        """A window function as the runtime runs it."""
-        if func is None:
-            return None
-        return (windows.ProcessWindow if hasattr(func, "process") else windows.ApplyWindow)(func, self._keyed)
+    @overload
+    def reduce(
+        self,
+        reduce_function: Reduces[T, U] | Callable[[T, T], U],
+        window_function: WindowFunction[U, R, K, W] | ProcessWindowFunction[U, R, K, W],
+        output_type: TypeInformation[R] | None = None,
+    ) -> SingleOutputStreamOperator[R]: ...
 
     def reduce(
         self,
-        reduce_function: Callable | ReduceFunction,
-        window_function: WindowFunction | ProcessWindowFunction | None = None,
-        output_type: TypeInformation | None = None,
-    ) -> SingleOutputStreamOperator:
+        reduce_function: Reduces[T, U] | Callable[[T, T], U],
+        window_function: WindowFunction[U, R, K, W] | ProcessWindowFunction[U, R, K, W] | None = None,
+        output_type: TypeInformation[R] | None = None,
+    ) -> SingleOutputStreamOperator[Any]:
         """Combine the records of a window into one of the same type.
 
         Args:
@@ -202,28 +62,33 @@ class WindowedStream:
             window_function: sees the result together with key and window.
             output_type: type of what ``window_function`` emits.
         """
-        checks.function(reduce_function, "reduce", "reduce")
-        _refuse_rich(reduce_function, "reduce")
-        if window_function is None:
-            return self._reduced(reduce_function)
-        names = (simple_name(reduce_function), _window_function_name(window_function, "reduce"))
-        function = windows.ReduceWindow(reduce_function, self._after(window_function))
-        kept = self._stream.transformation.output_type
-        return self._add(Applied(function, names, "Reducing", kept), _typed(output_type, "reduce"))
+        return self._reduced_by(reduce_function, window_function, output_type)
 
-    def _reduced(self, reducer: Any) -> SingleOutputStreamOperator:
-        same_type = self._stream.transformation.output_type
-        names = (simple_name(reducer), PASS_THROUGH)
-        applied = Applied(windows.ReduceWindow(reducer), names, "Reducing", same_type, _REDUCE_PASSED_ON)
-        return self._add(applied, same_type)
+    @overload
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction[T, A, U],
+        window_function: None = None,
+        accumulator_type: TypeInformation[A] | None = None,
+        output_type: TypeInformation[U] | None = None,
+    ) -> SingleOutputStreamOperator[U]: ...
+
+    @overload
+    def aggregate(
+        self,
+        aggregate_function: AggregateFunction[T, A, U],
+        window_function: WindowFunction[U, R, K, W] | ProcessWindowFunction[U, R, K, W],
+        accumulator_type: TypeInformation[A] | None = None,
+        output_type: TypeInformation[R] | None = None,
+    ) -> SingleOutputStreamOperator[R]: ...
 
     def aggregate(
         self,
-        aggregate_function: AggregateFunction,
-        window_function: WindowFunction | ProcessWindowFunction | None = None,
-        accumulator_type: TypeInformation | None = None,
-        output_type: TypeInformation | None = None,
-    ) -> SingleOutputStreamOperator:
+        aggregate_function: AggregateFunction[T, A, U],
+        window_function: WindowFunction[U, R, K, W] | ProcessWindowFunction[U, R, K, W] | None = None,
+        accumulator_type: TypeInformation[A] | None = None,
+        output_type: TypeInformation[Any] | None = None,
+    ) -> SingleOutputStreamOperator[Any]:
         """Fold the records of a window into an accumulator and emit its result.
 
         Args:
@@ -232,104 +97,16 @@ class WindowedStream:
             accumulator_type: type of the accumulator.
             output_type: type of the results.
         """
-        checks.methods(aggregate_function, "aggregate", ("create_accumulator", "add", "get_result"))
-        _refuse_rich(aggregate_function, "aggregate")
-        checks.type_info(accumulator_type, "aggregate", "accumulator_type")
-        after, passed_on = PASS_THROUGH, _AGGREGATE_PASSED_ON
-        if window_function is not None:
-            after, passed_on = _window_function_name(window_function, "aggregate"), None
-        names = (simple_name(aggregate_function), after)
-        function = windows.AggregateWindow(aggregate_function, self._after(window_function))
-        applied = Applied(function, names, "Aggregating", accumulator_type, passed_on)
-        return self._add(applied, _typed(output_type, "aggregate"))
-
-    def fold(
-        self, initial_value: Any, func: Callable, output_type: TypeInformation | None = None
-    ) -> SingleOutputStreamOperator:
-        """Fold the records of a window into a copy of an initial value (Flink's Java API only).
-
-        Args:
-            initial_value: the value of no record.
-            func: a callable of (value so far, record), or an object with ``fold``.
-            output_type: type of the results.
-
-        Raises:
-            InvalidProgramError: session windows, which merge; a function with ``open`` or ``close``.
-        """
-        checks.function(func, "fold", "fold")
-        _refuse_rich(func, "fold")
-        if self._assigner.merging:
-            checks.refuse(
-                f"fold() on {self._assigner}: sessions merge, and two folds cannot be merged. Use aggregate() with a "
-                "merge().",
-                checks.UNSUPPORTED_OPERATION,
-            )
-        names = (simple_name(func), PASS_THROUGH)
-        function = windows.FoldWindow(initial_value, func)
-        applied = Applied(function, names, "Folding", output_type, _FOLD_PASSED_ON)
-        return self._add(applied, _typed(output_type, "fold"))
+        return self._aggregated_by(aggregate_function, window_function, accumulator_type, output_type)
 
     def apply(
-        self, window_function: WindowFunction, output_type: TypeInformation | None = None
-    ) -> SingleOutputStreamOperator:
+        self, window_function: WindowFunction[T, R, K, W], output_type: TypeInformation[R] | None = None
+    ) -> SingleOutputStreamOperator[R]:
         """Show whole windows to a WindowFunction."""
-        names = (_window_function_name(window_function, "apply"),)
-        applied = Applied(windows.ApplyWindow(window_function, self._keyed), names)
-        return self._add(applied, _typed(output_type, "apply"))
+        return self._applied(window_function, output_type)
 
     def process(
-        self, process_window_function: ProcessWindowFunction, output_type: TypeInformation | None = None
-    ) -> SingleOutputStreamOperator:
+        self, process_window_function: ProcessWindowFunction[T, R, K, W], output_type: TypeInformation[R] | None = None
+    ) -> SingleOutputStreamOperator[R]:
         """Show whole windows to a ProcessWindowFunction."""
-        arguments = ROLES["process"].arguments if self._keyed else ROLES["process"].arguments[1:]
-        checks.function(process_window_function, "process", "process", *arguments)
-        function = windows.ProcessWindow(process_window_function, self._keyed)
-        applied = Applied(function, (simple_name(process_window_function),))
-        return self._add(applied, _typed(output_type, "process"))
-
-    def _aggregate(self, call: str, field: int | str, first: bool = True) -> SingleOutputStreamOperator:
-        return self._reduced(aggregator(self._stream.transformation.output_type, call, field, first))
-
-    def sum(self, position_to_sum: int | str = 0) -> SingleOutputStreamOperator:
-        """Sum of a field over each window; the other fields are those of the window's first record."""
-        return self._aggregate("sum", position_to_sum)
-
-    def min(self, position_to_min: int | str = 0) -> SingleOutputStreamOperator:
-        """Minimum of a field over each window; the other fields are those of the window's first record."""
-        return self._aggregate("min", position_to_min)
-
-    def max(self, position_to_max: int | str = 0) -> SingleOutputStreamOperator:
-        """Maximum of a field over each window; the other fields are those of the window's first record."""
-        return self._aggregate("max", position_to_max)
-
-    def min_by(self, position_to_min_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator:
-        """The record with the smallest field of each window; among equals the first, or the last if not ``first``."""
-        return self._aggregate("min_by", position_to_min_by, first)
-
-    def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator:
-        """The record with the largest field of each window; among equals the first, or the last if not ``first``."""
-        return self._aggregate("max_by", position_to_max_by, first)
-
-
-def _typed(output_type: TypeInformation | None, call: str) -> TypeInformation | None:
-    return checks.type_info(output_type, call)
-
-
-def _refuse_rich(func: Any, call: str) -> None:
-    if is_rich(func):
-        checks.refuse(
-            f"{call}() of a window was given {simple_name(func)}, which has open() or close(): inside window state "
-            "they would never be called. Use a function without them and a window function that has them.",
-            checks.UNSUPPORTED_OPERATION,
-        )
-
-
-def _window_function_name(func: Any, call: str) -> str:
-    if not (hasattr(func, "apply") or hasattr(func, "process")):
-        checks.refuse(
-            f"{call}() was given {checks.shown(func)} as window function; it needs a method apply() or process(). "
-            "Derive a class from WindowFunction or ProcessWindowFunction and pass an object of it."
-        )
-    if isinstance(func, type):
-        checks.refuse(f"{call}() was given the class {func.__name__}. Pass an object of it: {func.__name__}().")
-    return simple_name(func)
+        return self._processed(process_window_function, output_type)

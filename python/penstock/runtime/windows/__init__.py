@@ -31,7 +31,7 @@ from penstock.runtime.windows.functions import (
     TaggedKey,
     WindowFunction,
 )
-from penstock.runtime.windows.time_window import GlobalWindow, TimeWindow
+from penstock.runtime.windows.time_window import GlobalWindow, TimeWindow, Window
 from penstock.runtime.windows.trigger import Trigger, TriggerContext, TriggerResult
 from penstock.runtime.windows.triggers import (
     ContinuousEventTimeTrigger,
@@ -80,6 +80,7 @@ __all__ = [
     "TriggerResult",
     "TumblingEventTimeWindows",
     "TumblingProcessingTimeWindows",
+    "Window",
     "WindowAssigner",
     "WindowFunction",
 ]

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from penstock.common import checks
 from penstock.common.time import Span, milliseconds_of
 from penstock.errors import InvalidProgramError
 from penstock.runtime.state.timers import Clock
 from penstock.runtime.usercode.binding import bind
-from penstock.runtime.windows.time_window import GLOBAL, TimeWindow
+from penstock.runtime.windows.time_window import GLOBAL, GlobalWindow, TimeWindow
 from penstock.runtime.windows.trigger import Trigger
 from penstock.runtime.windows.triggers import EventTimeTrigger, NeverTrigger, ProcessingTimeTrigger
 
@@ -29,6 +29,10 @@ Assign = Callable[[Any, "int | None"], Collection[Any]]
 _Tumbling = TypeVar("_Tumbling", bound="_TumblingWindows")
 _Sliding = TypeVar("_Sliding", bound="_SlidingWindows")
 _Sessions = TypeVar("_Sessions", bound="_SessionWindows")
+
+T = TypeVar("T", contravariant=True)
+V = TypeVar("V")
+W = TypeVar("W", covariant=True)
 
 
 class AssignerContext:
@@ -46,7 +50,7 @@ class AssignerContext:
         return self._clock.now()
 
 
-class WindowAssigner:
+class WindowAssigner(Generic[T, W]):
     """Base of the assigners. One of a program's own overrides ``assign_windows``.
 
     Attributes:
@@ -55,21 +59,23 @@ class WindowAssigner:
         constant: the windows of every element, where they are the same for all.
     """
 
+    WindowAssignerContext = AssignerContext
+
     event_time: ClassVar[bool] = True
     merging: ClassVar[bool] = False
     constant: ClassVar[Collection[Any] | None] = None
 
-    def default_trigger(self) -> Trigger:
+    def default_trigger(self) -> Trigger[Any, Any]:
         """The trigger of windows without one of their own."""
         return EventTimeTrigger() if self.event_time else ProcessingTimeTrigger()
 
-    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[Any]:
+    def assign_windows(self, element: T, timestamp: int, context: AssignerContext, /) -> Collection[W]:
         """In an assigner of one's own: the windows of an element.
 
         Args:
             element: the record.
             timestamp: its time in milliseconds.
-            context: knows the clock: an :class:`AssignerContext`.
+            context: knows the clock.
         """
         raise NotImplementedError(f"{type(self).__name__}.assign_windows")
 
@@ -87,7 +93,7 @@ class WindowAssigner:
         return f"{type(self).__name__}({', '.join(map(str, self.arguments()))})"
 
 
-class _TimeWindows(WindowAssigner):
+class _TimeWindows(WindowAssigner[T, TimeWindow]):
     """Base of the assigners that go by an element's time: its timestamp, or the clock."""
 
     def spread(self) -> Callable[[Any, int], Collection[TimeWindow]]:
@@ -117,7 +123,7 @@ def _no_timestamp() -> InvalidProgramError:
 
 
 @dataclass(frozen=True)
-class _TumblingWindows(_TimeWindows):
+class _TumblingWindows(_TimeWindows[object]):
     """Windows of one length, one after the other.
 
     Attributes:
@@ -169,7 +175,7 @@ class TumblingProcessingTimeWindows(_TumblingWindows):
 
 
 @dataclass(frozen=True)
-class _SlidingWindows(_TimeWindows):
+class _SlidingWindows(_TimeWindows[object]):
     """Windows of one length that begin at equal distances; none holds what falls between them.
 
     Attributes:
@@ -220,7 +226,7 @@ class SlidingProcessingTimeWindows(_SlidingWindows):
 
 
 @dataclass(frozen=True)
-class _SessionWindows(_TimeWindows):
+class _SessionWindows(_TimeWindows[object]):
     """Windows that grow together while elements come within a gap.
 
     Attributes:
@@ -252,7 +258,7 @@ class _SessionWindows(_TimeWindows):
 
 
 @dataclass(frozen=True)
-class _DynamicSessionWindows(_TimeWindows):
+class _DynamicSessionWindows(_TimeWindows[T]):
     """Sessions with a gap that each element says.
 
     Attributes:
@@ -278,11 +284,11 @@ class _DynamicSessionWindows(_TimeWindows):
         return assign
 
 
-class DynamicEventTimeSessionWindows(_DynamicSessionWindows):
+class DynamicEventTimeSessionWindows(_DynamicSessionWindows[T]):
     """Sessions by timestamps with a gap that each element says."""
 
 
-class DynamicProcessingTimeSessionWindows(_DynamicSessionWindows):
+class DynamicProcessingTimeSessionWindows(_DynamicSessionWindows[T]):
     """Sessions by the clock with a gap that each element says."""
 
     event_time = False
@@ -292,7 +298,7 @@ class EventTimeSessionWindows(_SessionWindows):
     """Sessions by timestamps."""
 
     @staticmethod
-    def with_dynamic_gap(gap_of: Callable[[Any], int]) -> DynamicEventTimeSessionWindows:
+    def with_dynamic_gap(gap_of: Callable[[V], int]) -> DynamicEventTimeSessionWindows[V]:
         """Sessions with a gap in milliseconds that each element says."""
         return DynamicEventTimeSessionWindows(checks.function(gap_of, "with_dynamic_gap", "extract"))
 
@@ -303,13 +309,13 @@ class ProcessingTimeSessionWindows(_SessionWindows):
     event_time = False
 
     @staticmethod
-    def with_dynamic_gap(gap_of: Callable[[Any], int]) -> DynamicProcessingTimeSessionWindows:
+    def with_dynamic_gap(gap_of: Callable[[V], int]) -> DynamicProcessingTimeSessionWindows[V]:
         """Sessions with a gap in milliseconds that each element says."""
         return DynamicProcessingTimeSessionWindows(checks.function(gap_of, "with_dynamic_gap", "extract"))
 
 
 @dataclass(frozen=True)
-class GlobalWindows(WindowAssigner):
+class GlobalWindows(WindowAssigner[object, GlobalWindow]):
     """One never ending window for everything; only a trigger of one's own makes it fire. Nothing is ever late in it."""
 
     event_time = False
@@ -320,7 +326,7 @@ class GlobalWindows(WindowAssigner):
         """The assigner."""
         return GlobalWindows()
 
-    def default_trigger(self) -> Trigger:
+    def default_trigger(self) -> Trigger[Any, Any]:
         return NeverTrigger()
 
     def bind(self, clock: Clock) -> Assign:

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from penstock.common import checks
 from penstock.common.time import Span, milliseconds_of
 from penstock.runtime.usercode.binding import bind
 from penstock.runtime.usercode.naming import java_object, simple_name
 
+T = TypeVar("T", contravariant=True)
+V = TypeVar("V")
 
-class Evictor:
+
+class Evictor(Generic[T]):
     """Base of the evictors.
 
     Attributes:
@@ -36,7 +39,7 @@ class Evictor:
 
 
 @dataclass(frozen=True)
-class CountEvictor(Evictor):
+class CountEvictor(Evictor[object]):
     """Keeps the last n elements.
 
     Attributes:
@@ -61,7 +64,7 @@ class CountEvictor(Evictor):
 
 
 @dataclass(frozen=True)
-class TimeEvictor(Evictor):
+class TimeEvictor(Evictor[object]):
     """Keeps what is younger than the youngest element less a span; all elements, if the first has no timestamp.
 
     Attributes:
@@ -90,7 +93,7 @@ class TimeEvictor(Evictor):
 
 
 @dataclass(frozen=True)
-class DeltaEvictor(Evictor):
+class DeltaEvictor(Evictor[T]):
     """Removes elements that differ from the last one by a threshold or more.
 
     Attributes:
@@ -104,7 +107,7 @@ class DeltaEvictor(Evictor):
     after: bool = False
 
     @staticmethod
-    def of(threshold: float, delta: Callable[[Any, Any], float], do_evict_after: bool = False) -> DeltaEvictor:
+    def of(threshold: float, delta: Callable[[V, V], float], do_evict_after: bool = False) -> DeltaEvictor[V]:
         """The evictor."""
         return DeltaEvictor(threshold, checks.function(delta, "DeltaEvictor.of", "get_delta"), do_evict_after)
 

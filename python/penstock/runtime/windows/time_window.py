@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from penstock.runtime.buffers.signals import MAX_WATERMARK
+
+
+class Window(Protocol):
+    """What every window has, also one of a program's own (PyFlink: ``Window``)."""
+
+    def max_timestamp(self) -> int:
+        """The last time in it."""
+        ...
 
 
 class TimeWindow(NamedTuple):

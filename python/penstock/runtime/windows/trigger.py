@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+from penstock.common.state_descriptor import StateDescriptor
 from penstock.metrics.group import MetricGroup, Metrics
 from penstock.runtime.state.handles import MergingState, handle_of, merge_tables
 from penstock.runtime.state.keyed import KeyedState, Table
 from penstock.runtime.state.timers import OperatorTime
+
+T = TypeVar("T", contravariant=True)
+W = TypeVar("W", contravariant=True)
+S = TypeVar("S")
 
 
 class TriggerResult(Enum):
@@ -113,24 +118,27 @@ class TriggerContext:
         """Forget a timer by the clock."""
         self.time.delete_processing_time(time, self.window)
 
-    def get_partitioned_state(self, state_descriptor: Any) -> Any:
+    def get_partitioned_state(self, state_descriptor: StateDescriptor[S]) -> S:
         """State of this key and window: a value, a list, a map, a reduction or an aggregation by the descriptor."""
         return handle_of(self.keyed, state_descriptor, self.window)
 
-    def merge_partitioned_state(self, state_descriptor: Any) -> None:
+    def merge_partitioned_state(self, state_descriptor: StateDescriptor[Any]) -> None:
         """In ``on_merge``: merge the state of the windows that become this one."""
         state = self.get_partitioned_state(state_descriptor)
         if isinstance(state, MergingState):
             state.merge_namespaces(self.window, self.merged)
 
 
-class Trigger:
+class Trigger(Generic[T, W]):
     """Decides when a window fires: it is asked after each element and at each of its timers.
 
     A trigger of one's own overrides ``on_element``, ``on_event_time``, ``on_processing_time`` and ``clear`` (and
     ``can_merge`` and ``on_merge`` for sessions). Its context has PyFlink's methods: timers, watermark, and
     ``get_partitioned_state``.
     """
+
+    TriggerContext = TriggerContext
+    OnMergeContext = TriggerContext
 
     def can_merge(self) -> bool:
         """Whether it works on session windows."""
@@ -140,25 +148,25 @@ class Trigger:
         """Whether it waits for the end of the window, so that it cannot work on the global one."""
         return False
 
-    def on_element(self, value: Any, timestamp: int | None, window: Any, context: TriggerContext) -> TriggerResult:
+    def on_element(self, value: T, timestamp: int | None, window: W, context: TriggerContext, /) -> TriggerResult:
         """Called after each element was added to the window."""
         raise NotImplementedError
 
-    def on_event_time(self, time: int, window: Any, context: TriggerContext) -> TriggerResult:
+    def on_event_time(self, time: int, window: W, context: TriggerContext, /) -> TriggerResult:
         """Called when the watermark reaches a timer."""
         return CONTINUE
 
-    def on_processing_time(self, time: int, window: Any, context: TriggerContext) -> TriggerResult:
+    def on_processing_time(self, time: int, window: W, context: TriggerContext, /) -> TriggerResult:
         """Called when the clock reaches a timer."""
         return CONTINUE
 
-    def on_merge(self, window: Any, context: TriggerContext) -> None:
+    def on_merge(self, window: W, context: TriggerContext, /) -> None:
         """Called when windows have become ``window``."""
 
-    def clear(self, window: Any, context: TriggerContext) -> None:
+    def clear(self, window: W, context: TriggerContext, /) -> None:
         """Forget the state of the current key in a window that is over."""
 
-    def arguments(self) -> tuple[Any, ...]:
+    def arguments(self) -> tuple[object, ...]:
         """What stands in brackets in Flink's text form."""
         return ()
 

@@ -17,14 +17,18 @@ from penstock.common.time import Span, milliseconds_of
 from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.usercode.binding import bind
 from penstock.runtime.usercode.naming import java_object, simple_name
-from penstock.runtime.windows.time_window import GLOBAL
+from penstock.runtime.windows.time_window import GLOBAL, Window
 from penstock.runtime.windows.trigger import CONTINUE, FIRE, FIRE_AND_PURGE, Trigger, TriggerContext, TriggerResult
 
 _Interval = TypeVar("_Interval", bound="_Continuous")
+T = TypeVar("T", contravariant=True)
+W = TypeVar("W", contravariant=True)
+V = TypeVar("V")
+X = TypeVar("X")
 
 
 @dataclass(frozen=True)
-class NeverTrigger(Trigger):
+class NeverTrigger(Trigger[object, object]):
     """Never fires: the default of GlobalWindows."""
 
     def on_element(self, value: Any, timestamp: int | None, window: Any, context: TriggerContext) -> TriggerResult:
@@ -34,7 +38,7 @@ class NeverTrigger(Trigger):
         return java_object("org.apache.flink.streaming.api.windowing.assigners.GlobalWindows$NeverTrigger")
 
 
-class _Mergeable(Trigger):
+class _Mergeable(Trigger[object, W]):
     """Base of the triggers that work on session windows too."""
 
     def can_merge(self) -> bool:
@@ -42,7 +46,7 @@ class _Mergeable(Trigger):
 
 
 @dataclass(frozen=True)
-class EventTimeTrigger(_Mergeable):
+class EventTimeTrigger(_Mergeable[Window]):
     """Fires when the watermark reaches the end of the window, and at once for elements that come after that."""
 
     @staticmethod
@@ -73,7 +77,7 @@ class EventTimeTrigger(_Mergeable):
 
 
 @dataclass(frozen=True)
-class ProcessingTimeTrigger(_Mergeable):
+class ProcessingTimeTrigger(_Mergeable[Window]):
     """Fires when the clock reaches the end of the window."""
 
     @staticmethod
@@ -101,7 +105,7 @@ class ProcessingTimeTrigger(_Mergeable):
 
 
 @dataclass(frozen=True)
-class CountTrigger(_Mergeable):
+class CountTrigger(_Mergeable[object]):
     """Fires at every n-th element of a key.
 
     Attributes:
@@ -130,12 +134,12 @@ class CountTrigger(_Mergeable):
     def clear(self, window: Any, context: TriggerContext) -> None:
         context.drop("count")
 
-    def arguments(self) -> tuple[Any, ...]:
+    def arguments(self) -> tuple[object, ...]:
         return (self.count,)
 
 
 @dataclass(frozen=True)
-class _Continuous(_Mergeable):
+class _Continuous(_Mergeable[Window]):
     """Base of what fires at equal distances of time; the next time is state.
 
     Attributes:
@@ -177,7 +181,7 @@ class _Continuous(_Mergeable):
         if time is not None:
             delete(time, context.window)
 
-    def arguments(self) -> tuple[Any, ...]:
+    def arguments(self) -> tuple[object, ...]:
         return (self.interval_ms,)
 
 
@@ -225,7 +229,7 @@ class ContinuousProcessingTimeTrigger(_Continuous):
 
 
 @dataclass(frozen=True)
-class DeltaTrigger(Trigger):
+class DeltaTrigger(Trigger[T, object]):
     """Fires when an element differs by more than a threshold from the one that fired last, or came first.
 
     Attributes:
@@ -237,7 +241,7 @@ class DeltaTrigger(Trigger):
     delta: Any
 
     @staticmethod
-    def of(threshold: float, delta: Callable[[Any, Any], float]) -> DeltaTrigger:
+    def of(threshold: float, delta: Callable[[V, V], float]) -> DeltaTrigger[V]:
         """The trigger."""
         return DeltaTrigger(threshold, checks.function(delta, "DeltaTrigger.of", "get_delta"))
 
@@ -252,18 +256,18 @@ class DeltaTrigger(Trigger):
     def clear(self, window: Any, context: TriggerContext) -> None:
         context.drop("last-element")
 
-    def arguments(self) -> tuple[Any, ...]:
+    def arguments(self) -> tuple[object, ...]:
         return (java_object(simple_name(self.delta)), self.threshold)
 
 
 @dataclass(frozen=True)
-class PurgingTrigger(Trigger):
+class PurgingTrigger(Trigger[T, W]):
     """Purges the window whenever the trigger inside fires. The inner trigger's own state stays."""
 
-    nested: Trigger
+    nested: Trigger[T, W]
 
     @staticmethod
-    def of(nested_trigger: Trigger) -> PurgingTrigger:
+    def of(nested_trigger: Trigger[V, X]) -> PurgingTrigger[V, X]:
         """The trigger around another."""
         if not isinstance(nested_trigger, Trigger):
             checks.refuse(
@@ -296,5 +300,5 @@ class PurgingTrigger(Trigger):
     def clear(self, window: Any, context: TriggerContext) -> None:
         self.nested.clear(window, context)
 
-    def arguments(self) -> tuple[Any, ...]:
+    def arguments(self) -> tuple[object, ...]:
         return (self.nested,)
