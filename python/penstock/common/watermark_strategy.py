@@ -8,14 +8,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from penstock.common import checks
 from penstock.common.time import Duration, milliseconds_of
 from penstock.common.watermark_generator import BoundedOutOfOrderness, NoWatermarks, WatermarkGenerator
 from penstock.errors import InvalidProgramError
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Any)  # so that a lambda whose record is not known yet takes any
 T_contra = TypeVar("T_contra", contravariant=True)
 
 
