@@ -27,7 +27,7 @@ def split(line: str) -> Iterator[str]:
     return (word for word in NO_WORD.split(line.lower()) if word)
 
 
-def word_counts(env: StreamExecutionEnvironment, path: str, window: int, slide: int) -> DataStream:
+def word_counts(env: StreamExecutionEnvironment, path: str, window: int, slide: int) -> DataStream[tuple[str, int]]:
     """The program: a stream of (word, count) from the text file at ``path``."""
     return (
         env.read_text_file(path)

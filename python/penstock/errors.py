@@ -6,6 +6,8 @@ exception Apache Flink throws at the same place, or ``None`` where Flink has no 
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class PenstockError(Exception):
     """Base of every error Penstock raises on purpose.
@@ -19,11 +21,11 @@ class PenstockError(Exception):
         super().__init__(message)
         self.flink_class = flink_class
 
-    def __reduce__(self):  # keyword-only state must survive the way back from an executor
+    def __reduce__(self) -> tuple[Any, ...]:  # keyword-only state must survive the way back from an executor
         return _rebuild, (type(self), self.args, self.__dict__.copy())
 
 
-def _rebuild(cls: type[PenstockError], args: tuple, state: dict) -> PenstockError:
+def _rebuild(cls: type[PenstockError], args: tuple[Any, ...], state: dict[str, Any]) -> PenstockError:
     error = cls.__new__(cls, *args)
     Exception.__init__(error, *args)
     error.__dict__.update(state)

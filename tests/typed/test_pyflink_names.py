@@ -6,7 +6,9 @@ import importlib
 
 import pytest
 
-from penstock.datastream import functions
+from penstock.common import OutputTag, Types, WatermarkStrategy
+from penstock.common.typeinfo import ListTypeInfo
+from penstock.datastream import ValueStateDescriptor, functions
 
 NAMES = {
     "common": "Configuration Duration JobExecutionResult RestartStrategies Row RowKind Time TypeInformation Types "
@@ -116,3 +118,10 @@ def test_functions_can_be_subscripted(function: str) -> None:
     subscripted = cls[types]
     assert subscripted.__origin__ is cls
     assert issubclass(type("Own", (cls,), {}), cls)
+
+
+def test_subscripted_classes_can_be_called() -> None:
+    assert OutputTag[str]("late") == OutputTag("late")
+    assert ListTypeInfo[int](Types.INT()) == Types.LIST(Types.INT())
+    assert ValueStateDescriptor[int]("n") == ValueStateDescriptor("n")
+    assert WatermarkStrategy[int]("none").generator() is not None

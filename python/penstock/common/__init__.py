@@ -1,5 +1,5 @@
 """What programs, planner and runtime share: types, rows, side output tags, configuration, checks of what a call is
-given. Plain data, no logic of a job.
+given; and the interfaces of states, contexts and timers, which the runtime implements. No logic of a job.
 
 Imports nothing of Penstock but the exceptions, and neither pyspark nor pyarrow.
 """

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from types import FunctionType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from penstock.common.callables import ROLES, fits, parameters, shown
 from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation, Types
@@ -210,10 +210,10 @@ def state(descriptor: str, name: Any, *types: Any) -> None:
         type_info(each, descriptor, "type")
 
 
-def type_info(value: Any, call: str, argument: str = "output_type") -> TypeInformation | None:
+def type_info(value: Any, call: str, argument: str = "output_type") -> TypeInformation[Any] | None:
     """``value`` itself if it is a type or None; a list of types means a row in PyFlink and must be spelled out here."""
     if value is None or isinstance(value, TypeInformation):
-        return value
+        return cast("TypeInformation[Any] | None", value)
     raise TypeInfoError(f"{call}() was given {shown(value)} as {argument}, which is no type. {_type_hint(value)}")
 
 
@@ -248,7 +248,7 @@ def _type_hint(value: Any) -> str:
     return "Use one of Types, such as Types.STRING(), or leave it out."
 
 
-def declared(type_info: TypeInformation | None) -> bool:
+def declared(type_info: TypeInformation[Any] | None) -> bool:
     """Whether anything is known of the records (undeclared and pickled records can be anything)."""
     return type_info is not None and not isinstance(type_info, PickledBytesTypeInfo)
 

@@ -1,4 +1,5 @@
 """Configuration: text keys and text values with typed access, as in ``pyflink.common.Configuration``."""
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 

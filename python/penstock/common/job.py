@@ -24,7 +24,7 @@ class JobExecutionResult:
 
     job_name: str
     net_runtime_ms: int = 0
-    collected: Mapping[str, list[Any]] = field(default_factory=dict)
+    collected: Mapping[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     metrics: JobMetrics = field(default_factory=JobMetrics)
 
     def __repr__(self) -> str:

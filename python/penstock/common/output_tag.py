@@ -1,4 +1,5 @@
 """OutputTag: the name of a side output."""
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 

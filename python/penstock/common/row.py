@@ -2,12 +2,13 @@
 
 Source of the behaviour: ``pyflink.common.types``.
 """
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 from penstock.errors import TypeInfoError
 
@@ -156,7 +157,7 @@ class Row:
     def __hash__(self) -> int:
         return hash((self._kind.value, *self._values))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return Row.of_values, (self._values, self._fields, self._kind)
 
     def __repr__(self) -> str:
@@ -169,7 +170,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Row):
         return value.as_dict(True) if value.field_names is not None else value
     if isinstance(value, list):
-        return [_plain(v) for v in value]
+        return [_plain(v) for v in cast("list[Any]", value)]
     if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
+        return {k: _plain(v) for k, v in cast("dict[Any, Any]", value).items()}
     return value

@@ -70,7 +70,7 @@ class TypeInformation(Generic[T_co]):
         return self.java_name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BasicTypeInfo(TypeInformation[T_co]):
     """A scalar.
 
@@ -88,7 +88,7 @@ class BasicTypeInfo(TypeInformation[T_co]):
         return f"Types.{self.basic_type.name}()"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SqlTimeTypeInfo(TypeInformation[T_co]):
     """A date, a time of day or a timestamp (``datetime.date``, ``time``, ``datetime`` in Python)."""
 
@@ -197,7 +197,7 @@ class RowTypeInfo(TypeInformation[Row]):
         return f"Types.ROW_NAMED({list(self.field_names)}, [{_reprs(self.field_types)}])"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ListTypeInfo(TypeInformation[list[T]]):
     """A list whose elements all have one type."""
 
@@ -211,7 +211,7 @@ class ListTypeInfo(TypeInformation[list[T]]):
         return f"Types.LIST({self.element_type!r})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MapTypeInfo(TypeInformation[dict[K, V]]):
     """A dict with one key type and one value type."""
 
@@ -234,7 +234,7 @@ class ArrayKind(Enum):
     OBJECT = "ObjectArrayTypeInfo"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ArrayTypeInfo(TypeInformation[T_co]):
     """An array; a Python list, or bytes for a primitive array of BYTE.
 

@@ -2,6 +2,7 @@
 
 Source of the names: ``pyflink.common.typeinfo``.
 """
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class BatchEdges:
         return broadcast or any(self.key(each) is not None for each in beside)
 
     def combined(
-        self, edge: StreamEdge, record_type: TypeInformation | None
+        self, edge: StreamEdge, record_type: TypeInformation[Any] | None
     ) -> SumAggregator | ComparableAggregator | None:
         """The reduction by which the sender may combine the records of an edge.
 

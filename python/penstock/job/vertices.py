@@ -121,14 +121,14 @@ class Vertices:
             input_type=self._input_type(node),
         )
 
-    def _input_type(self, node: StreamNode) -> TypeInformation | None:
+    def _input_type(self, node: StreamNode) -> TypeInformation[Any] | None:
         """The type of what an operator reads; a sink's own entry says it too."""
         own = self._pipeline.types.get(node.id)
         if own is not None and isinstance(self._operators[node.id], StreamSink):
             return own
         return self._record_type(self._edges[node.in_edges[0]]) if node.in_edges else None
 
-    def _record_type(self, edge: StreamEdge) -> TypeInformation | None:
+    def _record_type(self, edge: StreamEdge) -> TypeInformation[Any] | None:
         """The type of an edge's records: its node's, or the side output's where the pipeline has it by (node, tag)."""
         key = edge.source if edge.side_output is None else (edge.source, edge.side_output)
         return self._pipeline.types.get(key)

@@ -3,6 +3,7 @@
 Source of the names: ``pyflink.metrics``. All groups of an operator in a subtask share one :class:`Metrics`; a metric's
 identifier is its group's names and its own, joined by dots. Asking for a metric again gives the same one.
 """
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from penstock.metrics.results import CounterValue, DistributionValue, GaugeValue
 class Metric:
     """Base of what can be measured."""
 
-    def value(self) -> Any:
+    def value(self) -> object:
         """The value to report.
 
         Raises:
@@ -95,7 +96,7 @@ class Meter(Metric):
     __slots__ = ("_count", "_now", "_recent", "_started", "time_span_in_seconds")
 
     def __init__(self, time_span_in_seconds: int = 60, now: Callable[[], float] = time.monotonic) -> None:
-        self.time_span_in_seconds = time_span_in_seconds
+        self.time_span_in_seconds: int = time_span_in_seconds
         self._count = 0
         self._now = now
         self._started = now()
@@ -247,7 +248,7 @@ class MetricGroup:
         """
         return self._metrics.register(self._identifier(name), Counter, Counter)
 
-    def gauge(self, name: str, obj: Callable[[], Any]) -> None:
+    def gauge(self, name: str, obj: Callable[[], object]) -> None:
         """A value of each subtask, asked for once, when the subtask's input has ended and before ``close``.
 
         Args:

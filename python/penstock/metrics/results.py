@@ -58,6 +58,10 @@ class DistributionValue:
         return self.sum / self.count if self.count else None
 
 
+MetricValue = CounterValue | GaugeValue | MeterValue | DistributionValue
+"""What one subtask tells of one of the user's metrics."""
+
+
 @dataclass(frozen=True)
 class SubtaskMetrics:
     """One operator in one subtask.
@@ -82,7 +86,7 @@ class SubtaskMetrics:
     late_dropped: int
     input_watermark: int
     output_watermark: int
-    user: Mapping[str, Any] = field(default_factory=dict)
+    user: Mapping[str, MetricValue] = field(default_factory=dict[str, MetricValue])
     bytes_in: int = 0
     bytes_out: int = 0
 
@@ -158,7 +162,11 @@ class OperatorMetrics:
     def counters(self) -> dict[str, int]:
         """The sums of the user's counters by identifier."""
         values = {name: [each.user.get(name, _NOTHING) for each in self.subtasks] for name in self._names()}
-        return {name: sum(v.count for v in found) for name, found in values.items() if _kinds(found) == {CounterValue}}
+        return {
+            name: sum(each.count for each in found if isinstance(each, CounterValue))
+            for name, found in values.items()
+            if _kinds(found) == {CounterValue}
+        }
 
     def _names(self) -> list[str]:
         return list(dict.fromkeys(name for each in self.subtasks for name in each.user))

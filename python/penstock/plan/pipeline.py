@@ -29,8 +29,8 @@ class Pipeline:
     name: str
     stream_graph: StreamGraph
     operators: Mapping[int, Any]
-    partitioners: Mapping[int, Any] = field(default_factory=dict)
-    types: Mapping[Any, Any] = field(default_factory=dict)
+    partitioners: Mapping[int, Any] = field(default_factory=dict[int, Any])
+    types: Mapping[Any, Any] = field(default_factory=dict[Any, Any])
     settings: Settings = Settings()  # noqa: RUF009 - it is immutable
 
     def __repr__(self) -> str:

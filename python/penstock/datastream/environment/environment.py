@@ -4,6 +4,7 @@ Its settings are in :mod:`penstock.datastream.program.program`, its sources besi
 :mod:`penstock.datastream.streams`. Source of names and refusals: Flink 1.11 ``StreamExecutionEnvironment``; spelling:
 ``pyflink.datastream.StreamExecutionEnvironment``.
 """
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from penstock.datastream.environment.executors import Executor
+    from penstock.datastream.program.transformations import Transformation
     from penstock.plan import Pipeline, StreamGraph
 
 
@@ -95,7 +97,7 @@ class StreamExecutionEnvironment(ProgramWithSources):
         name, translation = self._translate(job_name)
         if to_run:
             plan_only.refuse_to_run(translation.operators, translation.names)
-        self.transformations = []
+        self.transformations: list[Transformation] = []
         return Pipeline(
             name=name,
             stream_graph=translation.stream_graph,

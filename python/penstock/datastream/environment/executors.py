@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
@@ -45,7 +45,7 @@ class Executor(Protocol):
 
 
 @contextmanager
-def override(executor: Executor | str) -> Iterator[None]:
+def override(executor: Executor | str) -> Generator[None, None, None]:
     """Within the block every program of this context goes to ``executor``, whatever it asks for itself.
 
     Args:
@@ -59,7 +59,7 @@ def override(executor: Executor | str) -> Iterator[None]:
 
 
 @contextmanager
-def impose(settings: Mapping[str, str]) -> Iterator[None]:
+def impose(settings: Mapping[str, str]) -> Generator[None, None, None]:
     """Within the block every program of this context has these settings, whatever its own configuration says.
 
     Args:
@@ -73,7 +73,7 @@ def impose(settings: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def watch(take: Callable[[JobExecutionResult], None]) -> Iterator[None]:
+def watch(take: Callable[[JobExecutionResult], None]) -> Generator[None, None, None]:
     """Within the block the result of every job that a program of this context has run also goes to ``take``.
 
     Args:

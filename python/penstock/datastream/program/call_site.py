@@ -1,4 +1,5 @@
 """Where in a user's source a call of the API stands. The one place that looks at the stack of a program."""
+# pyright: reportPrivateUsage=false
 
 from __future__ import annotations
 

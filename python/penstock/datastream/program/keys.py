@@ -8,7 +8,7 @@ scalar as "field 0". All hold for declared types only: nothing is known of undec
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from penstock.common import checks
 from penstock.common.row import Row
@@ -29,7 +29,7 @@ from penstock.errors import TypeInfoError
 Field = int | str
 
 
-class FieldsKey(KeySelector):
+class FieldsKey(KeySelector[Any, tuple[Any, ...]]):
     """Key of several fields: a tuple of them, also when it is only one (as in Flink's ``keyBy(0)``).
 
     Args:
@@ -37,7 +37,7 @@ class FieldsKey(KeySelector):
     """
 
     def __init__(self, fields: Sequence[Field]) -> None:
-        self.fields = tuple(fields)
+        self.fields: tuple[Field, ...] = tuple(fields)
 
     def get_key(self, value: Any) -> tuple[Any, ...]:
         return tuple([field_of(value, field) for field in self.fields])
@@ -46,7 +46,7 @@ class FieldsKey(KeySelector):
         return f"FieldsKey({list(self.fields)})"
 
 
-class FieldKey(KeySelector):
+class FieldKey(KeySelector[Any, Any]):
     """Key that is one field itself (as in Flink's ``partitionCustom(p, 0)``)."""
 
     def __init__(self, field: Field) -> None:
@@ -93,19 +93,19 @@ class Projection:
     """The function of ``project``: keeps some fields of a tuple, in the given order."""
 
     def __init__(self, fields: Sequence[int]) -> None:
-        self.fields = tuple(fields)
+        self.fields: tuple[int, ...] = tuple(fields)
 
     def map(self, value: Any) -> tuple[Any, ...]:
         return tuple([field_of(value, field) for field in self.fields])
 
 
 def key_by(
-    stream_type: TypeInformation | None,
+    stream_type: TypeInformation[Any] | None,
     selector: Any,
     more: Sequence[Any],
-    key_type: TypeInformation | None,
+    key_type: TypeInformation[Any] | None,
     call: str = "key_by",
-) -> tuple[Any, TypeInformation | None]:
+) -> tuple[Any, TypeInformation[Any] | None]:
     """Selector and key type of ``key_by``, checked.
 
     Args:
@@ -116,7 +116,7 @@ def key_by(
         call: the API method, for messages.
     """
     if len(more) == 1 and isinstance(more[0], TypeInformation) and key_type is None:
-        more, key_type = (), more[0]
+        more, key_type = (), checks.type_info(more[0], call, "key_type")
     checks.type_info(key_type, call, "key_type")
     if _is_field(selector):
         fields = [selector, *more]
@@ -147,8 +147,10 @@ def _is_field(value: Any) -> bool:
     return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, str)
 
 
-def _fields_key(stream_type: TypeInformation | None, fields: list[Any], key_type: TypeInformation | None):
-    kind = type(fields[0])
+def _fields_key(
+    stream_type: TypeInformation[Any] | None, fields: list[Any], key_type: TypeInformation[Any] | None
+) -> tuple[FieldsKey, TypeInformation[Any] | None]:
+    kind = cast("type[object]", type(fields[0]))
     if any(type(field) is not kind for field in fields):
         checks.refuse(f"key_by() was given {fields!r}. Use positions only, or field names only.")
     if key_type is not None:
@@ -183,11 +185,11 @@ def _check_not_negative(fields: Sequence[Field], call: str) -> None:
             )
 
 
-def _field_types(stream_type: TypeInformation) -> tuple[TypeInformation, ...]:
+def _field_types(stream_type: TypeInformation[Any]) -> tuple[TypeInformation[Any], ...]:
     return stream_type.field_types if isinstance(stream_type, TupleTypeInfo | RowTypeInfo) else (stream_type,)
 
 
-def _key_position(stream_type: TypeInformation, position: int, call: str = "key_by") -> int:
+def _key_position(stream_type: TypeInformation[Any], position: int, call: str = "key_by") -> int:
     if not isinstance(stream_type, TupleTypeInfo | RowTypeInfo):
         checks.refuse(
             f"{call}() was given the position {position}, but the stream's type is {stream_type}: only tuples and rows "
@@ -203,7 +205,7 @@ def _key_position(stream_type: TypeInformation, position: int, call: str = "key_
     return position
 
 
-def _key_name(stream_type: TypeInformation, name: str, call: str = "key_by") -> int:
+def _key_name(stream_type: TypeInformation[Any], name: str, call: str = "key_by") -> int:
     if not isinstance(stream_type, TupleTypeInfo | RowTypeInfo):
         checks.refuse(
             f"{call}() was given the field name {name!r}, but the stream's type is {stream_type}, which has no fields. "
@@ -226,7 +228,7 @@ def _position_by_name(stream_type: TupleTypeInfo | RowTypeInfo, name: str) -> in
     return int(name) if name.isdigit() and int(name) < len(stream_type.field_types) else None
 
 
-def _check_key_type(key_type: TypeInformation | None) -> None:
+def _check_key_type(key_type: TypeInformation[Any] | None) -> None:
     """Arrays have no value-based hash in Java, so Flink refuses them as keys, also inside tuples."""
     pending = [key_type]
     while pending:
@@ -242,7 +244,9 @@ def _check_key_type(key_type: TypeInformation | None) -> None:
             pending.extend(current.field_types)
 
 
-def one_key(stream_type: TypeInformation | None, selector: Any, call: str) -> Callable[[Any], Any] | KeySelector:
+def one_key(
+    stream_type: TypeInformation[Any] | None, selector: Any, call: str
+) -> Callable[[Any], Any] | KeySelector[Any, Any]:
     """Key selector of ``partition_custom``: a callable, a KeySelector, or one field."""
     if not _is_field(selector):
         return checks.function(selector, call, "get_key")
@@ -257,7 +261,7 @@ def one_key(stream_type: TypeInformation | None, selector: Any, call: str) -> Ca
     )
 
 
-def aggregated_field(stream_type: TypeInformation | None, field: Any, call: str, *, numeric: bool) -> Field:
+def aggregated_field(stream_type: TypeInformation[Any] | None, field: Any, call: str, *, numeric: bool) -> Field:
     """The field that sum, min, max, min_by, max_by work on, as the runtime takes it.
 
     Args:
@@ -284,7 +288,7 @@ def aggregated_field(stream_type: TypeInformation | None, field: Any, call: str,
     return position
 
 
-def _aggregated(stream_type: TypeInformation, field: Any, call: str) -> tuple[int, TypeInformation]:
+def _aggregated(stream_type: TypeInformation[Any], field: Any, call: str) -> tuple[int, TypeInformation[Any]]:
     """Position and type of a field of a declared type; 0 and the type itself where it is a single value."""
     if isinstance(stream_type, TupleTypeInfo | RowTypeInfo):
         position = field if isinstance(field, int) else _position_by_name(stream_type, field)
@@ -302,14 +306,14 @@ def _aggregated(stream_type: TypeInformation, field: Any, call: str) -> tuple[in
     return _no_field(stream_type, field, call, "only tuples, rows, arrays and single values can be aggregated by field")
 
 
-def _no_field(stream_type: TypeInformation, field: Any, call: str, because: str) -> NoReturn:
+def _no_field(stream_type: TypeInformation[Any], field: Any, call: str, because: str) -> NoReturn:
     checks.refuse(
         f"{call}({field!r}) on a stream of {stream_type}: there is no such field. Give another: {because}.",
         checks.INVALID_FIELD,
     )
 
 
-def _check_addable(field_type: TypeInformation, stream_type: TypeInformation, field: Any, call: str) -> None:
+def _check_addable(field_type: TypeInformation[Any], stream_type: TypeInformation[Any], field: Any, call: str) -> None:
     if not checks.declared(field_type):
         return
     if not isinstance(field_type, BasicTypeInfo) or field_type.basic_type not in NUMERIC:
@@ -320,7 +324,7 @@ def _check_addable(field_type: TypeInformation, stream_type: TypeInformation, fi
         )
 
 
-def projected_type(stream_type: TypeInformation | None, fields: Sequence[int]) -> TypeInformation | None:
+def projected_type(stream_type: TypeInformation[Any] | None, fields: Sequence[int]) -> TypeInformation[Any] | None:
     """Result type of ``project``, after its checks."""
     for field in fields:
         if isinstance(field, list | tuple):

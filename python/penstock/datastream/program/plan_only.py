@@ -40,10 +40,10 @@ class PlanOnly:
 
     def __init__(self, call: str, function: Any = None, detail: str = "") -> None:
         assert call in PLAN_ONLY, call
-        self.call = call
+        self.call: str = call
         site = call_site()
-        self.what = f"{call}(){detail} (line {site.line} of {site.file})"
-        self.function = function
+        self.what: str = f"{call}(){detail} (line {site.line} of {site.file})"
+        self.function: Any = function
 
     def keyed_by(self, key: Any) -> PlanOnly:
         """Keys change nothing here."""

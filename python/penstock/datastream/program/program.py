@@ -4,6 +4,7 @@ Streams, translation and configuring know a program by this class only; what mak
 its execution, is added above. Source of defaults and refusals: Flink 1.11 ``StreamExecutionEnvironment`` and
 ``ExecutionConfig``; spelling: ``pyflink.datastream.StreamExecutionEnvironment``.
 """
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ class Program:
     def __init__(self, settings: Settings = Settings()) -> None:  # noqa: B008 - it is immutable
         self.settings = settings
         self.transformations: list[Transformation] = []
-        self.last_id = 0
+        self.last_id: int = 0
         self._collects = itertools.count(1)
         self._force_checkpointing = False
 

@@ -7,12 +7,13 @@ They are plain records, made in the order of the API calls and read once, by
 
 Cost: one small object per API call; a program of 100,000 operators is built in well under a second.
 """
+# pyright: reportUnnecessaryComparison=false, reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from penstock.common import checks
 from penstock.common.output_tag import OutputTag
@@ -65,16 +66,16 @@ class Transformation:
         "user_hash",
     )
 
-    def __init__(self, id: int, name: str, output_type: TypeInformation | None, parallelism: int) -> None:
-        self.id = id
-        self.name = name
-        self.output_type = output_type
-        self.parallelism = parallelism
-        self.max_parallelism = -1
+    def __init__(self, id: int, name: str, output_type: TypeInformation[Any] | None, parallelism: int) -> None:
+        self.id: int = id
+        self.name: str = name
+        self.output_type: TypeInformation[Any] | None = output_type
+        self.parallelism: int = parallelism
+        self.max_parallelism: int = -1
         self.uid: str | None = None
         self.user_hash: str | None = None
         self.slot_sharing_group: str | None = None
-        self.buffer_timeout = -1
+        self.buffer_timeout: int = -1
         self.extras: Extras | None = None
 
     def set_uid_hash(self, uid_hash: str) -> None:
@@ -155,13 +156,13 @@ class PhysicalTransformation(Transformation):
         id: int,
         name: str,
         operator: Any,
-        output_type: TypeInformation | None,
+        output_type: TypeInformation[Any] | None,
         parallelism: int,
         chaining_strategy: str = "ALWAYS",
     ) -> None:
         Transformation.__init__(self, id, name, output_type, parallelism)
-        self.operator = operator
-        self.chaining_strategy = chaining_strategy
+        self.operator: Any = operator
+        self.chaining_strategy: str = chaining_strategy
 
 
 class SourceTransformation(PhysicalTransformation):
@@ -172,7 +173,7 @@ class SourceTransformation(PhysicalTransformation):
     prefix = "Source: "
 
     def __init__(
-        self, id: int, name: str, operator: Any, output_type: TypeInformation | None, parallelism: int
+        self, id: int, name: str, operator: Any, output_type: TypeInformation[Any] | None, parallelism: int
     ) -> None:
         super().__init__(id, name, operator, output_type, parallelism, "HEAD")
 
@@ -181,10 +182,10 @@ class NewSourceTransformation(SourceTransformation):
     """A source of the new kind (Flink: SourceTransformation); unlike a legacy source it lets operators chain to it."""
 
     __slots__ = ()
-    task = "SourceOperatorStreamTask"
+    task: ClassVar[str | None] = "SourceOperatorStreamTask"
 
     def __init__(
-        self, id: int, name: str, operator: Any, output_type: TypeInformation | None, parallelism: int
+        self, id: int, name: str, operator: Any, output_type: TypeInformation[Any] | None, parallelism: int
     ) -> None:
         super().__init__(id, name, operator, output_type, parallelism)
         self.chaining_strategy = "ALWAYS"
@@ -202,12 +203,12 @@ class OneInputTransformation(PhysicalTransformation):
         input: Transformation,
         name: str,
         operator: Any,
-        output_type: TypeInformation | None,
+        output_type: TypeInformation[Any] | None,
         parallelism: int,
         chaining_strategy: str = "ALWAYS",
     ) -> None:
         PhysicalTransformation.__init__(self, id, name, operator, output_type, parallelism, chaining_strategy)
-        self.input = input
+        self.input: Transformation = input
 
 
 class YieldingTransformation(OneInputTransformation):
@@ -230,12 +231,12 @@ class TwoInputTransformation(PhysicalTransformation):
         input2: Transformation,
         name: str,
         operator: Any,
-        output_type: TypeInformation | None,
+        output_type: TypeInformation[Any] | None,
         parallelism: int,
     ) -> None:
         super().__init__(id, name, operator, output_type, parallelism, "HEAD")
-        self.input1 = input1
-        self.input2 = input2
+        self.input1: Transformation = input1
+        self.input2: Transformation = input2
 
 
 class SinkTransformation(PhysicalTransformation):
@@ -247,7 +248,7 @@ class SinkTransformation(PhysicalTransformation):
 
     def __init__(self, id: int, input: Transformation, name: str, operator: Any, parallelism: int) -> None:
         super().__init__(id, name, operator, input.output_type, parallelism)
-        self.input = input
+        self.input: Transformation = input
 
 
 class PartitionTransformation(Transformation):
@@ -262,9 +263,9 @@ class PartitionTransformation(Transformation):
 
     def __init__(self, id: int, input: Transformation, partitioner: str, spec: Any = None) -> None:
         super().__init__(id, "Partition", input.output_type, input.parallelism)
-        self.input = input
-        self.partitioner = partitioner
-        self.spec = spec
+        self.input: Transformation = input
+        self.partitioner: str = partitioner
+        self.spec: Any = spec
 
 
 class UnionTransformation(Transformation):
@@ -274,7 +275,7 @@ class UnionTransformation(Transformation):
 
     def __init__(self, id: int, inputs: list[Transformation]) -> None:
         super().__init__(id, "Union", inputs[0].output_type, inputs[0].parallelism)
-        self.inputs = inputs
+        self.inputs: list[Transformation] = inputs
 
 
 class SideOutputTransformation(Transformation):
@@ -282,10 +283,10 @@ class SideOutputTransformation(Transformation):
 
     __slots__ = ("input", "tag")
 
-    def __init__(self, id: int, input: Transformation, tag: OutputTag) -> None:
+    def __init__(self, id: int, input: Transformation, tag: OutputTag[Any]) -> None:
         super().__init__(id, "SideOutput", tag.type_info, input.parallelism)
-        self.input = input
-        self.tag = tag
+        self.input: Transformation = input
+        self.tag: OutputTag[Any] = tag
 
 
 class FeedbackTransformation(Transformation):
@@ -304,15 +305,15 @@ class FeedbackTransformation(Transformation):
         self,
         id: int,
         input: Transformation | None,
-        output_type: TypeInformation | None,
+        output_type: TypeInformation[Any] | None,
         parallelism: int,
         max_wait_time: int,
     ) -> None:
         super().__init__(id, "Feedback" if input is not None else "CoFeedback", output_type, parallelism)
-        self.input = input
-        self.max_wait_time = max_wait_time
+        self.input: Transformation | None = input
+        self.max_wait_time: int = max_wait_time
         self.feedback: list[Transformation] = []
-        self.needs_feedback = input is not None
+        self.needs_feedback: bool = input is not None
 
     def add_feedback(self, stream: Transformation) -> None:
         """Lead a stream back; it needs the loop's parallelism."""
@@ -348,5 +349,5 @@ def inputs_of(transformation: Transformation) -> Sequence[Transformation]:
         return (transformation.input1, transformation.input2)
     if isinstance(transformation, SourceTransformation):
         return ()
-    only = transformation.input  # type: ignore[attr-defined]
+    only = cast("Transformation | None", transformation.input)  # type: ignore[attr-defined]
     return () if only is None else (only,)

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from penstock.common import checks
-from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.program.program import Program
 from penstock.datastream.program.transformations import (
     FeedbackTransformation,
@@ -64,15 +63,16 @@ class Translation:
         stream_graph: a ``penstock.plan.StreamGraph``.
         operators: runtime operator by node id.
         partitioners: key or custom partitioning by id of the virtual node that asked for it.
-        types: declared type by node id (of a sink: of what it takes in), and of side outputs by (node id, tag id).
+        types: declared type or None by node id (of a sink: of what it takes in), and of side outputs by (node id, tag
+            id).
         names: operator names by node id.
     """
 
     stream_graph: Any = None
-    operators: dict[int, Any] = field(default_factory=dict)
-    partitioners: dict[int, Any] = field(default_factory=dict)
-    types: dict[Any, TypeInformation | None] = field(default_factory=dict)
-    names: dict[int, str] = field(default_factory=dict)
+    operators: dict[int, Any] = field(default_factory=dict[int, Any])
+    partitioners: dict[int, Any] = field(default_factory=dict[int, Any])
+    types: dict[Any, Any] = field(default_factory=dict[Any, Any])
+    names: dict[int, str] = field(default_factory=dict[int, str])
 
 
 def translate(program: Program, job_name: str, builder_class: Any = None) -> Translation:
@@ -268,7 +268,7 @@ class _Generator:
 
 
 def _parts(group: Any) -> tuple[Any, ...]:
-    return group if isinstance(group, tuple) else (group,)
+    return cast("tuple[Any, ...]", group) if isinstance(group, tuple) else (group,)
 
 
 def _common(groups: list[Any]) -> Any:

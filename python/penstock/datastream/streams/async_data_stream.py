@@ -2,6 +2,7 @@
 
 Source: Flink 1.11 ``AsyncDataStream``; spelling: ``pyflink.datastream.AsyncDataStream``.
 """
+# pyright: reportPrivateUsage=false
 
 from __future__ import annotations
 
@@ -59,12 +60,12 @@ class AsyncDataStream:
 def _wait(
     call: str,
     ordered: bool,
-    stream: DataStream,
+    stream: DataStream[Any],
     func: Any,
     timeout: Any,
     capacity: Any,
-    output_type: TypeInformation | None,
-) -> SingleOutputStreamOperator:
+    output_type: TypeInformation[Any] | None,
+) -> SingleOutputStreamOperator[Any]:
     if not isinstance(stream, DataStream):
         checks.refuse(f"{call}() was given {checks.shown(stream)}, which is no DataStream. Give the stream first.")
     checks.function(func, call, "async_invoke")

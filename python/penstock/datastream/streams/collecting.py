@@ -1,4 +1,5 @@
 """execute_and_collect: run a program and bring one stream's records to the driver."""
+# pyright: reportPrivateUsage=false
 
 from __future__ import annotations
 

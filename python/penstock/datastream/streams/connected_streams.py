@@ -2,11 +2,12 @@
 
 Source: Flink 1.11 ``ConnectedStreams``, ``BroadcastConnectedStream``, ``IterativeStream.ConnectedIterativeStreams``.
 """
+# pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 
 from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     )
     from penstock.datastream.state import MapStateDescriptor
     from penstock.datastream.streams.sources import ProgramWithSources
+    from penstock.runtime.keys.partition import KeyPartition
 
 A = TypeVar("A", covariant=True)
 B = TypeVar("B", covariant=True)
@@ -138,19 +140,25 @@ class ConnectedStreams(Generic[A, B]):
         checks.type_info(output_type, call)
         check_same_keys(self._first, self._second, name)
         operator = _OPERATORS[call](func)
-        if isinstance(self._first, KeyedStream) and isinstance(self._second, KeyedStream):
-            operator = operator.keyed_by_both(self._first.key, self._second.key)
+        first, second = _key_of(self._first), _key_of(self._second)
+        if first is not None and second is not None:
+            operator = operator.keyed_by_both(first, second)
         return two_inputs(self._first, self._second, name, operator, output_type)
 
 
 _OPERATORS = {"map": operators.CoMap, "flat_map": operators.CoFlatMap, "process": operators.CoProcess}
 
 
+def _key_of(stream: DataStream[Any]) -> KeyPartition | None:
+    return cast("KeyedStream[Any, Any]", stream).key if isinstance(stream, KeyedStream) else None
+
+
 def check_same_keys(first: DataStream[Any], second: DataStream[Any], name: str) -> None:
     """Refuse two keyed streams whose keys are declared with different types."""
-    if not (isinstance(first, KeyedStream) and isinstance(second, KeyedStream)):
+    keys = _key_of(first), _key_of(second)
+    if keys[0] is None or keys[1] is None:
         return
-    one, two = first.get_key_type(), second.get_key_type()
+    one, two = keys[0].key_type, keys[1].key_type
     if one != two and checks.declared(one) and checks.declared(two):
         checks.refuse(
             f"{name}: the first stream is keyed by {one}, the second by {two}. Equal keys of both must meet, so they "
@@ -204,7 +212,7 @@ class BroadcastStream(Generic[T]):
 
     def __init__(self, stream: DataStream[T], descriptors: tuple[MapStateDescriptor[Any, Any], ...]) -> None:
         self._stream = stream
-        self.descriptors = descriptors
+        self.descriptors: tuple[MapStateDescriptor[Any, Any], ...] = descriptors
 
     if not TYPE_CHECKING:  # checkers shall see what is missing
 
@@ -269,6 +277,7 @@ class BroadcastConnectedStream(Generic[A, B]):
         name = "Co-Process-Broadcast-Keyed" if keyed else "Co-Process-Broadcast"
         states = tuple(descriptor.name for descriptor in self._broadcast.descriptors)
         operator = operators.BroadcastProcess(func, states)
-        if isinstance(self._stream, KeyedStream):
-            operator = operator.keyed_by_both(self._stream.key, None)
+        key = _key_of(self._stream)
+        if key is not None:
+            operator = operator.keyed_by_both(key, None)
         return two_inputs(self._stream, self._broadcast._stream, name, operator, output_type)

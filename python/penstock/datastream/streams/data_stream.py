@@ -7,6 +7,7 @@ consumes them.
 Source of names, defaults and refusals: Flink 1.11 ``DataStream``, ``SingleOutputStreamOperator``, ``DataStreamSink``;
 spelling: ``pyflink.datastream.DataStream``.
 """
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -30,6 +31,7 @@ from penstock.datastream.streams.transitions import Transitions
 from penstock.errors import MissingMethodError
 from penstock.runtime import operators
 from penstock.runtime.keys import partition
+from penstock.runtime.usercode.naming import simple_name
 
 if TYPE_CHECKING:
     from penstock.common.contexts import Context
@@ -63,7 +65,7 @@ class DataStream(Transitions[T], SinkMethods[T]):
 
     def __init__(self, program: ProgramWithSources, transformation: Transformation) -> None:
         self._program = program
-        self.transformation = transformation
+        self.transformation: Transformation = transformation
 
     # --- what it is -------------------------------------------------------------------------------------------------
 
@@ -71,7 +73,7 @@ class DataStream(Transitions[T], SinkMethods[T]):
         """Name of the operator this stream comes from."""
         return self.transformation.name
 
-    def get_type(self) -> TypeInformation[Any]:
+    def get_type(self) -> TypeInformation[T]:
         """Declared type of the records; pickled when none was declared."""
         declared = self.transformation.output_type
         return Types.PICKLED_BYTE_ARRAY() if declared is None else declared
@@ -164,7 +166,7 @@ class DataStream(Transitions[T], SinkMethods[T]):
         checks.function(func, "process", "process_element")
         if isinstance(func, KeyedProcessFunction):
             checks.refuse(
-                f"process() was given the KeyedProcessFunction {type(func).__name__}, but the stream is not keyed. "
+                f"process() was given the KeyedProcessFunction {simple_name(func)}, but the stream is not keyed. "
                 "Call key_by() before process(), or derive the function from ProcessFunction."
             )
         operator = operators.ProcessOperator(func, output_type)
@@ -353,7 +355,7 @@ class SingleOutputStreamOperator(OperatorSetters, DataStream[T]):
 
     def __init__(self, program: ProgramWithSources, transformation: Transformation) -> None:
         self._program = program
-        self.transformation = transformation
+        self.transformation: Transformation = transformation
         self._non_parallel = False
         self._serial_source = False
         self._side_outputs: dict[str, TypeInformation[Any] | None] | None = None

@@ -49,4 +49,5 @@ class IterativeStream(SingleOutputStreamOperator[T]):
         assert isinstance(self.transformation, FeedbackTransformation)
         wait = self.transformation.max_wait_time
         loop = FeedbackTransformation(program.next_id(), None, feedback_type, before.parallelism, wait)
-        return ConnectedIterativeStreams(self._origin, DataStream(program, loop))
+        feedback: DataStream[U] = DataStream(program, loop)
+        return ConnectedIterativeStreams(self._origin, feedback)

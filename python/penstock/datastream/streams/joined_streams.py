@@ -4,6 +4,7 @@ Flink makes a window join of parts it has: both inputs are mapped into one tagge
 join shows up in plans as two maps and a window. Source: Flink 1.11 ``JoinedStreams``, ``CoGroupedStreams``,
 ``KeyedStream.intervalJoin``.
 """
+# pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -206,7 +207,8 @@ class WithWindow(_Step, Generic[A, B, M]):
         checks.function(func, call, self.joined.method)
         checks.type_info(output_type, call)
         tagged = [_tagged(self.joined.first, 1), _tagged(self.joined.second, 2)]
-        windowed = WindowedStream(KeyedStream(tagged[0].union(tagged[1]), self.key), self.assigner)
+        keyed: KeyedStream[Any, Any] = KeyedStream(tagged[0].union(tagged[1]), self.key)
+        windowed: WindowedStream[Any, Any, Any] = WindowedStream(keyed, self.assigner)
         if self.own_trigger is not None:
             windowed.trigger(self.own_trigger)
         if self.own_evictor is not None:
@@ -228,8 +230,8 @@ class IntervalJoin(_Step, Generic[A, B]):
 
     _next = "between(lower_bound, upper_bound)"
 
-    left: KeyedStream[A, Any]
-    right: KeyedStream[B, Any]
+    left: KeyedStream[A, object]
+    right: KeyedStream[B, object]
 
     def between(self, lower_bound: Span, upper_bound: Span) -> IntervalJoined[A, B]:
         """How far, relative to a left record's time, a right record's may be; Time, Duration or milliseconds.
@@ -254,8 +256,8 @@ class IntervalJoined(_Step, Generic[A, B]):
 
     _next = "process(function); call stream methods on its result"
 
-    left: KeyedStream[A, Any]
-    right: KeyedStream[B, Any]
+    left: KeyedStream[A, object]
+    right: KeyedStream[B, object]
     lower_ms: int
     upper_ms: int
 

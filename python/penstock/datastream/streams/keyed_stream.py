@@ -2,6 +2,7 @@
 
 Source: Flink 1.11 ``KeyedStream``; spelling: ``pyflink.datastream.KeyedStream``.
 """
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from penstock.common.time import Duration, Time
     from penstock.datastream.functions import KeyedProcessFunction, KeySelector
     from penstock.datastream.functions.base import Results
-    from penstock.datastream.program.program import Program
     from penstock.datastream.streams.joined_streams import IntervalJoin
     from penstock.datastream.streams.windowed_stream import WindowedStream
 
@@ -59,7 +59,7 @@ class KeyedStream(DataStream[T], Generic[T, K]):
         super().__init__(program, node)
         self._key = key
 
-    def get_key_type(self) -> TypeInformation[Any] | None:
+    def get_key_type(self) -> TypeInformation[K] | None:
         """Declared type of the keys, or None."""
         return self._key.key_type
 
@@ -176,7 +176,7 @@ class KeyedStream(DataStream[T], Generic[T, K]):
         """Tumbling or, with ``slide``, sliding windows in the environment's time characteristic."""
         return self.window(time_assigner(self._program, size, slide))
 
-    def interval_join(self, other_stream: KeyedStream[U, Any]) -> IntervalJoin[T, U]:
+    def interval_join(self, other_stream: KeyedStream[U, object]) -> IntervalJoin[T, U]:
         """Join with another keyed stream by intervals of event time; ``between`` says how far apart."""
         from penstock.datastream.streams.joined_streams import IntervalJoin
 

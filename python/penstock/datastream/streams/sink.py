@@ -2,6 +2,7 @@
 
 Source: Flink 1.11 ``DataStream`` and ``DataStreamSink``.
 """
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ class DataStreamSink(SinkSetters, Generic[T]):
     __slots__ = ("transformation",)
 
     def __init__(self, transformation: SinkTransformation) -> None:
-        self.transformation = transformation
+        self.transformation: SinkTransformation = transformation
 
     def __repr__(self) -> str:
         return f"<DataStreamSink of {self.transformation!r}>"

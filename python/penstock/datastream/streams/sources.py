@@ -2,12 +2,13 @@
 
 Source: Flink 1.11 ``StreamExecutionEnvironment``.
 """
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from penstock.common import checks
 from penstock.common.row import Row
@@ -51,7 +52,7 @@ class ProgramWithSources(Program):
 
     @overload
     def from_collection(
-        self, collection: Iterable[T], type_info: TypeInformation[Any] | None = None
+        self, collection: Iterable[T], type_info: TypeInformation[object] | None = None
     ) -> DataStreamSource[T]: ...
 
     def from_collection(
@@ -151,7 +152,7 @@ class ProgramWithSources(Program):
 
     @overload
     def from_parallel_collection(
-        self, collection: Iterable[T], type_info: TypeInformation[Any] | None = None
+        self, collection: Iterable[T], type_info: TypeInformation[object] | None = None
     ) -> DataStreamSource[T]: ...
 
     def from_parallel_collection(
@@ -273,7 +274,7 @@ def _elements(collection: Any, type_info: TypeInformation[Any] | None) -> list[A
         given = checks.shown(collection)
         hint = f" Put it into a list: [{given}]." if isinstance(collection, str | bytes) else " Give a list."
         checks.refuse(f"from_collection() was given {given}, which is no collection of records.{hint}")
-    elements = list(collection)
+    elements = list(cast("Iterable[Any]", collection))
     if not elements and isinstance(collection, Iterator):
         checks.refuse(
             f"from_collection() was given {checks.shown(collection)}, an iterator that has nothing left: "
@@ -288,13 +289,13 @@ def _row(record: Any, row_type: RowTypeInfo) -> Row | None:
     names = row_type.field_names
     if record is None:
         return None
-    if not isinstance(record, Row | tuple | list) or len(record) != len(names):
+    if not isinstance(record, Row | tuple | list) or len(cast("Sequence[Any]", record)) != len(names):
         raise TypeInfoError(
             f"from_collection() was given the record {checks.shown(record)}, but the type {row_type} has {len(names)} "
             "fields. Give each record as a Row or tuple of them."
         )
     if not isinstance(record, Row):
-        return Row.of_values(record, names)
+        return Row.of_values(cast("Sequence[Any]", record), names)
     by_name = record.field_names is not None and set(record.field_names) == set(names)
     values = record.get_fields_by_names(names) if by_name else record.values
     return Row.of_values(values, names, record.get_row_kind())

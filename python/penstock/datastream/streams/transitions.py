@@ -2,6 +2,7 @@
 
 Source: Flink 1.11 ``DataStream``.
 """
+# pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 

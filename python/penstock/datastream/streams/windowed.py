@@ -2,6 +2,7 @@
 
 Source: Flink 1.11 ``WindowedStream``, ``AllWindowedStream``.
 """
+# pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -77,7 +78,7 @@ class Windowed(Generic[T, W]):
     _call: ClassVar[str] = "window"
     """What makes such a stream."""
 
-    def __init__(self, stream: KeyedStream[T, Any], assigner: WindowAssigner[T, W]) -> None:
+    def __init__(self, stream: KeyedStream[T, object], assigner: WindowAssigner[T, W]) -> None:
         if not isinstance(assigner, WindowAssigner):
             checks.refuse(
                 f"{self._call}() was given {checks.shown(assigner)}. Give a window assigner such as "
@@ -94,7 +95,7 @@ class Windowed(Generic[T, W]):
         """The environment this stream belongs to."""
         return self._stream.get_execution_environment()
 
-    def get_input_type(self) -> TypeInformation[Any]:
+    def get_input_type(self) -> TypeInformation[T]:
         """Declared type of the records in the windows."""
         return self._stream.get_type()
 

@@ -82,7 +82,7 @@ class Encoder:
         options: which codec.
     """
 
-    def __init__(self, record_type: TypeInformation | None, options: ExchangeOptions) -> None:
+    def __init__(self, record_type: TypeInformation[Any] | None, options: ExchangeOptions) -> None:
         functions = options.functions
         self._columns = columns.encode if functions is None else functions.encode_columns
         wanted = options.codec == COLUMNS or (options.codec == AUTO and functions is not None and _may_fit(record_type))
@@ -167,7 +167,7 @@ class _Pickled:
         return pickle.loads, (self.data,)
 
 
-def freezer(type_info: TypeInformation | None) -> Callable[[Any], Any] | None:
+def freezer(type_info: TypeInformation[Any] | None) -> Callable[[Any], Any] | None:
     """How to keep a record that waits in a buffer from being changed by whoever still holds it.
 
     A function may emit an object and change it afterwards (an accumulator, say); Flink has serialised it by then.
@@ -177,7 +177,7 @@ def freezer(type_info: TypeInformation | None) -> Callable[[Any], Any] | None:
     return None if _immutable(type_info) else freeze
 
 
-def copier(type_info: TypeInformation | None) -> Callable[[Any], Any] | None:
+def copier(type_info: TypeInformation[Any] | None) -> Callable[[Any], Any] | None:
     """How to give a record to a second reader; None when its declared type is immutable and one object serves all."""
     return None if _immutable(type_info) else copy_record
 
@@ -219,13 +219,13 @@ def text_size(value: Any) -> int:
     return len(value.data) if kind is _Pickled else 8
 
 
-def _immutable(type_info: TypeInformation | None) -> bool:
+def _immutable(type_info: TypeInformation[Any] | None) -> bool:
     if isinstance(type_info, TupleTypeInfo):
         return all(map(_immutable, type_info.field_types))
     return isinstance(type_info, (BasicTypeInfo, SqlTimeTypeInfo))
 
 
-def _may_fit(type_info: TypeInformation | None) -> bool:
+def _may_fit(type_info: TypeInformation[Any] | None) -> bool:
     """Whether records of a type can be columns; of an undeclared one, only the records tell."""
     if isinstance(type_info, TupleTypeInfo):
         return all(map(_may_fit, type_info.field_types))

@@ -87,7 +87,7 @@ class StreamOperator:
         return self.keyed.key_selector if self.keyed is not None else None
 
     @property
-    def key_type(self) -> TypeInformation | None:
+    def key_type(self) -> TypeInformation[Any] | None:
         """Declared type of the key."""
         return self.keyed.key_type if self.keyed is not None else None
 

@@ -286,10 +286,10 @@ class CountingOutput(Output):
     __slots__ = ("current_watermark", "inner", "records", "side_records")
 
     def __init__(self, inner: Output) -> None:
-        self.inner = inner
-        self.records = 0
+        self.inner: Output = inner
+        self.records: int = 0
         self.side_records: dict[str, int] = {}
-        self.current_watermark = MIN_WATERMARK
+        self.current_watermark: int = MIN_WATERMARK
 
     def collect(self, value: Any, timestamp: int | None) -> None:
         self.records += 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from penstock.common.settings import Settings
 from penstock.common.typeinfo import TypeInformation
@@ -59,7 +60,7 @@ class NetworkOutput:
     max_parallelism: int
     seed: str
     destinations: tuple[Destination, ...]
-    record_type: TypeInformation | None
+    record_type: TypeInformation[Any] | None
     exact_shares: bool = False
     sorted: bool = False
     combined: SumAggregator | ComparableAggregator | None = None
@@ -79,7 +80,7 @@ class ChainedOutput:
     side_tag: str | None
     position: int
     input: int
-    record_type: TypeInformation | None = None
+    record_type: TypeInformation[Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class OperatorConfig:
     operator: bytes
     chained: tuple[ChainedOutput, ...] = ()
     network: tuple[NetworkOutput, ...] = ()
-    input_type: TypeInformation | None = None
+    input_type: TypeInformation[Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -35,16 +35,16 @@ _OFTEN, _SELDOM = 1 << 16, 1 << 19
 """Records between two looks at how many keys there are."""
 
 
-def combinable(reducer: Any, record_type: TypeInformation | None) -> bool:
+def combinable(reducer: Any, record_type: TypeInformation[Any] | None) -> bool:
     """Whether a sender may combine records of this declared type for that reduction."""
     return isinstance(reducer, (SumAggregator, ComparableAggregator)) and _value_type(reducer, record_type) is not None
 
 
-def _value_type(reducer: Aggregator, record_type: TypeInformation | None) -> type | None:
+def _value_type(reducer: Aggregator, record_type: TypeInformation[Any] | None) -> type | None:
     """The Python type of the values that can be combined; None: there is none."""
     if record_type is None or freezer(record_type) is not None:
         return None  # a mutable record waits in its bytes
-    field: TypeInformation | None = record_type
+    field: TypeInformation[Any] | None = record_type
     if isinstance(record_type, TupleTypeInfo):
         position = reducer.position
         inside = isinstance(position, int) and 0 <= position < len(record_type.field_types)
@@ -54,7 +54,7 @@ def _value_type(reducer: Aggregator, record_type: TypeInformation | None) -> typ
     return (_INTEGERS if isinstance(reducer, SumAggregator) else _COMPARED).get(field.basic_type)
 
 
-def combiner(reducer: Aggregator, record_type: TypeInformation | None) -> Combine:
+def combiner(reducer: Aggregator, record_type: TypeInformation[Any] | None) -> Combine:
     """What makes one record of those of a key, in place: the list of them, in order of arrival, and that of their
     timestamps, if they have any. It leaves them as they are where a value is not of the declared type.
 
@@ -138,7 +138,7 @@ class NativeSums:
 
 
 def native_sums(
-    reducer: Aggregator, record_type: TypeInformation | None, functions: ModuleType | None
+    reducer: Aggregator, record_type: TypeInformation[Any] | None, functions: ModuleType | None
 ) -> NativeSums | None:
     """What combines batches of records natively, if something does.
 

@@ -40,7 +40,7 @@ class CollectionSource(BatchSource):
     """
 
     elements: list[Any]
-    type_info: TypeInformation | None = None
+    type_info: TypeInformation[Any] | None = None
 
     def prepare(self, parallelism: int) -> CollectionSource:
         """A collection is read once, so by one subtask."""

@@ -35,14 +35,14 @@ from penstock.errors import TypeInfoError
 Text = Callable[[Any], str]
 
 
-def print_text(type_info: TypeInformation | None) -> Text:
+def print_text(type_info: TypeInformation[Any] | None) -> Text:
     """The text form that ``print`` shows for records of a type."""
     if isinstance(type_info, RowTypeInfo):
         return lambda value: "null" if value is None else f"{_kind(value)}[{','.join(map(str, value))}]"
     return file_text(type_info)
 
 
-def file_text(type_info: TypeInformation | None) -> Text:
+def file_text(type_info: TypeInformation[Any] | None) -> Text:
     """The text form that a text sink writes for records of a type."""
     if isinstance(type_info, BasicTypeInfo):
         return _nullable(_BASIC.get(type_info.basic_type, str))

@@ -62,15 +62,17 @@ class KeyHash:
 
     __slots__ = ("canonical", "checked", "hash", "identity", "key_type")
 
-    def __init__(self, key_type: TypeInformation | None = None) -> None:
-        self.key_type = key_type
+    hash: Hash
+
+    def __init__(self, key_type: TypeInformation[Any] | None = None) -> None:
+        self.key_type: TypeInformation[Any] | None = key_type
         self.hash, canonical = _compile(key_type)
-        self.identity = canonical is None
+        self.identity: bool = canonical is None
         self.canonical: Canonical = canonical or _same
-        self.checked = self.canonical if self.hash is _undeclared else _checked_form(self)
+        self.checked: Canonical = self.canonical if self.hash is _undeclared else _checked_form(self)
 
 
-def native_code(key_type: TypeInformation | None) -> bytes | None:
+def native_code(key_type: TypeInformation[Any] | None) -> bytes | None:
     """A key type as the native functions read it (``rust/runtime/src/key_type.rs``); None where they do not know it."""
     if key_type is None or isinstance(key_type, PickledBytesTypeInfo):
         return b"u"
@@ -82,7 +84,7 @@ def native_code(key_type: TypeInformation | None) -> bytes | None:
     return None if None in codes else b"t" + bytes([len(codes)]) + b"".join(filter(None, codes))
 
 
-def java_hash(value: Any, key_type: TypeInformation | None = None) -> int:
+def java_hash(value: Any, key_type: TypeInformation[Any] | None = None) -> int:
     """Java's hash code of one value; compile a :class:`KeyHash` for many."""
     return KeyHash(key_type).hash(value)
 
@@ -289,7 +291,7 @@ def _canonical(value: Any) -> Any:
 # --- declared types --------------------------------------------------------------------------------------------------
 
 
-def _compile(key_type: TypeInformation | None) -> tuple[Hash, Canonical | None]:
+def _compile(key_type: TypeInformation[Any] | None) -> tuple[Hash, Canonical | None]:
     """Hash and canonical form of a type; None for the form means the value itself."""
     if key_type is None or isinstance(key_type, PickledBytesTypeInfo):
         return _undeclared, _canonical
@@ -312,7 +314,7 @@ def _compile(key_type: TypeInformation | None) -> tuple[Hash, Canonical | None]:
     )
 
 
-def _checked(hash_code: Hash, python_type: type | tuple[type, ...], key_type: TypeInformation) -> Hash:
+def _checked(hash_code: Hash, python_type: type | tuple[type, ...], key_type: TypeInformation[Any]) -> Hash:
     def checked(value: Any) -> int:
         if not isinstance(value, python_type):
             raise TypeInfoError(
@@ -348,7 +350,7 @@ def _checked_form(key_hash: KeyHash) -> Canonical:
     return checked
 
 
-def _exact(key_type: TypeInformation | None) -> type | None:
+def _exact(key_type: TypeInformation[Any] | None) -> type | None:
     """The Python type whose values need no further look; None where each does."""
     if not isinstance(key_type, BasicTypeInfo):
         return None

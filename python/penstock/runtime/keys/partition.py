@@ -22,7 +22,7 @@ class KeyPartition:
     """
 
     key_selector: Any
-    key_type: TypeInformation | None = None
+    key_type: TypeInformation[Any] | None = None
     call: str = field(default="key_by()", compare=False)
 
     def selector(self) -> Callable[[Any], Any]:

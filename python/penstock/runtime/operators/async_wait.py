@@ -42,7 +42,7 @@ class AsyncWait(StreamOperator):
     ordered: bool
     timeout: int
     capacity: int = 100
-    output_type: TypeInformation | None = None
+    output_type: TypeInformation[Any] | None = None
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _AsyncWait(context, output, self)

@@ -27,7 +27,7 @@ class StreamMap(StreamOperator):
     """
 
     f: Any
-    output_type: TypeInformation | None = None
+    output_type: TypeInformation[Any] | None = None
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _Map(context, output, self.f, self.keyed)
@@ -60,7 +60,7 @@ class StreamFlatMap(StreamOperator):
     """
 
     f: Any
-    output_type: TypeInformation | None = None
+    output_type: TypeInformation[Any] | None = None
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _FlatMap(context, output, self.f, self.keyed)

@@ -196,7 +196,7 @@ class ProcessOperator(StreamOperator):
     """
 
     f: Any
-    output_type: TypeInformation | None = None
+    output_type: TypeInformation[Any] | None = None
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _Process(context, output, self.f, self.keyed)

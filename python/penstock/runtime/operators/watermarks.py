@@ -43,7 +43,7 @@ class TimestampsAndWatermarks(StreamOperator):
 
     toggles: ClassVar[bool] = True
 
-    strategy: WatermarkStrategy
+    strategy: WatermarkStrategy[Any]
 
     @property
     def keeps_output(self) -> bool:
@@ -78,7 +78,7 @@ class _Emitter:
 
 
 class _TimestampsAndWatermarks(LiveOperator):
-    def __init__(self, context: OperatorContext, output: CountingOutput, strategy: WatermarkStrategy) -> None:
+    def __init__(self, context: OperatorContext, output: CountingOutput, strategy: WatermarkStrategy[Any]) -> None:
         super().__init__(context, output)
         self._assigner = None if strategy.assigner is None else bind(strategy.assigner, "extract_timestamp")
         self._generator = NoWatermarks() if context.job.settings.batch else self._asked(strategy.generator)

@@ -47,9 +47,9 @@ class WindowOperator(StreamOperator):
 
     keeps_output: ClassVar[bool] = True
 
-    assigner: WindowAssigner
-    trigger: Trigger
-    evictor: Evictor | None
+    assigner: WindowAssigner[Any, Any]
+    trigger: Trigger[Any, Any]
+    evictor: Evictor[Any] | None
     function: WindowFunction
     lateness: int = 0
     late_tag: str | None = None

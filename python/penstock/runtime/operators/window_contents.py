@@ -35,7 +35,7 @@ class Contents:
         return one + other
 
 
-def contents_of(function: WindowFunction, evictor: Evictor | None) -> Contents:
+def contents_of(function: WindowFunction, evictor: Evictor[Any] | None) -> Contents:
     """How a window with this function and evictor keeps its elements."""
     if evictor is not None:
         return (_TimedEvicted if evictor.timed else _Evicted)(function, evictor)
@@ -83,7 +83,7 @@ class _Elements(Contents):
 class _Evicted(_Elements):
     """The elements in order; those that an evictor removes are gone for good."""
 
-    def __init__(self, function: WindowFunction, evictor: Evictor) -> None:
+    def __init__(self, function: WindowFunction, evictor: Evictor[Any]) -> None:
         self._reduced = function.reduced
         self._evictor = evictor
 

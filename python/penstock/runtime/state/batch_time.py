@@ -28,7 +28,7 @@ class BatchTime(OperatorTime):
         """All records of the current key have come."""
         if self._state is None:
             return
-        self.watermark = MAX_WATERMARK
+        self.watermark: int = MAX_WATERMARK
         self._fire(self._state.event_timers, None, self._on_event_time)
         self._fire(self._state.processing_timers, None, self._on_processing_time)
         self.watermark = MIN_WATERMARK

@@ -51,7 +51,7 @@ class State(api.State):
 
     def __init__(self, keyed: KeyedState, name: str) -> None:
         self._keyed = keyed
-        self.name = name
+        self.name: str = name
         self.in_namespace(VOID)
 
     def in_namespace(self, namespace: Any) -> None:

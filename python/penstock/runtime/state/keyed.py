@@ -57,8 +57,8 @@ class KeyedState:
         self._most_keys = _FEW_KEYS
         self.current_key: Any = None
         self.slot: Any = None
-        self.event_timers = TimerQueue()
-        self.processing_timers = TimerQueue()
+        self.event_timers: TimerQueue = TimerQueue()
+        self.processing_timers: TimerQueue = TimerQueue()
         self.serializers: dict[str, tuple[str, ...]] = {}
         self.caches: list[Callable[[], None]] = []
         self.handles: dict[str, Any] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from penstock.common.typeinfo import (
     BasicType,
     BasicTypeInfo,
@@ -22,7 +24,7 @@ _BASIC_SERIALIZERS = {
 LIST = _BASE + "ListSerializer"
 
 
-def serializer_class(type_info: TypeInformation | None) -> str:
+def serializer_class(type_info: TypeInformation[Any] | None) -> str:
     """Flink's serializer class of a type."""
     if isinstance(type_info, BasicTypeInfo):
         kind = type_info.basic_type

@@ -28,6 +28,12 @@ class Timer:
 
     __slots__ = ("index", "key", "namespace", "slot", "time")
 
+    time: int
+    slot: Any
+    key: Any
+    namespace: Any
+    index: int
+
     def __init__(self, time: int, slot: Any, key: Any, namespace: Any) -> None:
         self.time, self.slot, self.key, self.namespace = time, slot, key, namespace
         self.index = 0
@@ -123,7 +129,7 @@ class Clock:
     __slots__ = ("_waiting", "now")
 
     def __init__(self, now: Callable[[], int] = _wall_clock) -> None:
-        self.now = now
+        self.now: Callable[[], int] = now
         self._waiting: list[OperatorTime] = []
 
     def add(self, operator: OperatorTime) -> None:
@@ -152,8 +158,8 @@ class OperatorTime:
     __slots__ = ("_on_event_time", "_on_processing_time", "_state", "clock", "watermark")
 
     def __init__(self, clock: Clock) -> None:
-        self.clock = clock
-        self.watermark = MIN_WATERMARK
+        self.clock: Clock = clock
+        self.watermark: int = MIN_WATERMARK
         self._state: Any = None
 
     def use_timers(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from penstock.common import checks
 from penstock.common.time import Span, milliseconds_of
@@ -33,6 +33,14 @@ _Sessions = TypeVar("_Sessions", bound="_SessionWindows")
 T = TypeVar("T", contravariant=True)
 V = TypeVar("V")
 W = TypeVar("W", covariant=True)
+
+
+class GapExtractor(Protocol[T]):
+    """An object that says the gap of a session (PyFlink: ``SessionWindowTimeGapExtractor``)."""
+
+    def extract(self, element: T, /) -> int:
+        """The gap in milliseconds after an element."""
+        ...
 
 
 class AssignerContext:
@@ -63,9 +71,9 @@ class WindowAssigner(Generic[T, W]):
 
     event_time: ClassVar[bool] = True
     merging: ClassVar[bool] = False
-    constant: ClassVar[Collection[Any] | None] = None
+    constant: ClassVar[Collection[object] | None] = None
 
-    def default_trigger(self) -> Trigger[Any, Any]:
+    def default_trigger(self) -> Trigger[object, Any]:
         """The trigger of windows without one of their own."""
         return EventTimeTrigger() if self.event_time else ProcessingTimeTrigger()
 
@@ -96,7 +104,7 @@ class WindowAssigner(Generic[T, W]):
 class _TimeWindows(WindowAssigner[T, TimeWindow]):
     """Base of the assigners that go by an element's time: its timestamp, or the clock."""
 
-    def spread(self) -> Callable[[Any, int], Collection[TimeWindow]]:
+    def spread(self) -> Callable[[T, int], Collection[TimeWindow]]:
         """The function from an element and its time to its windows."""
         raise NotImplementedError
 
@@ -147,7 +155,7 @@ class _TumblingWindows(_TimeWindows[object]):
             )
         return cls(size_ms, offset_ms)
 
-    def spread(self) -> Callable[[Any, int], Collection[TimeWindow]]:
+    def spread(self) -> Callable[[object, int], Collection[TimeWindow]]:
         size, offset, start_of = self.size_ms, self.offset_ms, TimeWindow.get_window_start_with_offset
         last = (TimeWindow(offset, offset + size),)
 
@@ -202,7 +210,7 @@ class _SlidingWindows(_TimeWindows[object]):
             )
         return cls(size_ms, slide_ms, offset_ms)
 
-    def spread(self) -> Callable[[Any, int], Collection[TimeWindow]]:
+    def spread(self) -> Callable[[object, int], Collection[TimeWindow]]:
         size, slide, offset = self.size_ms, self.slide_ms, self.offset_ms
 
         def assign(value: Any, time: int) -> Collection[TimeWindow]:
@@ -249,7 +257,7 @@ class _SessionWindows(_TimeWindows[object]):
             )
         return cls(gap_ms)
 
-    def spread(self) -> Callable[[Any, int], Collection[TimeWindow]]:
+    def spread(self) -> Callable[[object, int], Collection[TimeWindow]]:
         gap = self.gap_ms
         return lambda value, time: (TimeWindow(time, time + gap),)
 
@@ -267,9 +275,9 @@ class _DynamicSessionWindows(_TimeWindows[T]):
 
     merging = True
 
-    gap_of: Any
+    gap_of: Callable[[T], int] | GapExtractor[T]
 
-    def spread(self) -> Callable[[Any, int], Collection[TimeWindow]]:
+    def spread(self) -> Callable[[T, int], Collection[TimeWindow]]:
         gap_of = bind(self.gap_of, "extract")
 
         def assign(value: Any, time: int) -> Collection[TimeWindow]:
@@ -298,7 +306,7 @@ class EventTimeSessionWindows(_SessionWindows):
     """Sessions by timestamps."""
 
     @staticmethod
-    def with_dynamic_gap(gap_of: Callable[[V], int]) -> DynamicEventTimeSessionWindows[V]:
+    def with_dynamic_gap(gap_of: Callable[[V], int] | GapExtractor[V]) -> DynamicEventTimeSessionWindows[V]:
         """Sessions with a gap in milliseconds that each element says."""
         return DynamicEventTimeSessionWindows(checks.function(gap_of, "with_dynamic_gap", "extract"))
 
@@ -309,7 +317,7 @@ class ProcessingTimeSessionWindows(_SessionWindows):
     event_time = False
 
     @staticmethod
-    def with_dynamic_gap(gap_of: Callable[[V], int]) -> DynamicProcessingTimeSessionWindows[V]:
+    def with_dynamic_gap(gap_of: Callable[[V], int] | GapExtractor[V]) -> DynamicProcessingTimeSessionWindows[V]:
         """Sessions with a gap in milliseconds that each element says."""
         return DynamicProcessingTimeSessionWindows(checks.function(gap_of, "with_dynamic_gap", "extract"))
 
@@ -319,14 +327,14 @@ class GlobalWindows(WindowAssigner[object, GlobalWindow]):
     """One never ending window for everything; only a trigger of one's own makes it fire. Nothing is ever late in it."""
 
     event_time = False
-    constant = GLOBAL
+    constant: ClassVar[Collection[object] | None] = GLOBAL
 
     @staticmethod
     def create() -> GlobalWindows:
         """The assigner."""
         return GlobalWindows()
 
-    def default_trigger(self) -> Trigger[Any, Any]:
+    def default_trigger(self) -> Trigger[object, object]:
         return NeverTrigger()
 
     def bind(self, clock: Clock) -> Assign:

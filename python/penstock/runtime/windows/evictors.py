@@ -13,6 +13,7 @@ from penstock.common import checks
 from penstock.common.time import Span, milliseconds_of
 from penstock.runtime.usercode.binding import bind
 from penstock.runtime.usercode.naming import java_object, simple_name
+from penstock.runtime.windows.trigger import DeltaFunction
 
 T = TypeVar("T", contravariant=True)
 V = TypeVar("V")
@@ -103,11 +104,13 @@ class DeltaEvictor(Evictor[T]):
     """
 
     threshold: float
-    delta: Any
+    delta: Callable[[T, T], float] | DeltaFunction[T]
     after: bool = False
 
     @staticmethod
-    def of(threshold: float, delta: Callable[[V, V], float], do_evict_after: bool = False) -> DeltaEvictor[V]:
+    def of(
+        threshold: float, delta: Callable[[V, V], float] | DeltaFunction[V], do_evict_after: bool = False
+    ) -> DeltaEvictor[V]:
         """The evictor."""
         return DeltaEvictor(threshold, checks.function(delta, "DeltaEvictor.of", "get_delta"), do_evict_after)
 

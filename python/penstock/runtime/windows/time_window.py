@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from penstock.runtime.buffers.signals import MAX_WATERMARK
@@ -52,7 +53,7 @@ class GlobalWindow:
         """Long.MAX_VALUE."""
         return MAX_WATERMARK
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Callable[[], GlobalWindow], tuple[()]]:
         return _global_window, ()
 
     def __repr__(self) -> str:

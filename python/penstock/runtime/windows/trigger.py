@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from penstock.common.state_descriptor import StateDescriptor
 from penstock.metrics.group import MetricGroup, Metrics
@@ -45,6 +45,14 @@ class TriggerResult(Enum):
 CONTINUE, FIRE, FIRE_AND_PURGE = TriggerResult.CONTINUE, TriggerResult.FIRE, TriggerResult.FIRE_AND_PURGE
 
 
+class DeltaFunction(Protocol[T]):
+    """An object that says how much two elements differ (Flink: ``DeltaFunction``)."""
+
+    def get_delta(self, old: T, new: T, /) -> float:
+        """The difference."""
+        ...
+
+
 class TriggerContext:
     """A trigger's access to time and to the state of the current key and window.
 
@@ -59,9 +67,9 @@ class TriggerContext:
     __slots__ = ("_tables", "keyed", "merged", "metrics", "time", "window")
 
     def __init__(self, keyed: KeyedState, time: OperatorTime, metrics: Metrics) -> None:
-        self.keyed = keyed
-        self.time = time
-        self.metrics = metrics
+        self.keyed: KeyedState = keyed
+        self.time: OperatorTime = time
+        self.metrics: Metrics = metrics
         self.window: Any = None
         self.merged: Sequence[Any] = ()
         self._tables: dict[str, Table] = {}

@@ -18,7 +18,15 @@ from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.usercode.binding import bind
 from penstock.runtime.usercode.naming import java_object, simple_name
 from penstock.runtime.windows.time_window import GLOBAL, Window
-from penstock.runtime.windows.trigger import CONTINUE, FIRE, FIRE_AND_PURGE, Trigger, TriggerContext, TriggerResult
+from penstock.runtime.windows.trigger import (
+    CONTINUE,
+    FIRE,
+    FIRE_AND_PURGE,
+    DeltaFunction,
+    Trigger,
+    TriggerContext,
+    TriggerResult,
+)
 
 _Interval = TypeVar("_Interval", bound="_Continuous")
 T = TypeVar("T", contravariant=True)
@@ -31,7 +39,9 @@ X = TypeVar("X")
 class NeverTrigger(Trigger[object, object]):
     """Never fires: the default of GlobalWindows."""
 
-    def on_element(self, value: Any, timestamp: int | None, window: Any, context: TriggerContext) -> TriggerResult:
+    def on_element(
+        self, value: object, timestamp: int | None, window: object, context: TriggerContext
+    ) -> TriggerResult:
         return CONTINUE
 
     def __str__(self) -> str:
@@ -57,22 +67,24 @@ class EventTimeTrigger(_Mergeable[Window]):
     def needs_an_end(self) -> bool:
         return True
 
-    def on_element(self, value: Any, timestamp: int | None, window: Any, context: TriggerContext) -> TriggerResult:
+    def on_element(
+        self, value: object, timestamp: int | None, window: Window, context: TriggerContext
+    ) -> TriggerResult:
         end = window.max_timestamp()
         if end <= context.time.watermark:
             return FIRE
         context.time.register_event_time(end, window)
         return CONTINUE
 
-    def on_event_time(self, time: int, window: Any, context: TriggerContext) -> TriggerResult:
+    def on_event_time(self, time: int, window: Window, context: TriggerContext) -> TriggerResult:
         return FIRE if time == window.max_timestamp() else CONTINUE
 
-    def on_merge(self, window: Any, context: TriggerContext) -> None:
+    def on_merge(self, window: Window, context: TriggerContext) -> None:
         end = window.max_timestamp()
         if end > context.time.watermark:
             context.time.register_event_time(end, window)
 
-    def clear(self, window: Any, context: TriggerContext) -> None:
+    def clear(self, window: Window, context: TriggerContext) -> None:
         context.time.delete_event_time(window.max_timestamp(), window)
 
 
@@ -88,19 +100,21 @@ class ProcessingTimeTrigger(_Mergeable[Window]):
     def needs_an_end(self) -> bool:
         return True
 
-    def on_element(self, value: Any, timestamp: int | None, window: Any, context: TriggerContext) -> TriggerResult:
+    def on_element(
+        self, value: object, timestamp: int | None, window: Window, context: TriggerContext
+    ) -> TriggerResult:
         context.time.register_processing_time(window.max_timestamp(), window)
         return CONTINUE
 
-    def on_processing_time(self, time: int, window: Any, context: TriggerContext) -> TriggerResult:
+    def on_processing_time(self, time: int, window: Window, context: TriggerContext) -> TriggerResult:
         return FIRE
 
-    def on_merge(self, window: Any, context: TriggerContext) -> None:
+    def on_merge(self, window: Window, context: TriggerContext) -> None:
         end = window.max_timestamp()
         if end > context.time.clock.now():
             context.time.register_processing_time(end, window)
 
-    def clear(self, window: Any, context: TriggerContext) -> None:
+    def clear(self, window: Window, context: TriggerContext) -> None:
         context.time.delete_processing_time(window.max_timestamp(), window)
 
 
@@ -119,7 +133,9 @@ class CountTrigger(_Mergeable[object]):
         """Fires at every ``window_size``-th element."""
         return CountTrigger(checks.integer(window_size, "CountTrigger.of", "count"))
 
-    def on_element(self, value: Any, timestamp: int | None, window: Any, context: TriggerContext) -> TriggerResult:
+    def on_element(
+        self, value: object, timestamp: int | None, window: object, context: TriggerContext
+    ) -> TriggerResult:
         table, slot = context.table("count"), context.keyed.slot
         seen = table.get(slot, 0) + 1
         if seen < self.count:
@@ -128,10 +144,10 @@ class CountTrigger(_Mergeable[object]):
         table.pop(slot, None)
         return FIRE
 
-    def on_merge(self, window: Any, context: TriggerContext) -> None:
+    def on_merge(self, window: object, context: TriggerContext) -> None:
         context.merge("count", int.__add__)
 
-    def clear(self, window: Any, context: TriggerContext) -> None:
+    def clear(self, window: object, context: TriggerContext) -> None:
         context.drop("count")
 
     def arguments(self) -> tuple[object, ...]:
@@ -189,7 +205,9 @@ class _Continuous(_Mergeable[Window]):
 class ContinuousEventTimeTrigger(_Continuous):
     """Fires at multiples of an interval of event time, at the end of the window, and for elements after it."""
 
-    def on_element(self, value: Any, timestamp: int | None, window: Any, context: TriggerContext) -> TriggerResult:
+    def on_element(
+        self, value: object, timestamp: int | None, window: Window, context: TriggerContext
+    ) -> TriggerResult:
         end, time = window.max_timestamp(), context.time
         if end <= time.watermark:
             return FIRE
@@ -198,15 +216,15 @@ class ContinuousEventTimeTrigger(_Continuous):
             self._first(timestamp, time.register_event_time, context)
         return CONTINUE
 
-    def on_event_time(self, time: int, window: Any, context: TriggerContext) -> TriggerResult:
+    def on_event_time(self, time: int, window: Window, context: TriggerContext) -> TriggerResult:
         if time == window.max_timestamp():
             return FIRE
         return self._reached(time, context.time.register_event_time, context)
 
-    def on_merge(self, window: Any, context: TriggerContext) -> None:
+    def on_merge(self, window: Window, context: TriggerContext) -> None:
         self._merge(context.time.register_event_time, context)
 
-    def clear(self, window: Any, context: TriggerContext) -> None:
+    def clear(self, window: Window, context: TriggerContext) -> None:
         self._clear(context.time.delete_event_time, context)
 
 
@@ -214,17 +232,19 @@ class ContinuousEventTimeTrigger(_Continuous):
 class ContinuousProcessingTimeTrigger(_Continuous):
     """Fires at multiples of an interval of the clock."""
 
-    def on_element(self, value: Any, timestamp: int | None, window: Any, context: TriggerContext) -> TriggerResult:
+    def on_element(
+        self, value: object, timestamp: int | None, window: Window, context: TriggerContext
+    ) -> TriggerResult:
         self._first(context.time.clock.now(), context.time.register_processing_time, context)
         return CONTINUE
 
-    def on_processing_time(self, time: int, window: Any, context: TriggerContext) -> TriggerResult:
+    def on_processing_time(self, time: int, window: Window, context: TriggerContext) -> TriggerResult:
         return self._reached(time, context.time.register_processing_time, context)
 
-    def on_merge(self, window: Any, context: TriggerContext) -> None:
+    def on_merge(self, window: Window, context: TriggerContext) -> None:
         self._merge(context.time.register_processing_time, context)
 
-    def clear(self, window: Any, context: TriggerContext) -> None:
+    def clear(self, window: Window, context: TriggerContext) -> None:
         self._clear(context.time.delete_processing_time, context)
 
 
@@ -238,14 +258,14 @@ class DeltaTrigger(Trigger[T, object]):
     """
 
     threshold: float
-    delta: Any
+    delta: Callable[[T, T], float] | DeltaFunction[T]
 
     @staticmethod
-    def of(threshold: float, delta: Callable[[V, V], float]) -> DeltaTrigger[V]:
+    def of(threshold: float, delta: Callable[[V, V], float] | DeltaFunction[V]) -> DeltaTrigger[V]:
         """The trigger."""
         return DeltaTrigger(threshold, checks.function(delta, "DeltaTrigger.of", "get_delta"))
 
-    def on_element(self, value: Any, timestamp: int | None, window: Any, context: TriggerContext) -> TriggerResult:
+    def on_element(self, value: T, timestamp: int | None, window: object, context: TriggerContext) -> TriggerResult:
         table, slot = context.table("last-element"), context.keyed.slot
         last = table.setdefault(slot, value)
         if bind(self.delta, "get_delta")(last, value) > self.threshold:
@@ -253,7 +273,7 @@ class DeltaTrigger(Trigger[T, object]):
             return FIRE
         return CONTINUE
 
-    def clear(self, window: Any, context: TriggerContext) -> None:
+    def clear(self, window: object, context: TriggerContext) -> None:
         context.drop("last-element")
 
     def arguments(self) -> tuple[object, ...]:
@@ -282,22 +302,22 @@ class PurgingTrigger(Trigger[T, W]):
     def needs_an_end(self) -> bool:
         return self.nested.needs_an_end()
 
-    def on_element(self, value: Any, timestamp: int | None, window: Any, context: TriggerContext) -> TriggerResult:
+    def on_element(self, value: T, timestamp: int | None, window: W, context: TriggerContext) -> TriggerResult:
         result = self.nested.on_element(value, timestamp, window, context)
         return FIRE_AND_PURGE if result.fire else result
 
-    def on_event_time(self, time: int, window: Any, context: TriggerContext) -> TriggerResult:
+    def on_event_time(self, time: int, window: W, context: TriggerContext) -> TriggerResult:
         result = self.nested.on_event_time(time, window, context)
         return FIRE_AND_PURGE if result.fire else result
 
-    def on_processing_time(self, time: int, window: Any, context: TriggerContext) -> TriggerResult:
+    def on_processing_time(self, time: int, window: W, context: TriggerContext) -> TriggerResult:
         result = self.nested.on_processing_time(time, window, context)
         return FIRE_AND_PURGE if result.fire else result
 
-    def on_merge(self, window: Any, context: TriggerContext) -> None:
+    def on_merge(self, window: W, context: TriggerContext) -> None:
         self.nested.on_merge(window, context)
 
-    def clear(self, window: Any, context: TriggerContext) -> None:
+    def clear(self, window: W, context: TriggerContext) -> None:
         self.nested.clear(window, context)
 
     def arguments(self) -> tuple[object, ...]:
