@@ -10,7 +10,7 @@ Sources of the semantics: ``OneInputTransformationTranslator`` and its like, ``M
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import UnsupportedError

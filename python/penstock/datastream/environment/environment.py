@@ -8,7 +8,7 @@ Its settings are in :mod:`penstock.datastream.program.program`, its sources besi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from penstock.common import Configuration, JobExecutionResult, checks
 from penstock.datastream.environment import executors
