@@ -30,7 +30,7 @@ NAMES = {
     "WindowFunction WindowedStream",
     "datastream.async_data_stream": "AsyncDataStream",
     "datastream.checkpointing_mode": "CheckpointingMode",
-    "datastream.connectors.base": "Source",
+    "datastream.connectors": "Source",
     "datastream.data_stream": "AllWindowedStream BroadcastConnectedStream BroadcastStream CloseableIterator "
     "ConnectedStreams DataStream DataStreamSink KeyedStream WindowedStream",
     "datastream.execution_mode": "RuntimeExecutionMode",

@@ -24,7 +24,6 @@ ALLOWED = {
     "Evictor.evict": (2, PAIRS),
     "JobExecutionResult.collected": (1, "records of several streams"),
     "KeyedStateStore.get_state": (1, "a name alone says nothing of the type"),
-    "LocalExecutor.execute": (1, OBJECTS),
     "OperatorMetrics.user": (1, "aggregates of different kinds of metric"),
     "Pipeline.operators": (1, OBJECTS),
     "Pipeline.partitioners": (1, OBJECTS),

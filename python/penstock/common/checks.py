@@ -188,11 +188,9 @@ def stream(
     """
     if isinstance(value, cls):
         return value
-    if isinstance(value, list | tuple) and all(isinstance(each, cls) for each in value):
-        refuse(
-            f"{call}() was given a {type(value).__name__}, which is no DataStream. Give streams one by "
-            f"one: {call}(*streams)."
-        )
+    if isinstance(value, list | tuple) and all(isinstance(each, cls) for each in cast("Sequence[Any]", value)):
+        kind = "list" if isinstance(value, list) else "tuple"
+        refuse(f"{call}() was given a {kind}, which is no DataStream. Give streams one by one: {call}(*streams).")
     refuse(f"{call}() was given {shown(value)}, which is no DataStream. {hint}")
 
 

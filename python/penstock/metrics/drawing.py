@@ -4,7 +4,7 @@ program's own functions, all summed over subtasks."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from rich.console import Group
 from rich.text import Text
@@ -59,7 +59,7 @@ def _text(value: Any) -> str:
         numbers = {"count": value.count, "min": value.min, "mean": value.mean, "max": value.max, "sum": value.sum}
         return ", ".join(f"{name} {_number(number)}" for name, number in numbers.items())
     if isinstance(value, tuple):
-        return "by subtask: " + ", ".join(map(str, value))
+        return "by subtask: " + ", ".join(map(str, cast("tuple[Any, ...]", value)))
     return _number(value)
 
 

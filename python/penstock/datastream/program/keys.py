@@ -328,9 +328,8 @@ def projected_type(stream_type: TypeInformation[Any] | None, fields: Sequence[in
     """Result type of ``project``, after its checks."""
     for field in fields:
         if isinstance(field, list | tuple):
-            checks.refuse(
-                f"project() was given {field!r}. Give positions one by one: project({str(list(field))[1:-1]})."
-            )
+            given = list(cast("Sequence[Any]", field))
+            checks.refuse(f"project() was given {field!r}. Give positions one by one: project({str(given)[1:-1]}).")
         checks.integer(field, "project", "field position")
     if not 1 <= len(fields) <= 24:  # Flink keeps one below its largest tuple
         checks.refuse(

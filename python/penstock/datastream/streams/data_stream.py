@@ -12,7 +12,7 @@ spelling: ``pyflink.datastream.DataStream``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from penstock.common import checks
 from penstock.common.output_tag import OutputTag
@@ -340,7 +340,8 @@ def _missing(cls: type[DataStream[Any]], name: str) -> AttributeError:
     from penstock.datastream.streams.keyed_stream import KeyedStream
     from penstock.datastream.streams.windowed_stream import WindowedStream
 
-    advice = {**missing.STREAM, **missing.KEYED} if issubclass(cls, KeyedStream) else missing.STREAM
+    is_keyed = issubclass(cast("type[object]", cls), KeyedStream)
+    advice = {**missing.STREAM, **missing.KEYED} if is_keyed else missing.STREAM
     of_keyed = [each for each in dir(KeyedStream) if not each.startswith("_")]
     hint = f"Keyed streams have it. Call key_by() before {name}()." if name in of_keyed else ""
     if not hint and hasattr(WindowedStream, name):

@@ -1,4 +1,4 @@
-"""The base of connectors under PyFlink's path. Those there are can be planned, not run."""
+"""The base of sources of connectors under PyFlink's path. They can be planned, not run."""
 
 from __future__ import annotations
 

@@ -1,1 +1,0 @@
-"""Connectors under PyFlink's path: only the base of sources so far."""
