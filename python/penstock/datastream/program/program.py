@@ -54,7 +54,7 @@ class Program:
     """
 
     def __init__(self, settings: Settings = Settings()) -> None:  # noqa: B008 - it is immutable
-        self.settings = settings
+        self.settings: Settings = settings
         self.transformations: list[Transformation] = []
         self.last_id: int = 0
         self._collects = itertools.count(1)
