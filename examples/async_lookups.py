@@ -36,7 +36,7 @@ class Service:
         return COUNTRIES[order % 3]
 
 
-class Country(AsyncFunction):
+class Country(AsyncFunction[int, tuple[int, str]]):
     """(order, country) of an order."""
 
     def open(self, runtime_context: RuntimeContext) -> None:

@@ -30,7 +30,7 @@ LIMITS: list[Limit] = [("food", 100), ("travel", 500), ("food", 50)]  # the late
 LIMITS_STATE = MapStateDescriptor("limits", Types.STRING(), Types.INT())
 
 
-class OverLimit(BroadcastProcessFunction):
+class OverLimit(BroadcastProcessFunction[Payment, Limit, str]):
     """Payments above the limit of their kind."""
 
     def process_element(self, value: Payment, ctx: BroadcastProcessFunction.ReadOnlyContext) -> Iterable[str]:

@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from penstock.common import OutputTag, Time, Types, WatermarkGenerator, WatermarkStrategy
 from penstock.common.watermark_generator import WatermarkOutput
 from penstock.datastream import AggregateFunction, ProcessWindowFunction, StreamExecutionEnvironment
-from penstock.datastream.window import TumblingEventTimeWindows
+from penstock.datastream.window import TimeWindow, TumblingEventTimeWindows
 
 Reading = tuple[str, int, float]  # room, second, degrees
 READING = Types.TUPLE([Types.STRING(), Types.LONG(), Types.DOUBLE()])
@@ -34,7 +34,7 @@ READINGS: list[Reading] = [
 ]
 
 
-class TenSecondsBehind(WatermarkGenerator):
+class TenSecondsBehind(WatermarkGenerator[Reading]):
     """After each reading, says that none is to come that is ten seconds older."""
 
     def on_event(self, event: Reading, event_timestamp: int | None, output: WatermarkOutput) -> None:
@@ -42,7 +42,7 @@ class TenSecondsBehind(WatermarkGenerator):
             output.emit_watermark(event_timestamp - 10_000)
 
 
-class Average(AggregateFunction):
+class Average(AggregateFunction[Reading, tuple[float, int], float]):
     """Keeps a sum and a count per window, not the readings."""
 
     def create_accumulator(self) -> tuple[float, int]:
@@ -55,10 +55,12 @@ class Average(AggregateFunction):
         return accumulator[0] / accumulator[1]
 
 
-class WithRoomAndMinute(ProcessWindowFunction):
+class WithRoomAndMinute(ProcessWindowFunction[float, str, str, TimeWindow]):
     """Sees the one average of a window, with its key and its time."""
 
-    def process(self, key: str, context: ProcessWindowFunction.Context, elements: Iterable[float]) -> Iterable[str]:
+    def process(
+        self, key: str, context: ProcessWindowFunction.Context[TimeWindow], elements: Iterable[float]
+    ) -> Iterable[str]:
         for average in elements:
             yield f"{key}, minute {context.window().start // 60_000}: {average} degrees"
 
@@ -67,7 +69,7 @@ def main() -> None:
     """Build the program and run it."""
     env = StreamExecutionEnvironment.get_execution_environment()
     too_late = OutputTag("too late", READING)
-    by_time = WatermarkStrategy.for_generator(TenSecondsBehind).with_timestamp_assigner(
+    by_time: WatermarkStrategy[Reading] = WatermarkStrategy.for_generator(TenSecondsBehind).with_timestamp_assigner(
         lambda reading, _: 1_000 * reading[1]
     )
     averages = (

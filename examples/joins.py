@@ -26,7 +26,7 @@ ORDERED: list[Event] = [("ann", 22, "boots"), ("bob", 50, "caps"), ("ann", 90, "
 MINUTE = 60_000  # milliseconds
 
 
-class Shortly(ProcessJoinFunction):
+class Shortly(ProcessJoinFunction[Event, Event, str]):
     """Describes a pair."""
 
     def process_element(self, left: Event, right: Event, ctx: ProcessJoinFunction.Context) -> Iterable[str]:
@@ -36,7 +36,9 @@ class Shortly(ProcessJoinFunction):
 
 def timed(env: StreamExecutionEnvironment, events: list[Event]) -> DataStream[Event]:
     """The events as a stream that knows their times."""
-    in_order = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda event, _: MINUTE * event[1])
+    in_order: WatermarkStrategy[Event] = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(
+        lambda event, _: MINUTE * event[1]
+    )
     event_type = Types.TUPLE([Types.STRING(), Types.LONG(), Types.STRING()])
     return env.from_collection(events, type_info=event_type).assign_timestamps_and_watermarks(in_order)
 

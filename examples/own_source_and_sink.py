@@ -25,7 +25,7 @@ from penstock.datastream import ParallelSourceFunction, RuntimeContext, SinkFunc
 Sale = tuple[str, int]  # shop, sold
 
 
-class SalesFiles(ParallelSourceFunction):
+class SalesFiles(ParallelSourceFunction[Sale]):
     """One record per file of a folder: its name without the ending, and the number in it."""
 
     def __init__(self, folder: str) -> None:
@@ -35,12 +35,12 @@ class SalesFiles(ParallelSourceFunction):
         self.first = runtime_context.get_index_of_this_subtask()
         self.step = runtime_context.get_number_of_parallel_subtasks()
 
-    def run(self, ctx: ParallelSourceFunction.SourceContext) -> None:
+    def run(self, ctx: ParallelSourceFunction.SourceContext[Sale]) -> None:
         for file in sorted(Path(self.folder).glob("*.txt"))[self.first :: self.step]:
             ctx.collect((file.stem, int(file.read_text())))
 
 
-class Table(SinkFunction):
+class Table(SinkFunction[Sale]):
     """Writes each record as a row of the table ``sales``."""
 
     def __init__(self, database: str) -> None:

@@ -14,6 +14,8 @@ Prints::
     written: operators.parquet, 10000 rows
 """
 
+# pyright: basic
+
 from __future__ import annotations
 
 import tempfile

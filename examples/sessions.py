@@ -18,7 +18,7 @@ from operator import itemgetter
 
 from penstock.common import Time, Types, WatermarkStrategy
 from penstock.datastream import DataStream, ProcessWindowFunction, StreamExecutionEnvironment
-from penstock.datastream.window import EventTimeSessionWindows
+from penstock.datastream.window import EventTimeSessionWindows, TimeWindow
 
 Click = tuple[str, int, str]  # user, minute, page
 CLICK = Types.TUPLE([Types.STRING(), Types.LONG(), Types.STRING()])
@@ -31,10 +31,12 @@ CLICKS: list[Click] = [
 ]
 
 
-class Visit(ProcessWindowFunction):
+class Visit(ProcessWindowFunction[Click, str, str, TimeWindow]):
     """Describes all clicks of one visit."""
 
-    def process(self, key: str, context: ProcessWindowFunction.Context, elements: Iterable[Click]) -> Iterable[str]:
+    def process(
+        self, key: str, context: ProcessWindowFunction.Context[TimeWindow], elements: Iterable[Click]
+    ) -> Iterable[str]:
         clicks = sorted(elements, key=itemgetter(1))
         first, last = clicks[0], clicks[-1]
         yield f"{key}: {len(clicks)} pages in {last[1] - first[1]} minutes, from {first[2]} to {last[2]}"
@@ -42,7 +44,9 @@ class Visit(ProcessWindowFunction):
 
 def visits(clicks: DataStream[Click]) -> DataStream[str]:
     """One line for each visit."""
-    in_order = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda click, _: 60_000 * click[1])
+    in_order: WatermarkStrategy[Click] = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(
+        lambda click, _: 60_000 * click[1]
+    )
     return (
         clicks.assign_timestamps_and_watermarks(in_order)
         .key_by(lambda click: click[0], key_type=Types.STRING())

@@ -22,12 +22,12 @@ LINES = ["apples;3", "apples;two", "pears;1", "plums", "apples;2"]
 REFUSED = OutputTag("refused", Types.STRING())
 
 
-class Parse(ProcessFunction):
+class Parse(ProcessFunction[str, tuple[str, int]]):
     """(name, number) of each line; what cannot be parsed goes to REFUSED."""
 
     def process_element(
         self, value: str, ctx: ProcessFunction.Context
-    ) -> Iterable[tuple[str, int] | tuple[OutputTag, str]]:
+    ) -> Iterable[tuple[str, int] | tuple[OutputTag[str], str]]:
         try:
             yield parsed(value)
         except ValueError as error:

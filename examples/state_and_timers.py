@@ -32,13 +32,13 @@ EVENTS: list[Event] = [
 PATIENCE = 60_000  # milliseconds
 
 
-class LeftOpen(KeyedProcessFunction):
+class LeftOpen(KeyedProcessFunction[str, Event, str]):
     """One alarm for each time that a door stays open."""
 
     def open(self, runtime_context: RuntimeContext) -> None:
         self.alarm = runtime_context.get_state(ValueStateDescriptor("alarm", Types.LONG()))
 
-    def process_element(self, value: Event, ctx: KeyedProcessFunction.Context) -> None:
+    def process_element(self, value: Event, ctx: KeyedProcessFunction.Context[str]) -> None:
         timers = ctx.timer_service()
         due = self.alarm.value()
         if due is not None:
@@ -49,7 +49,7 @@ class LeftOpen(KeyedProcessFunction):
             timers.register_event_time_timer(due)
             self.alarm.update(due)
 
-    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Iterable[str]:
+    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext[str]) -> Iterable[str]:
         self.alarm.clear()
         yield f"{ctx.get_current_key()}: open for {PATIENCE // 1_000} s at second {timestamp // 1_000}"
 
@@ -57,7 +57,9 @@ class LeftOpen(KeyedProcessFunction):
 def main() -> None:
     """Build the program and run it."""
     env = StreamExecutionEnvironment.get_execution_environment()
-    in_order = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda event, _: 1_000 * event[1])
+    in_order: WatermarkStrategy[Event] = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(
+        lambda event, _: 1_000 * event[1]
+    )
     (
         env.from_collection(EVENTS, type_info=Types.TUPLE([Types.STRING(), Types.LONG(), Types.STRING()]))
         .assign_timestamps_and_watermarks(in_order)
