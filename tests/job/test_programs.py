@@ -11,7 +11,7 @@ from penstock.common import OutputTag, Types
 from penstock.local import LocalExecutor
 from penstock.runtime.io.sinks import PrintSink
 from penstock.runtime.io.sources import SequenceSource
-from penstock.runtime.keys.javahash import KeyHash
+from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import ChannelAssigner
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
 from penstock.runtime.operators import (

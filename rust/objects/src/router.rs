@@ -18,7 +18,7 @@ const MAX_ARITY: usize = 25;
 /// Sends the records of a batch to the subtasks that own their keys.
 ///
 /// Args:
-///     key_type: code of the declared type of the key (``javahash.native_code``).
+///     key_type: code of the declared type of the key (``key_types.native_code``).
 ///     max_parallelism: number of key groups.
 ///     channels: number of subtasks.
 ///

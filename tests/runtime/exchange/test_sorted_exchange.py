@@ -23,7 +23,7 @@ from penstock.runtime.exchange.selectors import hashed
 from penstock.runtime.exchange.sorted_merge import KeyMerge
 from penstock.runtime.exchange.sorted_rows import NO_TIME, SORTED, sort_key, unpack
 from penstock.runtime.exchange.sorted_writer import SortedWriter
-from penstock.runtime.keys.javahash import KeyHash
+from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.usercode.failure import FunctionFailure
 

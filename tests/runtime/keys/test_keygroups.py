@@ -15,7 +15,7 @@ from penstock.common import Row, RowKind, Types
 from penstock.errors import ConfigurationError, TypeInfoError
 from penstock.plan.shapes import forward_chain
 from penstock.runtime.keys import keygroups
-from penstock.runtime.keys.javahash import KeyHash, java_hash
+from penstock.runtime.keys.key_types import KeyHash, java_hash
 from penstock.runtime.keys.keygroups import (
     ChannelAssigner,
     assign_to_key_group,

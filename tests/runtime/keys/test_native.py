@@ -23,7 +23,7 @@ from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.buffers.codec import Buffer
 from penstock.runtime.config.options import ExchangeOptions
 from penstock.runtime.exchange.selectors import channel_selector, splitter
-from penstock.runtime.keys.javahash import KeyHash, native_code
+from penstock.runtime.keys.key_types import KeyHash, native_code
 from penstock.runtime.keys.keygroups import ChannelAssigner
 from penstock.runtime.keys.partition import KeyPartition
 from tests.runtime.keys.test_keygroups import declared_type, value_of

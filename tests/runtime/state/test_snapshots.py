@@ -18,7 +18,7 @@ from penstock.datastream import (
 )
 from penstock.runtime import windows as w
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
-from penstock.runtime.keys.javahash import KeyHash
+from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import assign_to_key_group, key_group_range
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators import IntervalJoin, KeyedProcessOperator, WindowOperator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.common import Types
-from penstock.runtime.keys.javahash import KeyHash
+from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import key_group_of_hash
 from penstock.runtime.state.keyed import KeyedState
 

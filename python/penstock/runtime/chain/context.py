@@ -10,7 +10,7 @@ from penstock.common import contexts
 from penstock.errors import InvalidProgramError
 from penstock.metrics.group import MetricGroup, Metrics
 from penstock.runtime.config.tasks import JobConfig, OperatorConfig, PendingFile, VertexConfig
-from penstock.runtime.keys.javahash import KeyHash
+from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state.batch_time import BatchTime
 from penstock.runtime.state.handles import KeyedStateStore

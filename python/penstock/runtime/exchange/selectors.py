@@ -21,7 +21,7 @@ from penstock.runtime.buffers.columns import UNKNOWN
 from penstock.runtime.config.pointwise import POINTWISE, pointwise_consumers
 from penstock.runtime.config.tasks import NetworkOutput
 from penstock.runtime.keys.fields import field_of, quick
-from penstock.runtime.keys.javahash import KeyHash, native_code
+from penstock.runtime.keys.key_types import KeyHash, native_code
 from penstock.runtime.keys.keygroups import ChannelAssigner
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
 from penstock.runtime.usercode.binding import bind

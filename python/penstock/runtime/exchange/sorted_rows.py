@@ -22,7 +22,7 @@ from zlib import crc32
 from penstock.runtime.buffers.codec import Encoder, decode
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
-from penstock.runtime.keys.javahash import KeyHash
+from penstock.runtime.keys.key_types import KeyHash
 
 SORTED = 1 << 62
 """Sequence numbers of sorted rows are this and more, those of others less."""

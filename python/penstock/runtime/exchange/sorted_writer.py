@@ -26,7 +26,7 @@ from penstock.runtime.exchange.selectors import channel_selector, receivers, spl
 from penstock.runtime.exchange.sorted_rows import NO_TIME, key_ranks, pack, sequence_of, with_header
 from penstock.runtime.exchange.writer import Fail, Write
 from penstock.runtime.keys.fields import quick
-from penstock.runtime.keys.javahash import KeyHash
+from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
 
 GATHERED_BYTES = 64 << 20

@@ -14,7 +14,7 @@ from typing import Any
 
 from penstock.errors import ConfigurationError, TypeInfoError
 from penstock.runtime.buffers.codec import text_size
-from penstock.runtime.keys.javahash import KeyHash
+from penstock.runtime.keys.key_types import KeyHash
 
 UPPER_BOUND_MAX_PARALLELISM = 1 << 15
 _MASK = 0xFFFFFFFF

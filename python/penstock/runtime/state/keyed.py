@@ -1,9 +1,9 @@
 """Keyed state of one operator in one subtask: the hash-map backend.
 
 State is held in *tables*: per state name and namespace (a window, or none) a dict from key to value. The key is the
-canonical form of :mod:`.javahash`, so keys are told apart as Java tells them apart. Timers are keyed state too. The key
-group is the unit in which state moves between subtasks: :meth:`KeyedState.snapshot` gives bytes per key group, and
-:meth:`KeyedState.restore` takes those of any groups. Access is O(1), a snapshot O(state).
+canonical form of :mod:`~penstock.runtime.keys.javahash`, so keys are told apart as Java tells them apart. Timers are
+keyed state too. The key group is the unit in which state moves between subtasks: :meth:`KeyedState.snapshot` gives
+bytes per key group, and :meth:`KeyedState.restore` takes those of any groups. Access is O(1), a snapshot O(state).
 
 What functions hold in their hands is in :mod:`.handles`.
 
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from penstock.runtime.buffers.codec import decode_value, dumps
-from penstock.runtime.keys.javahash import KeyHash
+from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import key_group_of_hash, null_key
 from penstock.runtime.state.timers import TimerQueue
 

@@ -20,7 +20,7 @@ from penstock.runtime.exchange.sorted_merge import KeyMerge, Run, SlotsOf
 from penstock.runtime.exchange.sorted_rows import NO_TIME, SORTED, sort_key
 from penstock.runtime.exchange.writer import Fail
 from penstock.runtime.keys.fields import quick
-from penstock.runtime.keys.javahash import KeyHash
+from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.operators.batch_reduce import BatchReduce
 from penstock.runtime.task.task import Task
 

@@ -1,0 +1,214 @@
+"""The types of keys, compiled to the Java hash and the canonical form of their values.
+
+A declared type names the Java class, and with it the hash code; :mod:`.javahash` has the hash codes themselves.
+
+Sources of the semantics: the serializers of Flink's type informations (1.11), which decide the class of a key.
+Cost: compiling is linear in the size of the type.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from penstock.common.row import Row
+from penstock.common.typeinfo import (
+    BasicType,
+    BasicTypeInfo,
+    ListTypeInfo,
+    PickledBytesTypeInfo,
+    RowTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+)
+from penstock.errors import TypeInfoError
+from penstock.runtime.keys.javahash import (
+    Canonical,
+    Hash,
+    canonical_undeclared,
+    double_bits,
+    float_bits,
+    fold,
+    hash_big_decimal,
+    hash_big_integer,
+    hash_boolean,
+    hash_double,
+    hash_float,
+    hash_long,
+    hash_string,
+    hash_undeclared,
+    integer_hash,
+    nullable,
+    signed,
+    unscaled_value,
+)
+
+
+class KeyHash:
+    """A key type, compiled: Java hash and canonical form of its values.
+
+    Args:
+        key_type: the declared type, or None for Python values as described above.
+
+    Attributes:
+        hash: value → signed 32-bit hash code. Raises TypeInfoError for a value that has no stable Java hash.
+        canonical: value → hashable value, equal exactly when Java's values are equal.
+        checked: the canonical form of a value that may be of another type than the declared one; raises what ``hash``
+            raises then. Without it ``False`` would stand for ``[]``, and ``1`` for ``1.0``.
+        identity: True when canonical(v) is v for every value of the type, so that callers may skip it.
+    """
+
+    __slots__ = ("canonical", "checked", "hash", "identity", "key_type")
+
+    hash: Hash
+
+    def __init__(self, key_type: TypeInformation[Any] | None = None) -> None:
+        self.key_type: TypeInformation[Any] | None = key_type
+        self.hash, canonical = _compile(key_type)
+        self.identity: bool = canonical is None
+        self.canonical: Canonical = canonical or _same
+        self.checked: Canonical = self.canonical if self.hash is hash_undeclared else _checked_form(self)
+
+
+def native_code(key_type: TypeInformation[Any] | None) -> bytes | None:
+    """A key type as the native functions read it (``rust/runtime/src/key_type.rs``); None where they do not know it."""
+    if key_type is None or isinstance(key_type, PickledBytesTypeInfo):
+        return b"u"
+    if isinstance(key_type, BasicTypeInfo):
+        return _NATIVE.get(key_type.basic_type)
+    if not isinstance(key_type, TupleTypeInfo):
+        return None
+    codes = [native_code(field) for field in key_type.field_types]
+    return None if None in codes else b"t" + bytes([len(codes)]) + b"".join(filter(None, codes))
+
+
+def java_hash(value: Any, key_type: TypeInformation[Any] | None = None) -> int:
+    """Java's hash code of one value; compile a :class:`KeyHash` for many."""
+    return KeyHash(key_type).hash(value)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _compile(key_type: TypeInformation[Any] | None) -> tuple[Hash, Canonical | None]:
+    """Hash and canonical form of a type; None for the form means the value itself."""
+    if key_type is None or isinstance(key_type, PickledBytesTypeInfo):
+        return hash_undeclared, canonical_undeclared
+    if isinstance(key_type, BasicTypeInfo) and key_type.basic_type in _BASIC:
+        hash_code, python_type, canonical = _BASIC[key_type.basic_type]
+        return _checked(hash_code, python_type, key_type), canonical
+    if isinstance(key_type, (TupleTypeInfo, RowTypeInfo)):
+        return _compile_fields(key_type)
+    if isinstance(key_type, ListTypeInfo):
+        hash_code, canonical = _compile(key_type.element_type)
+        element, form = nullable(hash_code), canonical or _same
+        return (
+            _checked(lambda value: fold(1, map(element, value)), (list, tuple), key_type),
+            lambda value: (list, *(None if v is None else form(v) for v in value)),
+        )
+    raise TypeInfoError(
+        f"A {key_type} cannot be a key: it has no hash code that is the same in every process. Key by a text, a "
+        "number, or a tuple of them.",
+        flink_class="org.apache.flink.api.common.InvalidProgramException",
+    )
+
+
+def _checked(hash_code: Hash, python_type: type | tuple[type, ...], key_type: TypeInformation[Any]) -> Hash:
+    def checked(value: Any) -> int:
+        if not isinstance(value, python_type):
+            raise TypeInfoError(
+                f"The key {value!r} is a {type(value).__name__}, but the key type is declared as {key_type!r}. "
+                "Declare the type the key selector really returns."
+            )
+        return hash_code(value)
+
+    return checked
+
+
+def _checked_form(key_hash: KeyHash) -> Canonical:
+    """The canonical form behind a look at the exact type, or types of fields; what looks odd is hashed, which refuses
+    it if it must."""
+    key_type, hash_code, canonical = key_hash.key_type, key_hash.hash, key_hash.canonical
+    if isinstance(key_type, (TupleTypeInfo, RowTypeInfo)):
+        exact = [_exact(field) for field in key_type.field_types]
+        outer = tuple if isinstance(key_type, TupleTypeInfo) else None
+
+        def checked_fields(value: Any) -> Any:
+            if type(value) is not outer or [*map(type, value)] != exact:
+                hash_code(value)
+            return canonical(value)
+
+        return checked_fields
+    kind = _exact(key_type)
+
+    def checked(value: Any) -> Any:
+        if type(value) is not kind:
+            hash_code(value)
+        return canonical(value)
+
+    return checked
+
+
+def _exact(key_type: TypeInformation[Any] | None) -> type | None:
+    """The Python type whose values need no further look; None where each does."""
+    if not isinstance(key_type, BasicTypeInfo):
+        return None
+    python_type = _BASIC[key_type.basic_type][1]
+    return python_type[0] if isinstance(python_type, tuple) else python_type
+
+
+def _compile_fields(key_type: TupleTypeInfo | RowTypeInfo) -> tuple[Hash, Canonical | None]:
+    compiled = [_compile(t) for t in key_type.field_types]
+    hashes = [nullable(h) for h, _ in compiled]
+    forms = [c or _same for _, c in compiled]
+    arity = len(hashes)
+
+    def fields(value: Any) -> Any:
+        if len(value) != arity:
+            raise TypeInfoError(f"The key {value!r} has {len(value)} fields, but its type {key_type!r} has {arity}.")
+        return (h(v) for h, v in zip(hashes, value, strict=True))
+
+    def form(value: Any) -> tuple:
+        return tuple(None if v is None else f(v) for f, v in zip(forms, value, strict=True))
+
+    if isinstance(key_type, TupleTypeInfo):
+        plain = all(c is None for _, c in compiled)
+        hash_code = _checked(lambda value: fold(0, fields(value)), (tuple, list), key_type)
+        return hash_code, tuple if plain else form
+
+    def row(value: Any) -> int:
+        kind = value.get_row_kind().value if isinstance(value, Row) else 0
+        return signed(31 * kind + fold(1, fields(value)))
+
+    def row_form(value: Any) -> tuple:
+        return (value.get_row_kind().value if isinstance(value, Row) else 0, *form(value))
+
+    return _checked(row, (Row, tuple, list), key_type), row_form
+
+
+_BASIC: dict[BasicType, tuple[Hash, Any, Canonical | None]] = {
+    BasicType.STRING: (hash_string, str, None),
+    BasicType.CHAR: (hash_string, str, None),  # one UTF-16 unit: its value
+    BasicType.BYTE: (integer_hash(8, "BYTE"), int, None),
+    BasicType.SHORT: (integer_hash(16, "SHORT"), int, None),
+    BasicType.INT: (integer_hash(32, "INT"), int, None),
+    BasicType.LONG: (hash_long, int, None),
+    BasicType.BIG_INT: (hash_big_integer, int, None),
+    BasicType.BOOLEAN: (hash_boolean, (bool, int), bool),
+    BasicType.DOUBLE: (hash_double, (float, int), lambda v: double_bits(v)),
+    BasicType.FLOAT: (hash_float, (float, int), lambda v: float_bits(v)),
+    BasicType.BIG_DEC: (hash_big_decimal, Decimal, unscaled_value),
+}
+
+_NATIVE = {
+    BasicType.STRING: b"s",
+    BasicType.CHAR: b"s",
+    BasicType.BYTE: b"1",
+    BasicType.SHORT: b"2",
+    BasicType.INT: b"4",
+    BasicType.LONG: b"l",
+    BasicType.BOOLEAN: b"b",
+    BasicType.DOUBLE: b"d",
+    BasicType.FLOAT: b"f",
+}
