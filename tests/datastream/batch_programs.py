@@ -1,18 +1,11 @@
-"""Programs in BATCH mode, each with what plain Python makes of the same records.
-
-A record is (key, number, timestamp). Timestamps differ within a key and come out of order, so the order in which an
-operator sees the records of a key is the same at every parallelism.
-"""
+"""Programs in BATCH mode, each with what plain Python makes of the same records."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
-from penstock.common import OutputTag, Time, Types, WatermarkStrategy
+from penstock.common import OutputTag, Types
 from penstock.datastream import (
     BroadcastProcessFunction,
     KeyedBroadcastProcessFunction,
@@ -21,64 +14,13 @@ from penstock.datastream import (
     KeyedStream,
     MapStateDescriptor,
     ProcessFunction,
-    ProcessWindowFunction,
     StreamExecutionEnvironment,
-    TimeCharacteristic,
     ValueStateDescriptor,
 )
-from penstock.datastream.window import (
-    EventTimeSessionWindows,
-    SlidingEventTimeWindows,
-    TumblingEventTimeWindows,
-    TumblingProcessingTimeWindows,
-)
+from tests.datastream.batch_records import MAX, MIN, OTHERS, RECORDS, Program, Record, by_time, keyed, stamped
+from tests.datastream.batch_windows import WINDOWS
 
-Record = tuple[str, int, int]
-RECORD = Types.TUPLE([Types.STRING(), Types.INT(), Types.LONG()])
-MIN, MAX = -(2**63), 2**63 - 1
 LATE = OutputTag("late")
-KEYS = ["plumless", "buckeroo", "codding", "gnu", "Aa", "BB", "c", "d", "e", "a longer key"]
-"""The first ones have equal ranks by twos, the next two equal Java hashes."""
-
-
-def some_records(count: int = 400, seed: int = 7) -> list[Record]:
-    draw = random.Random(seed)
-    times = draw.sample(range(count * 3), count)
-    return [(draw.choice(KEYS), draw.randint(-20, 20), time) for time in times]
-
-
-RECORDS = some_records()
-OTHERS = [(key, number, time + 5000) for key, number, time in some_records(150, 8)]
-
-
-def by_time(records: list[Record] = RECORDS) -> dict[str, list[Record]]:
-    """The records of each key, in order of time."""
-    ordered = sorted(records, key=lambda record: (record[0], record[2]))
-    return {key: list(group) for key, group in groupby(ordered, key=lambda record: record[0])}
-
-
-@dataclass
-class Program:
-    """A program and its oracle.
-
-    Attributes:
-        build: takes the environment and the parallelism of everything but the source; returns the stream to look at.
-        expected: the records it gives, in any order.
-    """
-
-    build: Callable[[StreamExecutionEnvironment, int], Any]
-    expected: Callable[[], list[Any]]
-
-
-def stamped(env: StreamExecutionEnvironment, p: int, records: list[Record] = RECORDS) -> Any:
-    """The records with timestamps, spread over subtasks, with watermarks that would make many of them late."""
-    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda value, _: value[2])
-    source = env.from_collection(records, type_info=RECORD)
-    return source.rebalance().map(lambda v: v, RECORD).set_parallelism(p).assign_timestamps_and_watermarks(strategy)
-
-
-def keyed(env: StreamExecutionEnvironment, p: int, records: list[Record] = RECORDS) -> KeyedStream:
-    return stamped(env, p, records).key_by(lambda value: value[0], key_type=Types.STRING())
 
 
 # --- reductions -------------------------------------------------------------------------------------------------------
@@ -245,63 +187,6 @@ def rules(env: StreamExecutionEnvironment) -> Any:
     return env.from_collection(pairs, type_info=Types.TUPLE([Types.STRING(), Types.INT()])).broadcast(RULES)
 
 
-# --- windows ----------------------------------------------------------------------------------------------------------
-
-
-class Contents(ProcessWindowFunction):
-    def process(self, key: Any, context: Any, elements: Any) -> Any:
-        window = context.window()
-        yield key, window.start, window.end, tuple(v[2] for v in elements), context.current_watermark()
-
-
-def windowed(assigner: Any, windows_of: Callable[[list[int]], list[tuple[int, int]]]) -> Program:
-    def expected() -> list[Any]:
-        rows = []
-        for key, records in by_time().items():
-            times = [time for _, _, time in records]
-            for start, end in windows_of(times):
-                rows.append((key, start, end, tuple(t for t in times if start <= t < end), MAX))
-        return rows
-
-    return Program(lambda env, p: keyed(env, p).window(assigner).process(Contents()).set_parallelism(p), expected)
-
-
-def grid(size: int, slide: int) -> Callable[[list[int]], list[tuple[int, int]]]:
-    def windows(times: list[int]) -> list[tuple[int, int]]:
-        starts = {t - t % slide - i * slide for t in times for i in range(size // slide)}
-        return [(start, start + size) for start in starts]
-
-    return windows
-
-
-def sessions(gap: int) -> Callable[[list[int]], list[tuple[int, int]]]:
-    def windows(times: list[int]) -> list[tuple[int, int]]:
-        result: list[tuple[int, int]] = []
-        for time in sorted(times):
-            if result and time <= result[-1][1]:
-                result[-1] = result[-1][0], time + gap
-            else:
-                result.append((time, time + gap))
-        return result
-
-    return windows
-
-
-class Clocked(ProcessWindowFunction):
-    """A window of the clock is still open when the input ends; STREAMING would never fire it."""
-
-    def process(self, key: Any, context: Any, elements: Any) -> Any:
-        yield key, sorted(v[2] for v in elements)
-
-
-def count_windows() -> list[Any]:
-    rows = []
-    for key, records in by_time().items():
-        for i in range(0, len(records) - 4, 5):
-            rows.append((key, sum(r[1] for r in records[i : i + 5]), records[i][2]))
-    return rows
-
-
 # --- others -----------------------------------------------------------------------------------------------------------
 
 
@@ -340,25 +225,6 @@ def timestamps_after(env: StreamExecutionEnvironment, p: int) -> Any:
     return keyed(env, p).max(1).set_parallelism(p).process(Unkeyed()).set_parallelism(p)
 
 
-def joined() -> list[Any]:
-    return [
-        (key, a, b) for key, _, a in RECORDS for other, _, b in OTHERS if key == other and a // 400 == (b - 5000) // 400
-    ]
-
-
-def window_join(env: StreamExecutionEnvironment, p: int) -> Any:
-    others = stamped(env, p, [(key, number, time - 5000) for key, number, time in OTHERS])
-    pairs = stamped(env, p).join(others).where(lambda v: v[0]).equal_to(lambda v: v[0])
-    window = pairs.window(TumblingEventTimeWindows.of(Time.milliseconds(400)))
-    return window.apply(lambda one, other: (one[0], one[2], other[2] + 5000))
-
-
-def interval_join(env: StreamExecutionEnvironment, p: int) -> Any:
-    env.set_stream_time_characteristic(TimeCharacteristic.EventTime)
-    join = keyed(env, p).interval_join(keyed(env, p, OTHERS)).between(Time.milliseconds(4700), Time.milliseconds(5200))
-    return join.process(lambda one, other, ctx: [(one[0], one[2], other[2], ctx.get_timestamp())])
-
-
 def words(env: StreamExecutionEnvironment, p: int) -> Any:
     """No timestamps, so that records leave in batches; some sums are of floats, though declared as INT."""
     lines = [f"{a[0]}|{b[0]}" for a, b in zip(RECORDS[::2], RECORDS[1::2], strict=True)]
@@ -391,42 +257,11 @@ PROGRAMS: dict[str, Program] = {
         lambda env, p: stamped(env, p).connect(rules(env)).process(RuledWithoutKey()).set_parallelism(p),
         lambda: [(key, number, 500) for key, number, _ in RECORDS],
     ),
-    "tumbling": windowed(TumblingEventTimeWindows.of(Time.milliseconds(300)), grid(300, 300)),
-    "sliding": windowed(SlidingEventTimeWindows.of(Time.milliseconds(300), Time.milliseconds(100)), grid(300, 100)),
-    "sessions": windowed(EventTimeSessionWindows.with_gap(Time.milliseconds(20)), sessions(20)),
-    "windows of the clock": Program(
-        lambda env, p: (
-            keyed(env, p)
-            .window(TumblingProcessingTimeWindows.of(Time.days(9000)))
-            .process(Clocked())
-            .set_parallelism(p)
-        ),
-        lambda: [(key, [time for _, _, time in records]) for key, records in by_time().items()],
-    ),
-    "count windows": Program(lambda env, p: keyed(env, p).count_window(5).sum(1).set_parallelism(p), count_windows),
-    "all windows": Program(
-        lambda env, p: stamped(env, p).window_all(TumblingEventTimeWindows.of(Time.milliseconds(400))).sum(1),
-        lambda: [
-            (first[0], sum(r[1] for r in group), first[2])
-            for _, group in groupby(sorted(RECORDS, key=lambda r: r[2]), key=lambda r: r[2] // 400)
-            for group in [list(group)]
-            for first in group[:1]
-        ],
-    ),
     "without key": Program(
         lambda env, p: stamped(env, p).process(Unkeyed()).set_parallelism(p),
         lambda: [(key, time, MIN) for key, _, time in RECORDS],
     ),
     "timestamps of results": Program(timestamps_after, lambda: [(key, MAX, MIN) for key in by_time()]),
     "diamond": Program(diamond, diamonds),
-    "window join": Program(window_join, joined),
-    "interval join": Program(
-        interval_join,
-        lambda: [
-            (key, a, b, max(a, b))
-            for key, _, a in RECORDS
-            for other, _, b in OTHERS
-            if key == other and a + 4700 <= b <= a + 5200
-        ],
-    ),
+    **WINDOWS,
 }

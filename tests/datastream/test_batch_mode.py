@@ -21,8 +21,8 @@ from penstock.datastream import (
 from penstock.datastream.environment import executors
 from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.runtime.state.keyed import KeyedState
-from tests.datastream import batch_programs as programs
-from tests.datastream.batch_programs import PROGRAMS, RECORD, RECORDS, keyed
+from tests.datastream.batch_programs import PROGRAMS, Trace
+from tests.datastream.batch_records import MIN, RECORD, RECORDS, by_time, keyed
 
 
 def environment(mode: str = "BATCH", **settings: str) -> StreamExecutionEnvironment:
@@ -77,9 +77,9 @@ def test_combining_sends_one_record_per_key_and_sender(mode, combine, expected):
     env = environment(mode, **{"penstock.exchange.combine": combine})
     keyed(env, 2).sum(1).uid("total").add_sink(len)
     total = env.execute().metrics["total"]
-    assert total.records_in == (2 * len(programs.by_time()) if expected else len(RECORDS))
+    assert total.records_in == (2 * len(by_time()) if expected else len(RECORDS))
     assert total.bytes_in > 0
-    assert total.records_out == (len(RECORDS) if mode == "STREAMING" else len(programs.by_time()))
+    assert total.records_out == (len(RECORDS) if mode == "STREAMING" else len(by_time()))
 
 
 class Peak:
@@ -124,7 +124,7 @@ def test_the_last_call_decides():
     env = environment("BATCH").set_runtime_mode(RuntimeExecutionMode.STREAMING)
     assert len(collected(keyed(env, 2).sum(1))) == len(RECORDS)
     env.set_runtime_mode(RuntimeExecutionMode.BATCH)
-    assert len(collected(keyed(env, 2).sum(1))) == len(programs.by_time())
+    assert len(collected(keyed(env, 2).sum(1))) == len(by_time())
 
 
 def test_plans_do_not_depend_on_the_mode():
@@ -147,8 +147,8 @@ class Waits(SourceFunction):
 
 def test_watermarks_of_a_source_are_not_heard():
     stream = environment().add_source(Waits(), type_info=RECORD).key_by(lambda v: v[0])
-    found = collected(stream.process(programs.Trace()))
-    assert [row[3] for row in found if row[1] == "element"] == [programs.MIN] * 10
+    found = collected(stream.process(Trace()))
+    assert [row[3] for row in found if row[1] == "element"] == [MIN] * 10
 
 
 def test_records_without_timestamps_keep_their_order():

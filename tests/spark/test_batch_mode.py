@@ -10,7 +10,8 @@ import pytest
 from penstock.common import Configuration, RuntimeExecutionMode, Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import JobExecutionError
-from tests.datastream.batch_programs import PROGRAMS, RECORD, keyed
+from tests.datastream.batch_programs import PROGRAMS
+from tests.datastream.batch_records import RECORD, keyed
 
 
 def environment(executor: Any, **settings: str) -> StreamExecutionEnvironment:
@@ -51,7 +52,7 @@ def test_a_key_with_many_buffers_comes_in_order(executor):
 
 
 def keyed_times(env: StreamExecutionEnvironment, records: list[Any]) -> Any:
-    from tests.datastream.batch_programs import stamped
+    from tests.datastream.batch_records import stamped
 
     stream = stamped(env, 2, records).key_by(lambda v: v[0], key_type=Types.STRING())
     return stream.map(lambda v: v, RECORD).map(lambda v: v[2], Types.LONG())
