@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 from penstock.common import checks
-from penstock.errors import InvalidProgramError
+from penstock.errors import InvalidProgramError, UnsupportedError
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,18 @@ class RestartStrategy:
 
 class RestartStrategies:
     """Makes strategies."""
+
+    @staticmethod
+    def failure_rate_restart(*_: object, **__: object) -> NoReturn:
+        """Not supported: a job is bounded, and is run again from its start.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError(
+            "failure_rate_restart() is not supported: failures are counted, not measured over time. Use "
+            "fixed_delay_restart(attempts, delay) or no_restart()."
+        )
 
     @staticmethod
     def no_restart() -> RestartStrategy:

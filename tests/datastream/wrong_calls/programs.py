@@ -17,6 +17,7 @@ from tests.datastream.wrong_calls.world import PAIR, SECOND, Mapper, Numbers
 
 create = StreamExecutionEnvironment.get_execution_environment
 ROWS = [
+    ("environment: called", lambda w: StreamExecutionEnvironment(), P, "get_execution_environment"),
     ("environment: dict", lambda w: create({"parallelism.default": 2}), P, "get_execution_environment"),
     ("environment: text", lambda w: create("local"), P, "get_execution_environment"),
     ("environment: executor", lambda w: run(create(executor="flink")), C, "flink"),
@@ -34,6 +35,7 @@ ROWS = [
     ("environment: time", lambda w: w.env.set_stream_time_characteristic("EventTime"), P, "set_stream_time"),
     ("environment: restarts", lambda w: w.env.set_restart_strategy(3), P, "set_restart_strategy"),
     ("restarts: negative", lambda w: RestartStrategies.fixed_delay_restart(-1, 0), P, "fixed_delay_restart"),
+    ("restarts: rate", lambda w: RestartStrategies.failure_rate_restart(3, 60000, 1000), U, "fixed_delay_restart"),
     ("restarts: text", lambda w: RestartStrategies.fixed_delay_restart("3", 0), P, "fixed_delay_restart"),
     ("from_collection: text", lambda w: w.env.from_collection("words"), P, "from_collection"),
     ("from_collection: number", lambda w: w.env.from_collection(5), P, "from_collection"),
@@ -119,12 +121,6 @@ ROWS = [
     ("keyword: too few", lambda w: w.pairs.map(), TypeError, "map.*'func'"),
     ("class: map", lambda w: type(w.pairs).map(Mapper()), TypeError, "map.*'func'"),
     ("class: execute", lambda w: StreamExecutionEnvironment.execute(), TypeError, "execute.*'self'"),
-    (
-        "class: environment",
-        lambda w: StreamExecutionEnvironment(),
-        TypeError,
-        "StreamExecutionEnvironment.*'configuration'",
-    ),
 ]
 NONE = WatermarkStrategy.no_watermarks()
 

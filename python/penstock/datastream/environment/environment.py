@@ -35,11 +35,16 @@ class StreamExecutionEnvironment(ProgramWithSources):
 
     def __init__(
         self,
-        configuration: Configuration,
-        spark: SparkSession | None,
-        master: str | None,
-        executor: Executor | str | None,
+        configuration: Configuration | None = None,
+        spark: SparkSession | None = None,
+        master: str | None = None,
+        executor: Executor | str | None = None,
     ) -> None:
+        if not isinstance(configuration, Configuration):
+            checks.refuse(
+                "StreamExecutionEnvironment() was called directly. Call "
+                "StreamExecutionEnvironment.get_execution_environment() instead."
+            )
         super().__init__(settings_of(configuration))
         self._spark = spark
         self._master = master

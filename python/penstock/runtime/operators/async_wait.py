@@ -94,7 +94,7 @@ class _AsyncWait(LiveOperator):
         self._loop = asyncio.new_event_loop()
         self._segments = deque([_Segment()])
         self._seconds = spec.timeout / 1000 if spec.timeout > 0 else None
-        self._capacity = max(spec.capacity, 1)
+        self._capacity = spec.capacity
         self._under_way = 0
         self._held = 0
         self.emitted: int = 0
