@@ -54,6 +54,9 @@ class Counter(Metric):
         """The count so far, of this subtask."""
         return self._count
 
+    def __repr__(self) -> str:
+        return f"<Counter {self._count}>"
+
     def value(self) -> CounterValue:
         return CounterValue(operator.index(self._count))
 
@@ -78,6 +81,9 @@ class Distribution(Metric):
             self._min = value
         elif value > self._max:
             self._max = value
+
+    def __repr__(self) -> str:
+        return f"<Distribution count={self._count} sum={self._sum} min={self._min} max={self._max}>"
 
     def value(self) -> DistributionValue:
         if not self._count:
@@ -126,6 +132,9 @@ class Meter(Metric):
     def _forget(self, second: int) -> None:
         while self._recent and self._recent[0][0] <= second - self.time_span_in_seconds:
             self._recent.popleft()
+
+    def __repr__(self) -> str:
+        return f"<Meter count={self._count} rate={self.rate()}>"
 
     def value(self) -> MeterValue:
         return MeterValue(operator.index(self._count), self.rate())
@@ -229,6 +238,9 @@ class MetricGroup:
     def __init__(self, metrics: Metrics, scope: str = "") -> None:
         self._metrics = metrics
         self._scope = scope
+
+    def __repr__(self) -> str:
+        return f"<MetricGroup {self._scope[:-1]!r}>"
 
     def add_group(self, name: str, extra: str | None = None) -> MetricGroup:
         """A group inside this one.

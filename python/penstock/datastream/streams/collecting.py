@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import length_hint
 from typing import TYPE_CHECKING, TypeVar
 
 from penstock.common import checks
@@ -28,6 +29,9 @@ class CloseableIterator(Iterator[T]):
 
     def __next__(self) -> T:
         return next(self._records)
+
+    def __repr__(self) -> str:
+        return f"<CloseableIterator with {length_hint(self._records)} records to read>"
 
     def close(self) -> None:
         """Forget the records that were not read; reading on finds none."""

@@ -76,6 +76,9 @@ class ConnectedStreams(Generic[A, B]):
         self._first = first
         self._second = second
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._first!r} and {self._second!r}>"
+
     if not TYPE_CHECKING:  # checkers shall see what is missing
 
         def __getattr__(self, name: str) -> Any:
@@ -214,6 +217,9 @@ class BroadcastStream(Generic[T]):
         self._stream = stream
         self.descriptors: tuple[MapStateDescriptor[Any, Any], ...] = descriptors
 
+    def __repr__(self) -> str:
+        return f"<BroadcastStream of {self.transformation!r} into {[each.name for each in self.descriptors]}>"
+
     if not TYPE_CHECKING:  # checkers shall see what is missing
 
         def __getattr__(self, name: str) -> Any:
@@ -237,6 +243,9 @@ class BroadcastConnectedStream(Generic[A, B]):
     def __init__(self, stream: DataStream[A], broadcast: BroadcastStream[B]) -> None:
         self._stream = stream
         self._broadcast = broadcast
+
+    def __repr__(self) -> str:
+        return f"<BroadcastConnectedStream of {self._stream!r} and {self._broadcast!r}>"
 
     if not TYPE_CHECKING:  # checkers shall see what is missing
 

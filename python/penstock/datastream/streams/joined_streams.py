@@ -48,13 +48,16 @@ class _Step:
 
     _next: ClassVar[str]
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}, goes on with {self._next}>"
+
     if not TYPE_CHECKING:  # checkers shall see what is missing
 
         def __getattr__(self, name: str) -> Any:
             raise missing.missing(type(self), name, {}, hint=f"This join goes on with {self._next}.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class JoinedStreams(_Step, Generic[A, B, M]):
     """Two streams to be joined; ``where`` says by what.
 
@@ -76,7 +79,7 @@ class JoinedStreams(_Step, Generic[A, B, M]):
         return Where(self, KeyPartition(*keys.key_by(None, key_selector, (), key_type, "where"), keys.called("where")))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Where(_Step, Generic[A, B, M, K]):
     """A join with one key."""
 
@@ -100,7 +103,7 @@ class Where(_Step, Generic[A, B, M, K]):
         return EqualTo(self.joined, self.first_key, second_key)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EqualTo(_Step, Generic[A, B, M]):
     """A join with both keys."""
 
@@ -122,7 +125,7 @@ class EqualTo(_Step, Generic[A, B, M]):
         return WithWindow(self.joined, KeyPartition(both, self.first_key.key_type, calls), assigner)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WithWindow(_Step, Generic[A, B, M]):
     """A join with keys and windows; a function completes it."""
 
@@ -224,7 +227,7 @@ def _tagged(stream: DataStream[Any], side: int) -> SingleOutputStreamOperator[An
     return operator.set_parallelism(stream.transformation.parallelism)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class IntervalJoin(_Step, Generic[A, B]):
     """Two keyed streams to be joined by intervals of event time."""
 
@@ -250,7 +253,7 @@ class IntervalJoin(_Step, Generic[A, B]):
         return IntervalJoined(self.left, self.right, lower, upper)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class IntervalJoined(_Step, Generic[A, B]):
     """An interval join with its bounds; a function completes it."""
 

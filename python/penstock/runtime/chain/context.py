@@ -82,6 +82,9 @@ class RuntimeContext(KeyedStateStore, contexts.RuntimeContext):
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
 
+    def __repr__(self) -> str:
+        return f"<RuntimeContext of {self.get_task_name_with_subtasks()}>"
+
     def get_task_name(self) -> str:
         """Name of the chain."""
         return self._context.vertex.name

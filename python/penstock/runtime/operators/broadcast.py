@@ -55,6 +55,9 @@ class ReadOnlyBroadcastState(api.ReadOnlyBroadcastState[Any, Any]):
     def __init__(self, entries: dict[Any, Any]) -> None:
         self._entries = entries
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._entries!r}>"
+
     def get(self, key: Any) -> Any:
         """The value of a key, None where there is none."""
         return self._entries.get(key)

@@ -49,6 +49,9 @@ class JoinContext(contexts.JoinContext):
 
     __slots__ = ("_left", "_right")
 
+    def __repr__(self) -> str:
+        return f"<JoinContext left={self._left} right={self._right}>"
+
     def get_left_timestamp(self) -> int:
         """Timestamp of the left record."""
         return self._left

@@ -38,6 +38,9 @@ class TimerService(contexts.TimerService):
         self._context = context
         self._time = context.time
 
+    def __repr__(self) -> str:
+        return f"<TimerService watermark={self._time.watermark}>"
+
     def current_watermark(self) -> int:
         """The operator's watermark in milliseconds, Long.MIN_VALUE at first."""
         return self._time.watermark
@@ -88,6 +91,9 @@ class ProcessContext(contexts.OnTimerContext[Any]):
         self._state = context.state
         self._time = context.time
         self._timers = TimerService(context)
+
+    def __repr__(self) -> str:
+        return f"<Context timestamp={self._timestamp} watermark={self._time.watermark}>"
 
     def timestamp(self) -> int | None:
         """Timestamp in milliseconds of the current record, None if it has none; in ``on_timer`` the timer's."""

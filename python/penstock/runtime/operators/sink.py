@@ -51,6 +51,9 @@ class SinkContext(contexts.SinkContext):
     def __init__(self) -> None:
         self._timestamp: int | None = None
 
+    def __repr__(self) -> str:
+        return f"<SinkContext timestamp={self._timestamp}>"
+
     def timestamp(self) -> int | None:
         """Timestamp of the current record in milliseconds, None if it has none."""
         return self._timestamp

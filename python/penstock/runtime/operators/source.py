@@ -59,6 +59,9 @@ class SourceContext(contexts.SourceContext[Any]):
         self._rounds = 0
         self.emitted: int = 0
 
+    def __repr__(self) -> str:
+        return f"<SourceContext emitted={self.emitted}>"
+
     def collect(self, value: Any) -> None:
         """Emit a record without a timestamp."""
         self.collect_with_timestamp(value, None)

@@ -76,6 +76,9 @@ class WindowContext(contexts.WindowContext[Any]):
         self._merging = merging
         self._window: Any = None
 
+    def __repr__(self) -> str:
+        return f"<Context window={self._window} watermark={self._time.watermark}>"
+
     def window(self) -> Any:
         """The window."""
         return self._window
