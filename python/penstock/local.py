@@ -1,8 +1,9 @@
 """Runs a bounded program in this process, without Spark: for unit tests and first tries.
 
-The same tasks as on Spark, one after the other, level by level and round by round. Between them buffers wait: 64 MiB in
-memory, the rest in temporary files, one per level, each gone when the level has read what was in it. User functions are
-pickled and unpickled for every subtask here too, so what a function captures is a copy, as it is on a cluster.
+The tasks that Spark would run go one after the other, level by level and round by round. Between them buffers wait: 64
+MiB in memory, the rest in temporary files, one per level, each gone when the level has read what was in it. User
+functions are pickled and unpickled for every subtask here too, so what a function captures is a copy, as it is on a
+cluster.
 """
 
 from __future__ import annotations

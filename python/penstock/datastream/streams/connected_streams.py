@@ -198,9 +198,8 @@ def close_loop(loop: Any, feedback_stream: DataStream[U]) -> DataStream[U]:
     checks.stream(feedback_stream, "close_with", DataStream)
     if not leads_back_to(feedback_stream.transformation, loop):
         checks.refuse(
-            f"close_with() was given a stream ({feedback_stream.get_name()}) that does not come from "
-            "that iteration. Give a "
-            "stream that starts at what iterate() returned.",
+            f"close_with() was given a stream ({feedback_stream.get_name()}) that does not come from that iteration. "
+            "Give a stream that starts at what iterate() returned.",
             checks.UNSUPPORTED_OPERATION,
         )
     loop.add_feedback(feedback_stream.transformation)

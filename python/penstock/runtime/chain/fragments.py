@@ -46,7 +46,7 @@ class Fragment:
     of_key: Explain | None = None
 
     def after(self, lines: tuple[str, ...], bindings: Mapping[str, Any], of_key: Explain) -> Fragment:
-        """The same with statements in front that find the key."""
+        """This fragment behind statements that find the key."""
         both = {**bindings, **self.bindings}
         return replace(self, lines=(*lines, *self.lines), bindings=both, before=len(lines), of_key=of_key)
 

@@ -118,8 +118,8 @@ class Fusion:
         return _Text(self, self._of(position, None), position).timed_feed()
 
     def results_feed(self, position: int) -> Feed:
-        """The same as :meth:`feed` for lists of which many hold nothing that can change: where that is so, nothing is
-        copied or looked at one by one. Needs the native functions."""
+        """Takes records of one timestamp that an operator emits, in lists of which many hold nothing that can change:
+        where that is so, nothing is copied or looked at one by one. Needs the native functions."""
         targets, feed, are_immutable = self._of(position, None), self.feed(position), self._are_immutable
         if not any(self._looks(target) for target in targets):
             return feed

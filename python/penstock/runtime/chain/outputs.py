@@ -156,7 +156,7 @@ class ChainingOutput(Output):
 
 
 class CopyingChainingOutput(ChainingOutput):
-    """The same with a copy of each record.
+    """Hands a copy of each record to the next operator.
 
     Args:
         operator, number, tag, status: as for ChainingOutput.

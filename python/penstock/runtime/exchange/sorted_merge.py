@@ -78,7 +78,7 @@ class _Open:
         return Run(self.origin[0], self._values[start:end], None if times is None else times[start:end], True)
 
     def part(self, group: int) -> _Part:
-        """The same, to be merged."""
+        """The records of a key, to be merged with those of other blocks."""
         run = self.run(group)
         return _Part(self.origin, run.values, run.times)
 

@@ -192,7 +192,7 @@ class SortedWriter:
                 self._flush()
 
     def _look_at_sums(self, some: list[Any]) -> None:
-        """The same for keys whose records are added up as they come."""
+        """Estimate how much the sums take, where records are added up as they come; send them if it is too much."""
         assert self._sums is not None
         size = self._held.size(some)
         self.room = room(size, self.room)

@@ -86,7 +86,7 @@ class Task:
         return filter(None, self.rounds())
 
     def rounds(self) -> Iterator[Row | None]:
-        """The same; None stands where a source ends a round."""
+        """The rows up to the report, as of :meth:`finish`, and None wherever a source ends a round."""
         return self._guarded(self._run_to_end())
 
     def _guarded(self, rows: Iterator[R]) -> Iterator[R]:
