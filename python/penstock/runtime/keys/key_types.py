@@ -2,7 +2,7 @@
 
 A declared type names the Java class, and with it the hash code; :mod:`.javahash` has the hash codes themselves.
 
-Sources of the semantics: the serializers of Flink's type informations (1.11), which decide the class of a key.
+Sources of the semantics: as for :mod:`.javahash`.
 Cost: compiling is linear in the size of the type.
 """
 
