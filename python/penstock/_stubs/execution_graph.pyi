@@ -39,7 +39,7 @@ class ExecutionGraph:
             ExecutionGraphError: they would take more than ``limit_bytes``; the message says how many.
         """
     def execution_edge_chunks(self, chunk_size: int = 1048576) -> EdgeChunks:
-        """All ExecutionEdges in tables of columns of up to ``chunk_size`` rows, in bounded memory whatever the number of edges.
+        """The same columns in tables of up to ``chunk_size`` rows, in bounded memory whatever the number of edges.
 
         Raises:
             ValueError: ``chunk_size`` is 0.

@@ -85,7 +85,7 @@ class KeyRouter:
     def split_by_field(
         self, field: int, values: list[_V], assign: Callable[[Any], int]
     ) -> list[tuple[int, list[_V]]] | None:
-        """Divide records among channels by a field of theirs that is the key.
+        """The same where a field of the records is the key.
 
         Args:
             field: its position.
@@ -136,7 +136,7 @@ def encode_columns(values: list[Any], key: int, extras: bytes) -> bytes | None:
     """
 
 def is_immutable(value: object) -> bool:
-    """Whether a record holds nothing that can change.
+    """The same for one record.
 
     Args:
         value: the record.

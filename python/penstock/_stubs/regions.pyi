@@ -28,7 +28,7 @@ class PipelinedRegions:
     def spans_table(self) -> Columns:
         """The subtasks of all regions as columns: region, vertex, first_subtask, last_subtask. O(rows)."""
     def subtasks_table(self) -> Columns:
-        """The subtasks of all regions, one by one: region, vertex, subtask. O(subtasks)."""
+        """The same subtask by subtask: region, vertex, subtask. O(subtasks)."""
 
 @final
 class RestartedRegions:
@@ -44,7 +44,7 @@ class RestartedRegions:
     def spans_table(self) -> Columns:
         """The subtasks as columns: region, vertex, first_subtask, last_subtask. O(rows)."""
     def subtasks_table(self) -> Columns:
-        """The subtasks that run again, one by one: region, vertex, subtask. O(subtasks)."""
+        """The same subtask by subtask: region, vertex, subtask. O(subtasks)."""
 
 @final
 class PartitionRelease:
