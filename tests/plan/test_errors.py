@@ -276,3 +276,80 @@ def test_a_builder_is_consumed() -> None:
         builder.build()
     with pytest.raises(errors.PenstockError, match="build"):
         builder.add_node(2, "Map", "operator")
+
+
+ADVICE = ' Give it as FORMAT in docs/planning.md describes: {"nodes": [...], "edges": [...]} with the fields and types listed there.'  # noqa: E501
+SOURCE = {"id": 1, "name": "S", "kind": "source"}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("no json", "the text is no JSON: expected a value at line 1 column 2, near `no json`."),
+        ("", "the text is no JSON: EOF while parsing a value at line 1 column 0, near ``."),
+        ('{"nodes": [],\n "edges": [,]}',
+         'edges[0]: the text is no JSON: expected value at line 2 column 12, near ` "edges": [,]}`.'),
+        ("[1]", "it was given a list, `[1]`, and a graph is an object with nodes and edges."),
+        (" null", "it was given null, `null`, and a graph is an object with nodes and edges."),
+        ('"é"' + "x" * 9, 'it was given a string, `"é"xxxxxxxxx`, and a graph is an object with nodes and edges.'),
+        ('{"nodes": [7], "edges": []}', "nodes[0]: invalid type: integer `7`, expected an object."),
+    ],
+)  # fmt: skip
+def test_text_that_is_no_graph_is_refused_with_the_call_and_the_place(text: str, says: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        StreamGraph.from_json(text)
+    assert str(caught.value) == f"StreamGraph.from_json() cannot read the graph: {says}{ADVICE}"
+    record = json.loads(plan_record(text))
+    assert record["stream_graph"]["error"]["message"] == f"plan_record() cannot read the graph: {says}{ADVICE}"
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ([], "it was given a list, `[]`, and a graph is an object with nodes and edges."),
+        (True, "it was given a boolean, `true`, and a graph is an object with nodes and edges."),
+        ({"nodes": []}, "missing field `edges`."),
+        ({"nodes": [{**SOURCE, "uid": {1}}], "edges": []}, "TypeError: Object of type set is not JSON serializable."),
+        ({"nodes": [{**SOURCE, "parallelism": "2"}], "edges": []},
+         'nodes[0].parallelism: invalid type: string "2", expected a 32-bit integer.'),
+    ],
+)  # fmt: skip
+def test_data_that_is_no_graph_is_refused_with_the_call_and_the_field(spec: Any, says: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        StreamGraph.from_dict(spec)
+    assert str(caught.value) == f"StreamGraph.from_dict() cannot read the graph: {says}{ADVICE}"
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda graph: graph.add_node(3, "Map", "mapper"),
+         'add_node(), node 3 (Map): kind is "mapper", expected one of source, operator, two_input, sink.'),
+        (lambda graph: graph.add_node(3, "Map", "operator", chaining_strategy="MAYBE"),
+         'add_node(), node 3 (Map): chaining_strategy is "MAYBE", expected one of ALWAYS, NEVER, HEAD.'),
+        (lambda graph: graph.add_edge(1, 2, shuffle_mode="LAZY"),
+         'add_edge(), the edge 1 -> 2: shuffle_mode is "LAZY", expected one of PIPELINED, BATCH, UNDEFINED.'),
+        (lambda graph: graph.add_edge(1, 2, 1),
+         'the edge Clicks-1 -> Archive-2 has input 1, but Archive-2 is of kind "sink". Give the edge input 0, or Archive-2 another kind: two_input takes input 1 or 2, the others 0.'),  # noqa: E501
+        (lambda graph: graph.build().job_graph(flink="3"),
+         'Plans of Flink "3" are not reproduced. Give flink="1.11" or flink="2.3".'),
+    ],
+)  # fmt: skip
+def test_the_builder_says_what_is_wrong_where(call: Callable[[Any], None], says: str) -> None:
+    builder = StreamGraphBuilder()
+    builder.add_node(1, "Clicks", "source")
+    builder.add_node(2, "Archive", "sink")
+    with pytest.raises(errors.PenstockError) as caught:
+        call(builder)
+    assert str(caught.value) == says
+
+
+@pytest.mark.parametrize("parallelism", [0, -3])
+def test_a_parallelism_of_zero_or_less_is_unset(parallelism: int) -> None:
+    spec = {"nodes": [{**SOURCE, "parallelism": parallelism}], "edges": []}
+    builder = StreamGraphBuilder()
+    builder.add_node(1, "S", "source", parallelism=parallelism)
+    for graph in (StreamGraph.from_dict(spec), builder.build()):
+        job = graph.job_graph()
+        assert job.vertices[0].parallelism == -1
+        assert job.execution_graph().vertices[0].parallelism == 1

@@ -275,7 +275,7 @@ WRONG_EDGES: list[tuple[Any, type[PenstockError], str]] = [
     (
         changed(EDGES, input=np.array([0, 1])),
         StreamGraphError,
-        "row 1 of the edges table: an edge into Sink: c-3 has inp",
+        'row 1 of the edges table: the edge b-2 -> Sink: c-3 has input 1, but Sink: c-3 is of kind "sink"',
     ),
     (changed(EDGES, input=np.array([0, 256])), SpecError, "is 256, expected an integer from 0 to 255"),
     (changed(EDGES, shuffle_mode=pa.array([None, "BATCH"])), SpecError, 'row 0 .*"shuffle_mode" is null'),

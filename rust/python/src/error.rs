@@ -1,5 +1,7 @@
 //! The one conversion from the planner's errors to Python's.
 
+use std::fmt::Display;
+
 use penstock_planner::error::{Family, PlanError};
 use penstock_planner::profile::Profile;
 use pyo3::prelude::*;
@@ -33,18 +35,25 @@ pub fn check<T>(py: Python<'_>, result: penstock_planner::error::Result<T>) -> P
 /// The profile of a Flink version.
 pub fn profile(py: Python<'_>, flink: &str) -> PyResult<Profile> {
     Profile::parse(flink).ok_or_else(|| {
-        let known = Profile::ALL.join(" and ");
-        let message = format!("Plans of Flink {flink:?} are not reproduced; there are profiles for {known}.");
+        let known = Profile::ALL.iter().map(|known| format!("flink={known:?}")).collect::<Vec<_>>().join(" or ");
+        let message = format!("Plans of Flink {flink:?} are not reproduced. Give {known}.");
         let error = py.import("penstock.errors").and_then(|errors| errors.getattr("UnsupportedError")?.call1((message,)));
         error.map_or_else(|failed| failed, PyErr::from_value)
     })
 }
 
-/// Parses one of Flink's spellings; `subject` is the class whose argument it is.
-pub fn parse<T>(py: Python<'_>, subject: &str, field: &str, text: &str, spellings: &[&str], parse: fn(&str) -> Option<T>) -> PyResult<T> {
+/// Parses one of Flink's spellings; `subject` says whose it is: the call, and the node or edge.
+pub fn parse<T>(
+    py: Python<'_>,
+    subject: impl Display,
+    field: &str,
+    text: &str,
+    spellings: &[&str],
+    parse: fn(&str) -> Option<T>,
+) -> PyResult<T> {
     parse(text).ok_or_else(|| {
         let error = PlanError::InvalidValue {
-            subject: subject.into(),
+            subject: subject.to_string(),
             field: field.into(),
             value: format!("\"{text}\""),
             expected: format!("one of {}", spellings.join(", ")),

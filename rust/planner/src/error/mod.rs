@@ -60,8 +60,8 @@ macro_rules! plan_errors {
 
 plan_errors! {
     /// JSON that does not parse, or a field of the wrong type.
-    InvalidSpec { detail: String } Spec []
-        "the graph description is not valid: {detail}. See FORMAT in docs/planning.md for the fields and their types.";
+    InvalidSpec { call: &'static str, detail: String } Spec []
+        "{call} cannot read the graph: {detail}. Give it as FORMAT in docs/planning.md describes: {{\"nodes\": [...], \"edges\": [...]}} with the fields and types listed there.";
     /// A value outside its range.
     InvalidValue { subject: String, field: String, value: String, expected: String } Spec []
         "{subject}: {field} is {value}, expected {expected}.";
@@ -84,8 +84,8 @@ plan_errors! {
     ForwardParallelism { source: String, source_parallelism: i32, target: String, target_parallelism: i32 } StreamGraph ["java.lang.UnsupportedOperationException"]
         "a FORWARD edge cannot change parallelism: {source} runs with parallelism {source_parallelism}, {target} with {target_parallelism}. Give both the same parallelism, or use rebalance, rescale, shuffle, broadcast or global.";
     /// An edge number that the operator does not have.
-    BadTypeNumber { target: String, input: i32 } StreamGraph ["java.lang.RuntimeException"]
-        "an edge into {target} has input {input}; one-input operators take input 0, two-input operators 1 or 2.";
+    BadTypeNumber { edge: String, target: String, kind: &'static str, input: i32, takes: &'static str } StreamGraph ["java.lang.RuntimeException"]
+        "{edge} has input {input}, but {target} is of kind \"{kind}\". Give the edge input {takes}, or {target} another kind: two_input takes input 1 or 2, the others 0.";
     /// Two operators with one uid, or a uid that hashes to another operator's ID.
     DuplicateUid { uid: String, first: String, second: String, id: String } OperatorId ["java.lang.IllegalArgumentException"]
         "uid \"{uid}\" of {second} gives OperatorID {id}, which {first} already has. A uid must be unique in a program; rename one of them.";

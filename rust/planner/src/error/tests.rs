@@ -17,8 +17,8 @@ fn table() -> Pinned {
 fn descriptions() -> Pinned {
     vec![
         (
-            InvalidSpec { detail: text("nodes[0].id: invalid type") },
-            "the graph description is not valid: nodes[0].id: invalid type. See FORMAT in docs/planning.md for the fields and their types.",
+            InvalidSpec { call: "StreamGraph.from_json()", detail: text("nodes[0].id: invalid type") },
+            "StreamGraph.from_json() cannot read the graph: nodes[0].id: invalid type. Give it as FORMAT in docs/planning.md describes: {\"nodes\": [...], \"edges\": [...]} with the fields and types listed there.",
         ),
         (
             InvalidValue { subject: text("node 1 (Map)"), field: text("cpu"), value: text("-1"), expected: text("zero or more") },
@@ -46,8 +46,8 @@ fn descriptions() -> Pinned {
             "a FORWARD edge cannot change parallelism: Map-1 runs with parallelism 2, Filter-2 with 3. Give both the same parallelism, or use rebalance, rescale, shuffle, broadcast or global.",
         ),
         (
-            BadTypeNumber { target: text("Filter-2"), input: 1 },
-            "an edge into Filter-2 has input 1; one-input operators take input 0, two-input operators 1 or 2.",
+            BadTypeNumber { edge: text("the edge Map-1 -> Filter-2"), target: text("Filter-2"), kind: "operator", input: 1, takes: "0" },
+            "the edge Map-1 -> Filter-2 has input 1, but Filter-2 is of kind \"operator\". Give the edge input 0, or Filter-2 another kind: two_input takes input 1 or 2, the others 0.",
         ),
     ]
 }

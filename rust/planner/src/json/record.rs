@@ -20,7 +20,7 @@ use crate::stream_graph::{Partitioner, ResourceSpec, StreamEdge, StreamGraph};
 
 /// The record of a described graph, errors included, each at its stage.
 pub fn plan_record(spec: &str, profile: Profile) -> String {
-    let parsed = Spec::parse(spec);
+    let parsed = Spec::parse("plan_record()", spec);
     let name = &parsed.as_ref().map_or_else(|_| name_of(spec), |spec| spec.name().to_owned());
     match parsed.as_ref().map_err(PlanError::clone).and_then(Spec::build) {
         Err(error) => write(&Record { name, flink: profile.release(), stream_graph: Err(error).into(), planned: None }),

@@ -273,7 +273,7 @@ impl StreamGraphBuilder {
         let target = self.known(edge.target, || self.edge_label(&edge))?;
         let role = self.nodes.role[target.get()];
         if edge.type_number > 2 || (role != Role::TwoInput && edge.type_number != 0 && role.has_operator()) {
-            return Err(PlanError::BadTypeNumber { target: self.label(target), input: edge.type_number.into() });
+            return Err(self.bad_type_number(&edge, target));
         }
         let total = (self.edges.len() as u64).saturating_add(self.virtual_nodes.branches(edge.source));
         if total > MAX_EDGES {
@@ -359,6 +359,18 @@ impl StreamGraphBuilder {
         }
         self.extras.push(extras);
         Some(self.extras.len() as u32 - 1)
+    }
+
+    #[cold]
+    fn bad_type_number(&self, edge: &NewEdge<'_>, target: NodeIndex) -> PlanError {
+        let role = self.role(target);
+        PlanError::BadTypeNumber {
+            edge: self.edge_label(edge),
+            target: self.label(target),
+            kind: role.as_str(),
+            input: edge.type_number.into(),
+            takes: if role == Role::TwoInput { "1 or 2" } else { "0" },
+        }
     }
 
     fn edge_label(&self, edge: &NewEdge<'_>) -> String {

@@ -61,7 +61,15 @@ impl StreamGraph {
     /// # Errors
     /// [`PlanError::InvalidSpec`] for text that is no such JSON, and whatever the builder refuses.
     pub fn from_json(text: &str) -> Result<Self> {
-        Spec::parse(text)?.build()
+        Self::from_json_of("StreamGraph.from_json()", text)
+    }
+
+    /// Likewise, for another call that refusals are to name.
+    ///
+    /// # Errors
+    /// Those of [`StreamGraph::from_json`].
+    pub fn from_json_of(call: &'static str, text: &str) -> Result<Self> {
+        Spec::parse(call, text)?.build()
     }
 
     /// The description of this graph, virtual nodes resolved.
@@ -71,9 +79,10 @@ impl StreamGraph {
 }
 
 impl<'a> Spec<'a> {
-    /// Parses the text without building.
-    pub fn parse(text: &'a str) -> Result<Self> {
-        serde_json::from_str::<Object<_>>(text).map(|spec| spec.0).map_err(|error| PlanError::InvalidSpec { detail: locate(text, error) })
+    /// Parses the text without building; refusals name the call.
+    pub fn parse(call: &'static str, text: &'a str) -> Result<Self> {
+        let spec = serde_json::from_str::<Object<_>>(text);
+        spec.map(|spec| spec.0).map_err(|error| PlanError::InvalidSpec { call, detail: locate(text, &error) })
     }
 
     /// The name of the case.
@@ -155,10 +164,44 @@ impl<'a> SpecSettings<'a> {
 }
 
 /// Where and why a text is not a description; parsed again with the path kept, which costs too much for the good case.
-fn locate(text: &str, error: serde_json::Error) -> String {
+fn locate(text: &str, error: &serde_json::Error) -> String {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     match serde_path_to_error::deserialize::<_, Object<Spec>>(&mut deserializer) {
-        Err(located) if located.path().iter().next().is_some() => format!("{}: {}", located.path(), located.inner()),
-        _ => error.to_string(),
+        Err(located) if located.path().iter().next().is_some() => format!("{}: {}", located.path(), reason(text, located.inner())),
+        _ if error.is_data() && !text.trim_start().starts_with('{') => {
+            let (kind, start) = (kind_of(text), excerpt(text.trim_start(), 1, 0));
+            format!("it was given {kind}, `{start}`, and a graph is an object with nodes and edges")
+        }
+        _ => reason(text, error),
     }
+}
+
+/// What a JSON value is that is no object.
+fn kind_of(text: &str) -> &'static str {
+    match text.trim_start().as_bytes().first() {
+        Some(b'[') => "a list",
+        Some(b'"') => "a string",
+        Some(b't' | b'f') => "a boolean",
+        Some(b'n') => "null",
+        _ => "a number",
+    }
+}
+
+/// Why, in words that need no knowledge of the parser; where, if it is a place in the text and no field.
+fn reason(text: &str, error: &serde_json::Error) -> String {
+    let (line, column) = (error.line(), error.column());
+    let place = format!(" at line {line} column {column}");
+    let message = error.to_string();
+    let why = message.strip_suffix(&place).unwrap_or(&message);
+    if error.is_data() {
+        return why.replace("expected i32", "expected a 32-bit integer").replace("expected i64", "expected a 64-bit integer");
+    }
+    let why = why.replace("expected ident", "expected a value");
+    format!("the text is no JSON: {why}{place}, near `{}`", excerpt(text, line, column))
+}
+
+/// Some characters of a line, from shortly before a column.
+fn excerpt(text: &str, line: usize, column: usize) -> String {
+    let line = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+    line.char_indices().skip_while(|(at, _)| at + 20 < column).map(|(_, character)| character).take(40).collect()
 }

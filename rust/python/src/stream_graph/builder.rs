@@ -138,8 +138,9 @@ impl StreamGraphBuilder {
         output_format: Option<&str>,
         coordinator: Option<&str>,
     ) -> PyResult<()> {
-        let role = parse(py, NAME, "kind", kind, Role::KINDS, Role::of_kind)?;
-        let chaining_strategy = parse(py, NAME, "chaining_strategy", chaining_strategy, ChainingStrategy::ALL, ChainingStrategy::parse)?;
+        let subject = format_args!("add_node(), node {id} ({name})");
+        let role = parse(py, subject, "kind", kind, Role::KINDS, Role::of_kind)?;
+        let chaining_strategy = parse(py, subject, "chaining_strategy", chaining_strategy, ChainingStrategy::ALL, ChainingStrategy::parse)?;
         let resources = check(py, resources(name, min_resources, preferred_resources))?;
         let node = NewNode { uid, user_hash, slot_sharing_group, co_location_group, resources, ..NewNode::new(id, name, role) };
         let node = NewNode { parallelism, max_parallelism, chaining_strategy, yielding, managed_memory_weight, buffer_timeout, ..node };
@@ -186,8 +187,9 @@ impl StreamGraphBuilder {
     ///     StreamGraphError: the id is taken or the input unknown.
     #[pyo3(signature = (id, input, partitioner, shuffle_mode = "UNDEFINED"))]
     fn add_virtual_partition(&self, py: Python<'_>, id: i32, input: i32, partitioner: &str, shuffle_mode: &str) -> PyResult<()> {
-        let partitioner = parse(py, NAME, "partitioner", partitioner, Partitioner::ALL, Partitioner::parse)?;
-        let mode = parse(py, NAME, "shuffle_mode", shuffle_mode, ShuffleMode::ALL, ShuffleMode::parse)?;
+        let subject = format_args!("add_virtual_partition(), node {id}");
+        let partitioner = parse(py, subject, "partitioner", partitioner, Partitioner::ALL, Partitioner::parse)?;
+        let mode = parse(py, subject, "shuffle_mode", shuffle_mode, ShuffleMode::ALL, ShuffleMode::parse)?;
         self.with(py, |builder| builder.add_virtual_partition(id, input, partitioner, mode))
     }
 
@@ -220,8 +222,10 @@ impl StreamGraphBuilder {
     ///     StreamGraphError: an unknown node, or FORWARD between different parallelisms.
     #[pyo3(signature = (source, target, input = 0, *, partitioner = None, shuffle_mode = "UNDEFINED"))]
     fn add_edge(&self, py: Python<'_>, source: i32, target: i32, input: u8, partitioner: Option<&str>, shuffle_mode: &str) -> PyResult<()> {
-        let partitioner = partitioner.map(|name| parse(py, NAME, "partitioner", name, Partitioner::ALL, Partitioner::parse)).transpose()?;
-        let shuffle_mode = parse(py, NAME, "shuffle_mode", shuffle_mode, ShuffleMode::ALL, ShuffleMode::parse)?;
+        let subject = format_args!("add_edge(), the edge {source} -> {target}");
+        let partitioner =
+            partitioner.map(|name| parse(py, subject, "partitioner", name, Partitioner::ALL, Partitioner::parse)).transpose()?;
+        let shuffle_mode = parse(py, subject, "shuffle_mode", shuffle_mode, ShuffleMode::ALL, ShuffleMode::parse)?;
         let edge = NewEdge { source, target, partitioner, shuffle_mode, type_number: input, side_output: None, partition_node: None };
         self.with(py, |builder| builder.add_edge(edge))
     }

@@ -20,6 +20,8 @@ use crate::error::{check, profile, to_python};
 use crate::interrupt::interruptible;
 use crate::job_graph::JobGraph;
 
+const FROM_DICT: &str = "StreamGraph.from_dict()";
+
 /// A program's operators and connections, virtual nodes resolved; immutable (Flink's StreamGraph).
 #[pyclass(frozen, module = "penstock.plan")]
 pub struct StreamGraph(pub Arc<Graph>);
@@ -45,11 +47,12 @@ impl StreamGraph {
     #[staticmethod]
     fn from_dict(py: Python<'_>, spec: &Bound<'_, PyAny>) -> PyResult<Self> {
         let text = py.import("json")?.call_method1("dumps", (spec,)).map_err(|error| {
-            let refusal = to_python(py, &PlanError::InvalidSpec { detail: error.to_string() });
+            let refusal = to_python(py, &PlanError::InvalidSpec { call: FROM_DICT, detail: error.to_string() });
             refusal.set_cause(py, Some(error));
             refusal
         })?;
-        Self::from_json(py, &text.extract::<String>()?)
+        let text = text.extract::<String>()?;
+        check(py, interruptible(py, || Graph::from_json_of(FROM_DICT, &text))?).map(|graph| Self(Arc::new(graph)))
     }
 
     /// Make a graph of tables: a row per node, a row per edge, no Python object for either (docs/planning.md, "Columns in").
