@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from penstock.common import contexts
 from penstock.errors import InvalidProgramError
+from penstock.runtime.buffers.signals import MIN_WATERMARK
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
@@ -48,6 +49,9 @@ class JoinContext(contexts.JoinContext):
     """The ``ctx`` of a ProcessJoinFunction."""
 
     __slots__ = ("_left", "_right")
+
+    def __init__(self) -> None:
+        self._left = self._right = MIN_WATERMARK  # until the first pair
 
     def __repr__(self) -> str:
         return f"<JoinContext left={self._left} right={self._right}>"
