@@ -81,7 +81,6 @@ ROWS = [
     ("async: no stream", lambda w: AsyncDataStream.unordered_wait([1], lambda v: [v], 1000), P, "unordered_wait"),
     ("async: timeout", lambda w: AsyncDataStream.unordered_wait(w.pairs, Async(), "1 s"), P, "unordered_wait"),
     ("async: capacity text", lambda w: AsyncDataStream.unordered_wait(w.pairs, Async(), 5, "9"), P, "unordered_wait"),
-    ("async: no capacity", lambda w: AsyncDataStream.ordered_wait(w.pairs, Async(), 5, 0), P, "capacity=0"),
     ("join: one argument", lambda w: joined(w).apply(lambda a: a), P, "apply"),
     ("join: none", lambda w: joined(w).apply(None), P, "apply"),
     ("join: where two", lambda w: w.pairs.join(w.ints).where(max, 3), T, "where"),

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from penstock.common import OutputTag, RestartStrategies, Types, WatermarkStrategy
-from penstock.datastream import FileProcessingMode, RuntimeExecutionMode, Source, StreamExecutionEnvironment
+from penstock.datastream import (
+    AsyncDataStream,
+    FileProcessingMode,
+    RuntimeExecutionMode,
+    Source,
+    StreamExecutionEnvironment,
+)
 from penstock.errors import ConfigurationError as C
 from penstock.errors import InvalidProgramError as P
 from penstock.errors import JobExecutionError as J
@@ -66,6 +72,7 @@ ROWS = [
     ("from_source: strategy", lambda w: w.env.from_source(Source(), None, "in"), P, "from_source"),
     ("from_source: run", lambda w: w.run(w.env.from_source(Source(), NONE, "in")), U, r"from_source\(\) \(line \d+"),
     ("csv: run", lambda w: run(w.env, w.pairs.write_as_csv("out")), U, r"write_as_csv\(\) \(line \d+"),
+    ("execute: async of no capacity", lambda w: waiting_for_nothing(w), P, "capacity=0"),
     ("execute: nothing", lambda w: w.env.execute(), P, "no operators"),
     ("execute: sources only", lambda w: run(w.env, w.pairs), P, "no operators"),
     ("execute: twice", lambda w: twice(w), P, "no operators"),
@@ -123,6 +130,16 @@ ROWS = [
     ("class: execute", lambda w: StreamExecutionEnvironment.execute(), TypeError, "execute.*'self'"),
 ]
 NONE = WatermarkStrategy.no_watermarks()
+
+
+class Look:
+    async def async_invoke(self, value):
+        return [value]
+
+
+def waiting_for_nothing(w):
+    AsyncDataStream.ordered_wait(w.pairs, Look(), 5, 0).print()
+    w.env.execute()
 
 
 def run(env, stream=None):

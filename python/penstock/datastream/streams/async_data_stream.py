@@ -40,7 +40,7 @@ class AsyncDataStream:
             data_stream: the input.
             async_function: makes the calls.
             timeout: how long one may take; Time, Duration or milliseconds.
-            capacity: how many may be under way; 1 or more.
+            capacity: how many may be under way; fewer than 1 can be planned, not run, as in Flink.
             output_type: type of the results.
         """
         return _wait("ordered_wait", True, data_stream, async_function, timeout, capacity, output_type)
@@ -70,11 +70,7 @@ def _wait(
         checks.refuse(f"{call}() was given {checks.shown(stream)}, which is no DataStream. Give the stream first.")
     checks.function(func, call, "async_invoke")
     timeout_ms = milliseconds_of(timeout, call, "timeout")
-    if checks.integer(capacity, call, "capacity") < 1:
-        checks.refuse(
-            f"{call}(capacity={capacity}): at least one call must be able to be under way. Give 1 or more.",
-            checks.ILLEGAL_ARGUMENT,
-        )
+    checks.integer(capacity, call, "capacity")
     checks.type_info(output_type, call)
     program = stream.get_execution_environment()
     node = YieldingTransformation(

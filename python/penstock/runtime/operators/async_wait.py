@@ -44,6 +44,15 @@ class AsyncWait(StreamOperator):
     capacity: int = 100
     output_type: TypeInformation[Any] | None = None
 
+    def prepare(self, parallelism: int) -> AsyncWait:
+        if self.capacity < 1:
+            raise InvalidProgramError(
+                f"An async function was given capacity={self.capacity}: one call at least must be able to be "
+                "under way. Give 1 or more.",
+                flink_class="java.lang.IllegalArgumentException",
+            )
+        return self
+
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _AsyncWait(context, output, self)
 
