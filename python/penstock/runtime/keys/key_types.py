@@ -142,7 +142,7 @@ def _checked_form(key_hash: KeyHash) -> Canonical:
     return checked
 
 
-def _checked_fields(key_type: TupleTypeInfo[Any] | RowTypeInfo, hash_code: Hash, canonical: Canonical) -> Canonical:
+def _checked_fields(key_type: TupleTypeInfo | RowTypeInfo, hash_code: Hash, canonical: Canonical) -> Canonical:
     """The look at a tuple's fields written out, which takes a third of the time of a loop over them."""
 
     def odd(value: Any) -> Any:
