@@ -320,6 +320,11 @@ def test_data_that_is_no_graph_is_refused_with_the_call_and_the_field(spec: Any,
     assert str(caught.value) == f"StreamGraph.from_dict() cannot read the graph: {says}{ADVICE}"
 
 
+def test_a_number_that_json_has_not_is_refused_by_its_name() -> None:
+    with pytest.raises(SpecError, match=r"from_dict\(\) cannot read the graph: ValueError: Out of range float values"):
+        StreamGraph.from_dict({"nodes": [{**SOURCE, "parallelism": float("nan")}], "edges": []})
+
+
 @pytest.mark.parametrize(
     ("call", "says"),
     [

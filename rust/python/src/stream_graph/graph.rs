@@ -9,7 +9,7 @@ use penstock_planner::identity::{OperatorIds, Verdicts, parse_hash_table};
 use penstock_planner::job_graph::{JobOptions, SavepointRestore, compile};
 use penstock_planner::stream_graph::StreamGraph as Graph;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{IntoPyDict, PyDict};
 
 use super::builder::StreamGraphBuilder;
 use super::from_columns::{self, parquet};
@@ -46,7 +46,8 @@ impl StreamGraph {
     /// Like :meth:`from_json`, from plain Python data.
     #[staticmethod]
     fn from_dict(py: Python<'_>, spec: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let text = py.import("json")?.call_method1("dumps", (spec,)).map_err(|error| {
+        let options = [("allow_nan", false)].into_py_dict(py)?;
+        let text = py.import("json")?.call_method("dumps", (spec,), Some(&options)).map_err(|error| {
             let refusal = to_python(py, &PlanError::InvalidSpec { call: FROM_DICT, detail: error.to_string() });
             refusal.set_cause(py, Some(error));
             refusal
