@@ -35,7 +35,7 @@ from penstock.datastream import (
     TimeCharacteristic,
 )
 from penstock.errors import PenstockError
-from penstock.runtime.operators import StreamMap
+from penstock.runtime.operators.elementwise import StreamMap
 from tests.datastream import stand_ins
 from tests.datastream.stand_ins import REC, Lacking
 

@@ -23,7 +23,7 @@ from penstock.datastream import (
     ValueStateDescriptor,
 )
 from penstock.runtime.chain.context import RuntimeContext
-from penstock.runtime.operators import LiveOperator, StreamOperator
+from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from tests.datastream.run_notes import IOException, Notes, Traced, rec, text
 from tests.datastream.run_time_functions import MAX, moment, sorted_list, stamped
 

@@ -13,7 +13,7 @@ import pytest
 
 from penstock.common import Configuration
 from penstock.datastream import StreamExecutionEnvironment
-from penstock.runtime.windows import TimeWindow
+from penstock.runtime.windows.time_window import TimeWindow
 from tests.datastream.compare_runs import differences
 from tests.datastream.deliberate_differences import PROGRAMS, WINDOW_STARTS
 from tests.datastream.run_scripts import result_of

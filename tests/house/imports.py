@@ -34,17 +34,6 @@ def trees() -> dict[str, ast.Module]:
     return {module_of(file): ast.parse(file.read_text()) for file in ROOT.rglob("*.py")}
 
 
-def in_texts() -> dict[str, set[str]]:
-    """The modules of the package that each module has in a text, as tables of what is loaded later do."""
-    constants = {
-        module: {
-            node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        }
-        for module, tree in trees().items()
-    }
-    return {module: texts & trees().keys() for module, texts in constants.items()}
-
-
 def reached(first: Iterable[str], needs: Mapping[str, set[str]]) -> set[str]:
     """The modules that some need, directly or not; with each, the packages it is in."""
     found: set[str] = set()

@@ -67,10 +67,9 @@ def test_every_part_has_a_law() -> None:
     ("module", "forbidden"),
     [
         ("penstock", {"pyspark", "pyarrow", "penstock._native", "penstock.datastream"}),
-        ("penstock.datastream", {"pyspark", "pyarrow", "penstock._native"}),
+        ("penstock.datastream", {"pyspark", "pyarrow", "pandas", "penstock._native"}),
         ("penstock.runtime.task.task", ABOVE_THE_RUNTIME),
         ("penstock.job.results", ABOVE_THE_RUNTIME),
-        ("penstock.runtime.operators", {"pyspark", "pyarrow", "pandas", "penstock._native"}),
         ("penstock.local", {"pyspark", "pyarrow", "pandas", "penstock._native"}),
         ("penstock.spark", {"pyspark", "pyarrow", "pandas", "penstock._native"}),
         ("penstock.plan", {"pyspark", "pyarrow"}),

@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from penstock.common import OutputTag
+from penstock.runtime.aggregators import SumAggregator
 from penstock.runtime.io.sinks import TextSink
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.operators import (
-    GroupedReduce,
-    ProcessOperator,
-    StreamMap,
-    StreamSink,
-    StreamSource,
-    SumAggregator,
-    WindowOperator,
-)
-from penstock.runtime.windows import ApplyWindow, EventTimeTrigger, TumblingEventTimeWindows
+from penstock.runtime.operators.elementwise import StreamMap
+from penstock.runtime.operators.process import ProcessOperator
+from penstock.runtime.operators.reduce import GroupedReduce
+from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.operators.source import StreamSource
+from penstock.runtime.operators.window import WindowOperator
+from penstock.runtime.windows.assigners import TumblingEventTimeWindows
+from penstock.runtime.windows.functions import ApplyWindow
+from penstock.runtime.windows.triggers import EventTimeTrigger
 from tests.job.programs import Program
 
 RECORDS = 1200

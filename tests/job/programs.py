@@ -9,7 +9,8 @@ from penstock.common.settings import Settings
 from penstock.plan import Pipeline, StreamGraphBuilder
 from penstock.runtime.io.sinks import CollectSink
 from penstock.runtime.io.sources import CollectionSource
-from penstock.runtime.operators import StreamSink, StreamSource
+from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.operators.source import StreamSource
 
 
 @dataclass

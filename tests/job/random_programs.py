@@ -6,7 +6,7 @@ import random
 from collections import Counter
 
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
-from penstock.runtime.operators import StreamFilter, StreamFlatMap, StreamMap
+from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
 from tests.job.programs import Program
 
 PARTITIONERS = [None, None, None, "REBALANCE", "RESCALE", "SHUFFLE", "BROADCAST", "GLOBAL", "HASH", "CUSTOM", "FORWARD"]

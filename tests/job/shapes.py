@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from penstock.common import OutputTag, Types
+from penstock.runtime.aggregators import SumAggregator
 from penstock.runtime.io.sinks import PrintSink
 from penstock.runtime.io.sources import SequenceSource
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
-from penstock.runtime.operators import (
-    GroupedReduce,
-    ProcessOperator,
-    StreamFilter,
-    StreamFlatMap,
-    StreamMap,
-    StreamSink,
-    StreamSource,
-    SumAggregator,
-    WindowOperator,
-)
-from penstock.runtime.windows import CountEvictor, CountTrigger, GlobalWindows, ReduceWindow
+from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
+from penstock.runtime.operators.process import ProcessOperator
+from penstock.runtime.operators.reduce import GroupedReduce
+from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.operators.source import StreamSource
+from penstock.runtime.operators.window import WindowOperator
+from penstock.runtime.windows.assigners import GlobalWindows
+from penstock.runtime.windows.evictors import CountEvictor
+from penstock.runtime.windows.functions import ReduceWindow
+from penstock.runtime.windows.triggers import CountTrigger
 from tests.job.programs import Program
 from tests.job.test_programs import BY_WORD, PAIR, words
 

@@ -12,7 +12,8 @@ from penstock.local import LocalExecutor
 from penstock.runtime.exchange.gate import DRIVER
 from penstock.runtime.io.sources import SequenceSource
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
-from penstock.runtime.operators import StreamMap, StreamSource
+from penstock.runtime.operators.elementwise import StreamMap
+from penstock.runtime.operators.source import StreamSource
 from penstock.runtime.task.task import Task
 from penstock.spark import lowering
 from tests.job.programs import Program

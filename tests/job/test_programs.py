@@ -9,25 +9,22 @@ import pytest
 
 from penstock.common import OutputTag, Types
 from penstock.local import LocalExecutor
+from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.io.sinks import PrintSink
 from penstock.runtime.io.sources import SequenceSource
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import ChannelAssigner
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
-from penstock.runtime.operators import (
-    ComparableAggregator,
-    GroupedReduce,
-    KeyedProcessOperator,
-    ProcessOperator,
-    StreamFilter,
-    StreamFlatMap,
-    StreamMap,
-    StreamSink,
-    StreamSource,
-    SumAggregator,
-    WindowOperator,
-)
-from penstock.runtime.windows import CountEvictor, CountTrigger, GlobalWindows, PurgingTrigger, ReduceWindow
+from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
+from penstock.runtime.operators.process import KeyedProcessOperator, ProcessOperator
+from penstock.runtime.operators.reduce import GroupedReduce
+from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.operators.source import StreamSource
+from penstock.runtime.operators.window import WindowOperator
+from penstock.runtime.windows.assigners import GlobalWindows
+from penstock.runtime.windows.evictors import CountEvictor
+from penstock.runtime.windows.functions import ReduceWindow
+from penstock.runtime.windows.triggers import CountTrigger, PurgingTrigger
 from tests.job.programs import Program
 
 PAIR = Types.TUPLE([Types.STRING(), Types.INT()])

@@ -7,7 +7,8 @@ import pytest
 from penstock.local import LocalExecutor
 from penstock.runtime.io.sources import SequenceSource
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.operators import StreamMap, StreamSource
+from penstock.runtime.operators.elementwise import StreamMap
+from penstock.runtime.operators.source import StreamSource
 from tests.job.dying import PLACES, facts, fail, kill, leave, mortal
 from tests.job.programs import Program
 from tests.matrix.knobs import BUFFER, CODEC, FORM

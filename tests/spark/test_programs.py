@@ -14,13 +14,9 @@ from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.local import LocalExecutor
 from penstock.runtime.io.sinks import TextSink
 from penstock.runtime.io.sources import FileMonitor, SequenceSource
-from penstock.runtime.operators import (
-    FileReader,
-    StreamFilter,
-    StreamMap,
-    StreamSink,
-    StreamSource,
-)
+from penstock.runtime.operators.elementwise import StreamFilter, StreamMap
+from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.operators.source import FileReader, StreamSource
 from penstock.spark.session import job_session, open_session
 from tests.job.programs import Program
 from tests.job.shapes import every_shape, word_count

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from penstock.runtime.windows import CountEvictor, DeltaEvictor, Evictor, TimeEvictor
+from penstock.runtime.windows.evictors import CountEvictor, DeltaEvictor, Evictor, TimeEvictor
 
 __all__ = ["CountEvictor", "DeltaEvictor", "Evictor", "TimeEvictor"]

@@ -15,7 +15,8 @@ from typing import Any
 from penstock.job.commit.recovery import Verdict, pending_at, recover
 from penstock.local import LocalExecutor
 from penstock.runtime.io.sinks import TextSink
-from penstock.runtime.operators import StreamMap, StreamSink
+from penstock.runtime.operators.elementwise import StreamMap
+from penstock.runtime.operators.sink import StreamSink
 from tests.job.programs import Program
 
 CHANGES = ("link", "mkdir", "rename", "replace", "rmdir", "unlink", "fsync")

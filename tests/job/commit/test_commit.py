@@ -17,7 +17,7 @@ from penstock.job.deployment import deploy, sinks
 from penstock.job.results import JobOutput
 from penstock.local import LocalExecutor, _Job
 from penstock.runtime.io.sinks import TextSink
-from penstock.runtime.operators import StreamSink
+from penstock.runtime.operators.sink import StreamSink
 from tests.job.commit.crashes import (
     Fuse,
     before_each_change,

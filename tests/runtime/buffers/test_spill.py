@@ -13,7 +13,7 @@ from penstock.job.deployment import deploy, sinks
 from penstock.job.results import JobOutput
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Memory, Rows, Store
-from penstock.runtime.operators import StreamFlatMap, StreamMap
+from penstock.runtime.operators.elementwise import StreamFlatMap, StreamMap
 from tests.job.programs import Program
 from tests.job.test_programs import run
 

@@ -13,15 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.common import OutputTag, WatermarkStrategy
-from penstock.runtime.operators import (
-    ProcessOperator,
-    StreamFilter,
-    StreamFlatMap,
-    StreamMap,
-    StreamSink,
-    StreamSource,
-    TimestampsAndWatermarks,
-)
+from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
+from penstock.runtime.operators.process import ProcessOperator
+from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.operators.source import StreamSource
+from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from tests.job.programs import Program
 
 TRACE: list[str] = []

@@ -6,7 +6,9 @@ import pytest
 
 from penstock.errors import JobExecutionError
 from penstock.local import LocalExecutor
-from penstock.runtime.operators import StreamFlatMap, StreamMap, StreamSink, StreamSource
+from penstock.runtime.operators.elementwise import StreamFlatMap, StreamMap
+from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.operators.source import StreamSource
 from tests.job.programs import Program
 
 

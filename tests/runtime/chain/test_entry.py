@@ -15,7 +15,8 @@ from penstock.runtime.chain.entry import Fused, Listed, Native
 from penstock.runtime.chain.operator_chain import OperatorChain
 from penstock.runtime.config.options import ExchangeOptions
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.operators import GroupedReduce, StreamMap
+from penstock.runtime.operators.elementwise import StreamMap
+from penstock.runtime.operators.reduce import GroupedReduce
 from tests.job.programs import Program
 
 KEY = KeyPartition(lambda value: value[0])

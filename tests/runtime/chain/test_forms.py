@@ -20,7 +20,8 @@ from penstock.runtime.chain.outputs import (
 )
 from penstock.runtime.config.tasks import JobConfig
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.operators import StreamFilter, StreamFlatMap, StreamMap, StreamSink
+from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
+from penstock.runtime.operators.sink import StreamSink
 from tests.job.programs import Program
 
 FORMS = ("fused", "listed")

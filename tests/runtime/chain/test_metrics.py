@@ -12,17 +12,16 @@ from penstock.errors import InvalidProgramError, JobExecutionError
 from penstock.local import LocalExecutor
 from penstock.metrics import DistributionValue, JobMetrics, MeterValue
 from penstock.metrics.group import Meter, MetricGroup, Metrics
+from penstock.runtime.aggregators import SumAggregator
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.operators import (
-    ProcessOperator,
-    StreamFlatMap,
-    StreamMap,
-    StreamSource,
-    SumAggregator,
-    WindowOperator,
-)
-from penstock.runtime.windows import CountTrigger, GlobalWindows, ReduceWindow
+from penstock.runtime.operators.elementwise import StreamFlatMap, StreamMap
+from penstock.runtime.operators.process import ProcessOperator
+from penstock.runtime.operators.source import StreamSource
+from penstock.runtime.operators.window import WindowOperator
+from penstock.runtime.windows.assigners import GlobalWindows
+from penstock.runtime.windows.functions import ReduceWindow
+from penstock.runtime.windows.triggers import CountTrigger
 from tests.job.programs import Program
 
 

@@ -11,7 +11,9 @@ from penstock.local import LocalExecutor
 from penstock.runtime.io.files import FileSplit, check_charset, file_splits, local_path, read_lines
 from penstock.runtime.io.sinks import PrintSink, TextSink
 from penstock.runtime.io.sources import CollectionSource, FileMonitor
-from penstock.runtime.operators import FileReader, StreamMap, StreamSink, StreamSource
+from penstock.runtime.operators.elementwise import StreamMap
+from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.operators.source import FileReader, StreamSource
 from tests.job.programs import Program
 
 

@@ -11,7 +11,7 @@ from penstock.errors import JobExecutionError
 from penstock.local import LocalExecutor
 from penstock.runtime.keys.fields import quick
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.operators import StreamMap
+from penstock.runtime.operators.elementwise import StreamMap
 from tests.job.programs import Program
 
 FIRST = 0

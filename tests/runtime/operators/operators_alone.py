@@ -6,9 +6,9 @@ import copy
 from typing import Any
 
 from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.chain.outputs import CountingOutput, Output
 from penstock.runtime.config.tasks import JobConfig, OperatorConfig, VertexConfig
-from penstock.runtime.operators import StreamOperator
 from penstock.runtime.state.timers import Clock
 
 

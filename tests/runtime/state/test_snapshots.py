@@ -16,13 +16,23 @@ from penstock.datastream import (
     ReducingStateDescriptor,
     ValueStateDescriptor,
 )
-from penstock.runtime import windows as w
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import assign_to_key_group, key_group_range
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.operators import IntervalJoin, KeyedProcessOperator, WindowOperator
+from penstock.runtime.operators.interval_join import IntervalJoin
+from penstock.runtime.operators.process import KeyedProcessOperator
+from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.state.operator_state import OperatorState
+from penstock.runtime.windows.assigners import (
+    EventTimeSessionWindows,
+    GlobalWindows,
+    SlidingEventTimeWindows,
+    TumblingEventTimeWindows,
+)
+from penstock.runtime.windows.evictors import CountEvictor
+from penstock.runtime.windows.functions import ApplyWindow, ReduceWindow
+from penstock.runtime.windows.triggers import ContinuousEventTimeTrigger, CountTrigger, EventTimeTrigger, PurgingTrigger
 from tests.runtime.operators.operators_alone import Alone
 
 KEY = KeyPartition(lambda element: element[0], Types.STRING())
@@ -78,17 +88,17 @@ class Pairs:
 
 
 def windowed(assigner, trigger=None, evictor=None, function=None):
-    function = function or w.ApplyWindow(Show())
-    return WindowOperator(assigner, trigger or w.EventTimeTrigger(), evictor, function, 5, keyed=KEY)
+    function = function or ApplyWindow(Show())
+    return WindowOperator(assigner, trigger or EventTimeTrigger(), evictor, function, 5, keyed=KEY)
 
 
 OPERATORS = {
     "all kinds of state": KeyedProcessOperator(Everything(), keyed=KEY),
-    "tumbling": windowed(w.TumblingEventTimeWindows(10)),
-    "sliding, reduced": windowed(w.SlidingEventTimeWindows(10, 4), function=w.ReduceWindow(max)),
-    "sessions": windowed(w.EventTimeSessionWindows(4)),
-    "sessions, continuous": windowed(w.EventTimeSessionWindows(4), w.ContinuousEventTimeTrigger(7)),
-    "counts": windowed(w.GlobalWindows(), w.PurgingTrigger(w.CountTrigger(3)), w.CountEvictor(2)),
+    "tumbling": windowed(TumblingEventTimeWindows(10)),
+    "sliding, reduced": windowed(SlidingEventTimeWindows(10, 4), function=ReduceWindow(max)),
+    "sessions": windowed(EventTimeSessionWindows(4)),
+    "sessions, continuous": windowed(EventTimeSessionWindows(4), ContinuousEventTimeTrigger(7)),
+    "counts": windowed(GlobalWindows(), PurgingTrigger(CountTrigger(3)), CountEvictor(2)),
     "interval join": IntervalJoin(Pairs(), -3, 4, keyed=KEY, second_keyed=KEY),
 }
 

@@ -13,7 +13,9 @@ from penstock.common import Duration, Types, WatermarkStrategy
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
 from penstock.runtime.chain.valve import Valve
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.operators import AsyncWait, KeyedProcessOperator, TimestampsAndWatermarks
+from penstock.runtime.operators.async_wait import AsyncWait
+from penstock.runtime.operators.process import KeyedProcessOperator
+from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.state.timers import TimerQueue
 from penstock.runtime.usercode.failure import OperatorFailure
 from tests.runtime.operators.operators_alone import Alone

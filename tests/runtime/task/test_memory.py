@@ -12,7 +12,9 @@ from penstock.runtime.exchange.gate import DRIVER
 from penstock.runtime.exchange.writer import RecordWriter
 from penstock.runtime.io.sinks import CollectSink, PrintSink, TextSink, _Buffered, _TextFile
 from penstock.runtime.io.sources import FileMonitor, file_splits
-from penstock.runtime.operators import FileReader, StreamFlatMap, StreamMap, StreamSink, StreamSource
+from penstock.runtime.operators.elementwise import StreamFlatMap, StreamMap
+from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.operators.source import FileReader, StreamSource
 from penstock.runtime.task.outbox import Outbox
 from penstock.runtime.task.task import Task
 from tests.job.programs import Program

@@ -10,15 +10,11 @@ import pytest
 
 from penstock.errors import InvalidProgramError, JobExecutionError
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
-from penstock.runtime.operators import (
-    AsyncWait,
-    GroupedReduce,
-    ProcessOperator,
-    StreamFilter,
-    StreamFlatMap,
-    StreamMap,
-    StreamSource,
-)
+from penstock.runtime.operators.async_wait import AsyncWait
+from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
+from penstock.runtime.operators.process import ProcessOperator
+from penstock.runtime.operators.reduce import GroupedReduce
+from penstock.runtime.operators.source import StreamSource
 from tests.job.programs import Program
 from tests.job.test_programs import run
 

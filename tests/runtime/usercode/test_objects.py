@@ -7,7 +7,9 @@ import pytest
 from penstock.common import Configuration, Types, WatermarkStrategy
 from penstock.datastream import StreamExecutionEnvironment, TimeCharacteristic
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.operators import GroupedReduce, KeyedProcessOperator, StreamMap
+from penstock.runtime.operators.elementwise import StreamMap
+from penstock.runtime.operators.process import KeyedProcessOperator
+from penstock.runtime.operators.reduce import GroupedReduce
 from tests.job.programs import Program
 from tests.job.test_programs import run
 

@@ -12,12 +12,32 @@ from hypothesis import strategies as st
 from penstock.common import Time, Types
 from penstock.datastream import evictor, window
 from penstock.errors import InvalidProgramError
-from penstock.runtime import windows as w
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.operators import WindowOperator
+from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.operators.window_contents import STATE
 from penstock.runtime.usercode.failure import OperatorFailure
+from penstock.runtime.windows.assigners import (
+    DynamicEventTimeSessionWindows,
+    EventTimeSessionWindows,
+    GlobalWindows,
+    ProcessingTimeSessionWindows,
+    SlidingEventTimeWindows,
+    TumblingEventTimeWindows,
+    TumblingProcessingTimeWindows,
+    WindowAssigner,
+)
+from penstock.runtime.windows.evictors import CountEvictor, DeltaEvictor, TimeEvictor
+from penstock.runtime.windows.functions import AggregateWindow, ApplyWindow, FoldWindow, ReduceWindow
+from penstock.runtime.windows.time_window import TimeWindow
+from penstock.runtime.windows.triggers import (
+    ContinuousEventTimeTrigger,
+    CountTrigger,
+    DeltaTrigger,
+    EventTimeTrigger,
+    ProcessingTimeTrigger,
+    PurgingTrigger,
+)
 from tests.runtime.operators.operators_alone import Alone
 
 KEY = KeyPartition(lambda element: element[0], Types.STRING())
@@ -34,7 +54,7 @@ class Show:
 def run(assigner, events, lateness=0, function=None, trigger=None):
     """What an operator emits per event, and what is late."""
     operator = WindowOperator(
-        assigner, trigger or w.EventTimeTrigger(), None, function or w.ApplyWindow(Show()), lateness, "late", keyed=KEY
+        assigner, trigger or EventTimeTrigger(), None, function or ApplyWindow(Show()), lateness, "late", keyed=KEY
     )
     alone, steps, largest = Alone(operator), [], MIN_WATERMARK
     for event in [*events, MAX_WATERMARK]:
@@ -77,20 +97,20 @@ def brute_force(starts, size, events, lateness):
 @given(EVENTS, st.integers(1, 25), st.integers(-20, 20), st.integers(0, 15))
 def test_tumbling_windows(events, size, offset, lateness):
     starts = range(offset - 100 * size, offset + 100 * size, size)
-    assigner = w.TumblingEventTimeWindows(size, offset)
+    assigner = TumblingEventTimeWindows(size, offset)
     assert run(assigner, events, lateness) == brute_force(starts, size, events, lateness)
 
 
 @given(EVENTS, st.integers(1, 25), st.integers(1, 25), st.integers(0, 15))
 def test_sliding_windows(events, size, slide, lateness):
     starts = range(-100 * slide, 100 * slide, slide)
-    assigner = w.SlidingEventTimeWindows(size, slide)
+    assigner = SlidingEventTimeWindows(size, slide)
     assert run(assigner, events, lateness) == brute_force(starts, size, events, lateness)
 
 
 @given(EVENTS, st.integers(1, 15), st.integers(0, 15))
 def test_session_windows(events, gap, lateness):
-    assert run(w.EventTimeSessionWindows(gap), events, lateness) == sessions(lambda event: gap, events, lateness)
+    assert run(EventTimeSessionWindows(gap), events, lateness) == sessions(lambda event: gap, events, lateness)
 
 
 @given(EVENTS, st.integers(1, 15))
@@ -98,7 +118,7 @@ def test_dynamic_sessions_never_lose_an_element(events, most):
     def gap_of(event):
         return 1 + abs(event[1]) % most
 
-    found = run(w.DynamicEventTimeSessionWindows(gap_of), events)
+    found = run(DynamicEventTimeSessionWindows(gap_of), events)
     assert found == sessions(gap_of, events, 0)
 
 
@@ -135,8 +155,8 @@ def sessions(gap_of, events, lateness):
 
 @given(EVENTS, st.integers(1, 20))
 def test_reductions_are_those_of_the_elements(events, size):
-    assigner = w.TumblingEventTimeWindows(size)
-    reduce = w.ReduceWindow(lambda one, other: (one[0], one[1] + other[1]))
+    assigner = TumblingEventTimeWindows(size)
+    reduce = ReduceWindow(lambda one, other: (one[0], one[1] + other[1]))
     whole, _ = run(assigner, events)
     reduced, _ = run(assigner, events, function=reduce)
     expected = [sorted((key, sum(time for _, time in elements)) for key, _, _, elements in step) for step in whole]
@@ -145,7 +165,7 @@ def test_reductions_are_those_of_the_elements(events, size):
 
 def test_windows_by_the_clock():
     operator = WindowOperator(
-        w.TumblingProcessingTimeWindows(10), w.ProcessingTimeTrigger(), None, w.ApplyWindow(Show()), keyed=KEY
+        TumblingProcessingTimeWindows(10), ProcessingTimeTrigger(), None, ApplyWindow(Show()), keyed=KEY
     )
     alone = Alone(operator, clock=12)
     alone.take(("a", 1))
@@ -160,16 +180,14 @@ def test_windows_by_the_clock():
 
 
 def test_an_element_without_timestamp_is_refused():
-    operator = WindowOperator(
-        w.TumblingEventTimeWindows(10), w.EventTimeTrigger(), None, w.ApplyWindow(Show()), keyed=KEY
-    )
+    operator = WindowOperator(TumblingEventTimeWindows(10), EventTimeTrigger(), None, ApplyWindow(Show()), keyed=KEY)
     with pytest.raises(OperatorFailure) as caught:
         Alone(operator).take(("a", 1))
     assert isinstance(caught.value.__cause__, InvalidProgramError)
     assert caught.value.__cause__.flink_class == "java.lang.RuntimeException"
 
 
-class Apart(w.WindowAssigner):
+class Apart(WindowAssigner):
     """An assigner of one's own, of an ordinary class: sessions, or windows that stay apart."""
 
     def __init__(self, size, merging):
@@ -177,7 +195,7 @@ class Apart(w.WindowAssigner):
         self.merging = merging
 
     def assign_windows(self, element, timestamp, context):
-        return [w.TimeWindow(timestamp, timestamp + self.size)]
+        return [TimeWindow(timestamp, timestamp + self.size)]
 
 
 @given(EVENTS, st.integers(1, 15))
@@ -192,17 +210,17 @@ def test_windows_of_an_assigner_of_ones_own_stay_apart_unless_it_says_so(events,
 
 
 DESCRIPTIONS = [
-    w.TumblingProcessingTimeWindows.of(Time.seconds(5)),
-    w.SlidingEventTimeWindows.of(10, 5),
-    w.EventTimeSessionWindows.with_gap(3),
-    w.ProcessingTimeSessionWindows.with_dynamic_gap(len),
-    w.GlobalWindows.create(),
-    w.PurgingTrigger.of(w.CountTrigger.of(3)),
-    w.ContinuousEventTimeTrigger.of(Time.seconds(1)),
-    w.DeltaTrigger.of(1.5, max),
-    w.CountEvictor.of(3),
-    w.TimeEvictor.of(Time.seconds(1)),
-    w.DeltaEvictor.of(1.5, max),
+    TumblingProcessingTimeWindows.of(Time.seconds(5)),
+    SlidingEventTimeWindows.of(10, 5),
+    EventTimeSessionWindows.with_gap(3),
+    ProcessingTimeSessionWindows.with_dynamic_gap(len),
+    GlobalWindows.create(),
+    PurgingTrigger.of(CountTrigger.of(3)),
+    ContinuousEventTimeTrigger.of(Time.seconds(1)),
+    DeltaTrigger.of(1.5, max),
+    CountEvictor.of(3),
+    TimeEvictor.of(Time.seconds(1)),
+    DeltaEvictor.of(1.5, max),
 ]
 
 
@@ -230,34 +248,34 @@ class Longest:
         return max(one, other)
 
 
-@pytest.mark.parametrize("then", [None, w.ApplyWindow(Show())], ids=["alone", "with a window function"])
+@pytest.mark.parametrize("then", [None, ApplyWindow(Show())], ids=["alone", "with a window function"])
 @pytest.mark.parametrize(
     "make",
     [
-        lambda then: w.ReduceWindow(lambda one, other: max(one, other), then),
-        lambda then: w.AggregateWindow(Longest(), then),
-        lambda then: w.FoldWindow(0, lambda largest, element: max(largest, element[1]), then),
+        lambda then: ReduceWindow(lambda one, other: max(one, other), then),
+        lambda then: AggregateWindow(Longest(), then),
+        lambda then: FoldWindow(0, lambda largest, element: max(largest, element[1]), then),
     ],
     ids=["reduce", "aggregate", "fold"],
 )
 @pytest.mark.parametrize(
     ("assigner", "windows"),
-    [(w.TumblingEventTimeWindows(10_000), 1), (w.SlidingEventTimeWindows(10_000, 2_500), 4)],
+    [(TumblingEventTimeWindows(10_000), 1), (SlidingEventTimeWindows(10_000, 2_500), 4)],
     ids=["tumbling", "sliding"],
 )
 def test_a_window_that_reduces_holds_one_value(make, then, assigner, windows):
     assert held(assigner, make(then)) == windows
-    assert held(assigner, w.ApplyWindow(Show())) == windows * 1000
+    assert held(assigner, ApplyWindow(Show())) == windows * 1000
 
 
 def test_sessions_that_reduce_hold_one_value():
-    assert held(w.EventTimeSessionWindows(20), w.ReduceWindow(max)) == 1
-    assert held(w.EventTimeSessionWindows(20), w.AggregateWindow(Longest())) == 1
+    assert held(EventTimeSessionWindows(20), ReduceWindow(max)) == 1
+    assert held(EventTimeSessionWindows(20), AggregateWindow(Longest())) == 1
 
 
 def held(assigner, function):
     """Values in the contents of all windows after 1,000 elements of one key."""
-    alone = Alone(WindowOperator(assigner, w.EventTimeTrigger(), None, function, 0, None, keyed=KEY))
+    alone = Alone(WindowOperator(assigner, EventTimeTrigger(), None, function, 0, None, keyed=KEY))
     for time in range(7_500, 8_500):
         alone.take(("a", time), time)
     kept = [

@@ -18,7 +18,8 @@ from penstock.datastream.streams.windowed import Applied, Windowed, by_count
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state import serializers
 from penstock.runtime.usercode.naming import java_object
-from penstock.runtime.windows import GlobalWindow, GlobalWindows, WindowAssigner
+from penstock.runtime.windows.assigners import GlobalWindows, WindowAssigner
+from penstock.runtime.windows.time_window import GlobalWindow
 
 if TYPE_CHECKING:
     from penstock.common.state_descriptor import Reduces

@@ -13,7 +13,7 @@ from penstock.common.time import milliseconds_of
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.program.transformations import YieldingTransformation
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
-from penstock.runtime.operators import AsyncWait
+from penstock.runtime.operators.async_wait import AsyncWait
 
 if TYPE_CHECKING:
     from penstock.common.time import Duration, Time

@@ -20,7 +20,8 @@ from penstock.datastream.program.transformations import (
 )
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream
-from penstock.runtime import operators
+from penstock.runtime.operators.broadcast import BroadcastProcess
+from penstock.runtime.operators.two_inputs import CoFlatMap, CoMap, CoProcess
 
 if TYPE_CHECKING:
     from penstock.datastream.functions import (
@@ -149,7 +150,7 @@ class ConnectedStreams(Generic[A, B]):
         return two_inputs(self._first, self._second, name, operator, output_type)
 
 
-_OPERATORS = {"map": operators.CoMap, "flat_map": operators.CoFlatMap, "process": operators.CoProcess}
+_OPERATORS = {"map": CoMap, "flat_map": CoFlatMap, "process": CoProcess}
 
 
 def _key_of(stream: DataStream[Any]) -> KeyPartition | None:
@@ -284,7 +285,7 @@ class BroadcastConnectedStream(Generic[A, B]):
         checks.type_info(output_type, "process")
         name = "Co-Process-Broadcast-Keyed" if keyed else "Co-Process-Broadcast"
         states = tuple(descriptor.name for descriptor in self._broadcast.descriptors)
-        operator = operators.BroadcastProcess(func, states)
+        operator = BroadcastProcess(func, states)
         key = _key_of(self._stream)
         if key is not None:
             operator = operator.keyed_by_both(key, None)

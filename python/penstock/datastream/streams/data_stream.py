@@ -29,8 +29,10 @@ from penstock.datastream.streams.setters import OPERATOR_SETTERS, OperatorSetter
 from penstock.datastream.streams.sink import SinkMethods
 from penstock.datastream.streams.transitions import Transitions
 from penstock.errors import MissingMethodError
-from penstock.runtime import operators
+from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.keys import partition
+from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
+from penstock.runtime.operators.process import ProcessOperator
 from penstock.runtime.usercode.naming import simple_name
 
 if TYPE_CHECKING:
@@ -130,7 +132,7 @@ class DataStream(Transitions[T], SinkMethods[T]):
             output_type: type of the results; None leaves them undeclared (any Python object).
         """
         checks.function(func, "map", "map")
-        return self._transform("Map", operators.StreamMap(func, output_type), checks.type_info(output_type, "map"))
+        return self._transform("Map", StreamMap(func, output_type), checks.type_info(output_type, "map"))
 
     def flat_map(
         self, func: FlatMapFunction[T, U] | Callable[[T], Iterable[U]], output_type: TypeInformation[U] | None = None
@@ -142,13 +144,13 @@ class DataStream(Transitions[T], SinkMethods[T]):
             output_type: type of the results; None leaves them undeclared.
         """
         checks.function(func, "flat_map", "flat_map")
-        operator = operators.StreamFlatMap(func, output_type)
+        operator = StreamFlatMap(func, output_type)
         return self._transform("Flat Map", operator, checks.type_info(output_type, "flat_map"))
 
     def filter(self, func: FilterFunction[T] | Callable[[T], object]) -> SingleOutputStreamOperator[T]:
         """Keep the records for which ``func`` is true; the type stays."""
         checks.function(func, "filter", "filter")
-        return self._transform("Filter", operators.StreamFilter(func), self.transformation.output_type)
+        return self._transform("Filter", StreamFilter(func), self.transformation.output_type)
 
     def process(
         self,
@@ -169,11 +171,11 @@ class DataStream(Transitions[T], SinkMethods[T]):
                 f"process() was given the KeyedProcessFunction {simple_name(func)}, but the stream is not keyed. "
                 "Call key_by() before process(), or derive the function from ProcessFunction."
             )
-        operator = operators.ProcessOperator(func, output_type)
+        operator = ProcessOperator(func, output_type)
         return self._transform("Process", operator, checks.type_info(output_type, "process"))
 
     def transform(
-        self, operator_name: str, output_type: TypeInformation[U] | None, operator: operators.StreamOperator
+        self, operator_name: str, output_type: TypeInformation[U] | None, operator: StreamOperator
     ) -> SingleOutputStreamOperator[U]:
         """Add an operator of one's own: what all other methods come down to.
 
@@ -183,7 +185,7 @@ class DataStream(Transitions[T], SinkMethods[T]):
             operator: an operator of :mod:`penstock.runtime.operators`.
         """
         checks.name(operator_name, "transform", "operator name")
-        if not isinstance(operator, operators.StreamOperator):
+        if not isinstance(operator, StreamOperator):
             checks.refuse(
                 f"transform() was given {checks.shown(operator)}, which is no operator. Use map() or "
                 "process() with a function, "
@@ -198,9 +200,7 @@ class DataStream(Transitions[T], SinkMethods[T]):
             field_indexes: 1 to 24 positions from 0.
         """
         output_type = keys.projected_type(self.transformation.output_type, field_indexes)
-        return self._transform(
-            "Projection", operators.StreamMap(keys.Projection(field_indexes), output_type), output_type
-        )
+        return self._transform("Projection", StreamMap(keys.Projection(field_indexes), output_type), output_type)
 
     # --- several streams --------------------------------------------------------------------------------------------
 

@@ -23,9 +23,13 @@ from penstock.datastream.streams.data_stream import DataStream, SingleOutputStre
 from penstock.datastream.streams.keyed_stream import KeyedStream
 from penstock.datastream.streams.windowed import Applied
 from penstock.datastream.streams.windowed_stream import WindowedStream
-from penstock.runtime import operators, windows
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.windows import Evictor, Trigger, WindowAssigner
+from penstock.runtime.operators import interval_join
+from penstock.runtime.operators.elementwise import StreamMap
+from penstock.runtime.windows.assigners import WindowAssigner
+from penstock.runtime.windows.evictors import Evictor
+from penstock.runtime.windows.functions import CoGroupWindow, Tagged, TaggedKey
+from penstock.runtime.windows.trigger import Trigger
 
 if TYPE_CHECKING:
     from penstock.common.contexts import JoinContext
@@ -120,7 +124,7 @@ class EqualTo(_Step, Generic[A, B, M]):
                 f"window() of a join was given {checks.shown(assigner)}. Give a window assigner such as "
                 "TumblingEventTimeWindows.of(Time.seconds(5))."
             )
-        both = windows.TaggedKey(self.first_key.key_selector, self.second_key.key_selector)
+        both = TaggedKey(self.first_key.key_selector, self.second_key.key_selector)
         calls = f"{self.first_key.call} or {self.second_key.call}"
         return WithWindow(self.joined, KeyPartition(both, self.first_key.key_type, calls), assigner)
 
@@ -218,12 +222,12 @@ class WithWindow(_Step, Generic[A, B, M]):
             windowed.evictor(self.own_evictor)
         windowed.allowed_lateness(self.lateness_ms)
         method, flat = self.joined.method, isinstance(func, FlatJoinFunction)
-        function = windows.CoGroupWindow(func, method, flat)
+        function = CoGroupWindow(func, method, flat)
         return windowed._add(Applied(function, ("CoGroupWindowFunction",)), output_type)
 
 
 def _tagged(stream: DataStream[Any], side: int) -> SingleOutputStreamOperator[Any]:
-    operator = stream._transform("Map", operators.StreamMap(windows.Tagged(side)), None)
+    operator = stream._transform("Map", StreamMap(Tagged(side)), None)
     return operator.set_parallelism(stream.transformation.parallelism)
 
 
@@ -293,5 +297,5 @@ class IntervalJoined(_Step, Generic[A, B]):
             )
         left, right = self.left.keyed_again(), self.right.keyed_again()  # Flink keys both once more
         check_same_keys(left, right, "Interval Join")
-        operator = operators.IntervalJoin(func, self.lower_ms, self.upper_ms).keyed_by_both(left.key, right.key)
+        operator = interval_join.IntervalJoin(func, self.lower_ms, self.upper_ms).keyed_by_both(left.key, right.key)
         return two_inputs(left, right, "Interval Join", operator, output_type)

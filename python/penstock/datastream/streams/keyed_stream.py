@@ -16,17 +16,18 @@ from penstock.datastream.program import keys
 from penstock.datastream.program.program import Program, TimeCharacteristic
 from penstock.datastream.program.transformations import PartitionTransformation
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
-from penstock.runtime import aggregators, operators
+from penstock.runtime import aggregators
 from penstock.runtime.keys.partition import KeyPartition
-from penstock.runtime.windows import (
-    GlobalWindow,
+from penstock.runtime.operators.process import KeyedProcessOperator
+from penstock.runtime.operators.reduce import GroupedFold, GroupedReduce
+from penstock.runtime.windows.assigners import (
     SlidingEventTimeWindows,
     SlidingProcessingTimeWindows,
-    TimeWindow,
     TumblingEventTimeWindows,
     TumblingProcessingTimeWindows,
     WindowAssigner,
 )
+from penstock.runtime.windows.time_window import GlobalWindow, TimeWindow
 
 if TYPE_CHECKING:
     from penstock.common.contexts import KeyedContext
@@ -95,7 +96,7 @@ class KeyedStream(DataStream[T], Generic[T, K]):
         """
         checks.function(func, "process", "process_element")
         name = "Process" if isinstance(func, ProcessFunction) else "KeyedProcess"
-        operator = operators.KeyedProcessOperator(func, output_type)
+        operator = KeyedProcessOperator(func, output_type)
         return self._transform(name, operator, checks.type_info(output_type, "process"))
 
     def reduce(self, func: Reduces[T, U] | Callable[[T, T], U]) -> SingleOutputStreamOperator[U]:
@@ -118,11 +119,11 @@ class KeyedStream(DataStream[T], Generic[T, K]):
             output_type: type of the values.
         """
         checks.function(func, "fold", "fold")
-        operator = operators.GroupedFold(initial_value, func)
+        operator = GroupedFold(initial_value, func)
         return self._transform("Keyed Fold", operator, checks.type_info(output_type, "fold"), "HEAD")
 
     def _rolling(self, name: str, reducer: Any) -> SingleOutputStreamOperator[Any]:
-        return self._transform(name, operators.GroupedReduce(reducer), self.transformation.output_type, "HEAD")
+        return self._transform(name, GroupedReduce(reducer), self.transformation.output_type, "HEAD")
 
     def _aggregate(self, call: str, field: int | str, first: bool = True) -> SingleOutputStreamOperator[T]:
         return self._rolling("Keyed Aggregation", aggregator(self.transformation.output_type, call, field, first))

@@ -16,8 +16,8 @@ from penstock.datastream.program import missing
 from penstock.datastream.program.plan_only import PlanOnly
 from penstock.datastream.program.transformations import SinkTransformation
 from penstock.datastream.streams.setters import SinkSetters
-from penstock.runtime import operators
 from penstock.runtime.io import sinks
+from penstock.runtime.operators.sink import StreamSink
 
 if TYPE_CHECKING:
     from penstock.datastream.functions import SinkFunction
@@ -63,7 +63,7 @@ class SinkMethods(Generic[T]):
     _with_key: Callable[[Any], Any]
 
     def _sink(self, name: str, sink: Any, parallelism: int | None = None) -> DataStreamSink[T]:
-        return self._sink_operator(name, operators.StreamSink(sink), parallelism)
+        return self._sink_operator(name, StreamSink(sink), parallelism)
 
     def _sink_operator(self, name: str, operator: Any, parallelism: int | None = None) -> DataStreamSink[T]:
         program = self._program

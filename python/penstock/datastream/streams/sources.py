@@ -25,8 +25,8 @@ from penstock.datastream.program.transformations import (
 )
 from penstock.datastream.streams.data_stream import DataStreamSource
 from penstock.errors import TypeInfoError
-from penstock.runtime import operators
 from penstock.runtime.io import sources
+from penstock.runtime.operators.source import FileReader, StreamSource
 
 if TYPE_CHECKING:
     from penstock.common.contexts import SourceContext
@@ -43,7 +43,7 @@ class ProgramWithSources(Program):
         self, name: str, function: Any, type_info: TypeInformation[Any] | None, parallel: bool
     ) -> DataStreamSource[Any]:
         parallelism = self.get_parallelism() if parallel else 1
-        operator = operators.StreamSource(function)
+        operator = StreamSource(function)
         transformation = SourceTransformation(self.next_id(), name, operator, type_info, parallelism)
         return DataStreamSource(self, transformation, parallel)
 
@@ -125,8 +125,8 @@ class ProgramWithSources(Program):
                 checks.ILLEGAL_ARGUMENT,
             )
         _check_charset(checks.text(charset_name, "read_text_file", "charset"))
-        monitor = operators.StreamSource(sources.FileMonitor(file_path, charset_name))
-        return self._file_source("Custom File Source", monitor, operators.FileReader(charset_name), Types.STRING())
+        monitor = StreamSource(sources.FileMonitor(file_path, charset_name))
+        return self._file_source("Custom File Source", monitor, FileReader(charset_name), Types.STRING())
 
     def _file_source(
         self, name: str, monitor: Any, reader: Any, type_info: TypeInformation[Any] | None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar, cast, overload
 
 from penstock.common import checks
 from penstock.common.watermark_strategy import WatermarkStrategy
-from penstock.runtime.operators import TimestampsAndWatermarks
+from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 
 if TYPE_CHECKING:
     from penstock.common.time import Duration, Time
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
     from penstock.datastream.streams.iterative_stream import IterativeStream
     from penstock.datastream.streams.joined_streams import JoinedStreams
-    from penstock.runtime.windows import GlobalWindow, TimeWindow, WindowAssigner
+    from penstock.runtime.windows.assigners import WindowAssigner
+    from penstock.runtime.windows.time_window import GlobalWindow, TimeWindow
 
 T = TypeVar("T", covariant=True)
 B = TypeVar("B")

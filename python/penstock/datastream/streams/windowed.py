@@ -19,9 +19,13 @@ from penstock.datastream.program import missing
 from penstock.datastream.program.call_site import CallSite
 from penstock.datastream.streams.data_stream import SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream, aggregator
-from penstock.runtime import operators, windows
+from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.usercode.naming import simple_name
-from penstock.runtime.windows import CountEvictor, CountTrigger, Evictor, PurgingTrigger, Trigger, WindowAssigner
+from penstock.runtime.windows import functions
+from penstock.runtime.windows.assigners import WindowAssigner
+from penstock.runtime.windows.evictors import CountEvictor, Evictor
+from penstock.runtime.windows.trigger import Trigger
+from penstock.runtime.windows.triggers import CountTrigger, PurgingTrigger
 
 if TYPE_CHECKING:
     from penstock.common.state_descriptor import Folds
@@ -51,7 +55,7 @@ class Applied:
             takes that for the place of the call in the program and names the operator by it.
     """
 
-    function: windows.WindowFunction
+    function: functions.WindowFunction
     names: tuple[str, ...]
     state: str = "List"
     state_type: TypeInformation[Any] | None = None
@@ -163,8 +167,8 @@ class Windowed(Generic[T, W]):
             parts.append(type(self._evictor).__name__)
         return f"Window({', '.join([*parts, *applied.names])})"
 
-    def _operator(self, applied: Applied) -> operators.WindowOperator:
-        return operators.WindowOperator(
+    def _operator(self, applied: Applied) -> WindowOperator:
+        return WindowOperator(
             self._assigner,
             self._trigger,
             self._evictor,
@@ -173,11 +177,11 @@ class Windowed(Generic[T, W]):
             None if self._late is None else self._late.tag_id,
         )
 
-    def _after(self, func: Any) -> windows.WindowFunction | None:
+    def _after(self, func: Any) -> functions.WindowFunction | None:
         """A window function as the runtime runs it."""
         if func is None:
             return None
-        return (windows.ProcessWindow if hasattr(func, "process") else windows.ApplyWindow)(func, self._keyed)
+        return (functions.ProcessWindow if hasattr(func, "process") else functions.ApplyWindow)(func, self._keyed)
 
     def _reduced_by(
         self, reduce_function: Any, window_function: Any, output_type: TypeInformation[Any] | None
@@ -187,14 +191,14 @@ class Windowed(Generic[T, W]):
         if window_function is None:
             return self._reduced(reduce_function)
         names = (simple_name(reduce_function), _window_function_name(window_function, "reduce"))
-        function = windows.ReduceWindow(reduce_function, self._after(window_function))
+        function = functions.ReduceWindow(reduce_function, self._after(window_function))
         kept = self._stream.transformation.output_type
         return self._add(Applied(function, names, "Reducing", kept), _typed(output_type, "reduce"))
 
     def _reduced(self, reducer: Any) -> SingleOutputStreamOperator[Any]:
         same_type = self._stream.transformation.output_type
         names = (simple_name(reducer), PASS_THROUGH)
-        applied = Applied(windows.ReduceWindow(reducer), names, "Reducing", same_type, _REDUCE_PASSED_ON)
+        applied = Applied(functions.ReduceWindow(reducer), names, "Reducing", same_type, _REDUCE_PASSED_ON)
         return self._add(applied, same_type)
 
     def _aggregated_by(
@@ -211,7 +215,7 @@ class Windowed(Generic[T, W]):
         if window_function is not None:
             after, passed_on = _window_function_name(window_function, "aggregate"), None
         names = (simple_name(aggregate_function), after)
-        function = windows.AggregateWindow(aggregate_function, self._after(window_function))
+        function = functions.AggregateWindow(aggregate_function, self._after(window_function))
         applied = Applied(function, names, "Aggregating", accumulator_type, passed_on)
         return self._add(applied, _typed(output_type, "aggregate"))
 
@@ -237,7 +241,7 @@ class Windowed(Generic[T, W]):
                 checks.UNSUPPORTED_OPERATION,
             )
         names = (simple_name(func), PASS_THROUGH)
-        function = windows.FoldWindow(initial_value, func)
+        function = functions.FoldWindow(initial_value, func)
         applied = Applied(function, names, "Folding", output_type, _FOLD_PASSED_ON)
         return self._add(applied, _typed(output_type, "fold"))
 
@@ -245,7 +249,7 @@ class Windowed(Generic[T, W]):
         self, window_function: Any, output_type: TypeInformation[Any] | None
     ) -> SingleOutputStreamOperator[Any]:
         names = (_window_function_name(window_function, "apply"),)
-        applied = Applied(windows.ApplyWindow(window_function, self._keyed), names)
+        applied = Applied(functions.ApplyWindow(window_function, self._keyed), names)
         return self._add(applied, _typed(output_type, "apply"))
 
     def _processed(
@@ -253,7 +257,7 @@ class Windowed(Generic[T, W]):
     ) -> SingleOutputStreamOperator[Any]:
         arguments = ROLES["process"].arguments if self._keyed else ROLES["process"].arguments[1:]
         checks.function(process_window_function, "process", "process", *arguments)
-        function = windows.ProcessWindow(process_window_function, self._keyed)
+        function = functions.ProcessWindow(process_window_function, self._keyed)
         applied = Applied(function, (simple_name(process_window_function),))
         return self._add(applied, _typed(output_type, "process"))
 

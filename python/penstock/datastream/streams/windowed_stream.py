@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.streams.keyed_stream import KeyedStream
 from penstock.datastream.streams.windowed import Windowed, by_count
-from penstock.runtime.windows import GlobalWindow, GlobalWindows
+from penstock.runtime.windows.assigners import GlobalWindows
+from penstock.runtime.windows.time_window import GlobalWindow
 
 if TYPE_CHECKING:
     from penstock.common.state_descriptor import Reduces

@@ -28,8 +28,11 @@ from penstock.runtime.operators.window_contents import STATE, contents_of
 from penstock.runtime.state.handles import KeyedStateStore, merge_tables
 from penstock.runtime.state.keyed import Table
 from penstock.runtime.state.timers import Timer
-from penstock.runtime.windows import Evictor, Trigger, TriggerContext, TriggerResult, WindowAssigner, WindowFunction
+from penstock.runtime.windows.assigners import WindowAssigner
+from penstock.runtime.windows.evictors import Evictor
+from penstock.runtime.windows.functions import WindowFunction
 from penstock.runtime.windows.merging import MergingWindows
+from penstock.runtime.windows.trigger import Trigger, TriggerContext, TriggerResult
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from typing import Any
 
 from penstock.runtime.state.keyed import Table
 from penstock.runtime.usercode.failure import state_error
-from penstock.runtime.windows import Evictor, WindowFunction
-from penstock.runtime.windows.functions import Accumulation
+from penstock.runtime.windows.evictors import Evictor
+from penstock.runtime.windows.functions import Accumulation, WindowFunction
 
 STATE = "window-contents"
 """Flink's name of the state that holds what is in the windows."""
