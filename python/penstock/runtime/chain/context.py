@@ -65,9 +65,12 @@ class OperatorContext:
         """The failure to raise for an exception of user code; a failure passes: the innermost operator names it."""
         return error if isinstance(error, OperatorFailure) else OperatorFailure(self.config, error)
 
-    def broadcast_state(self, name: str) -> dict[Any, Any]:
-        """The map of a broadcast state, made on first use."""
-        return self.operator_state.broadcast(name)
+    def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call user code; what it raises becomes this operator's failure."""
+        try:
+            return function(*args)
+        except Exception as error:
+            raise self.fail(error) from error
 
     def keyed_state(self, keyed: KeyPartition) -> KeyedState:
         """The operator's keyed state, made on first use."""

@@ -25,7 +25,6 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
-from penstock.common.typeinfo import TypeInformation
 from penstock.metrics.group import MetricGroup
 from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.buffers.signals import Advance, LatencyMarker
@@ -80,16 +79,6 @@ class StreamOperator:
             number: of the input: 0, or 1 and 2.
         """
         return self.keyed
-
-    @property
-    def key_selector(self) -> Any:
-        """The key selector, None without a key."""
-        return self.keyed.key_selector if self.keyed is not None else None
-
-    @property
-    def key_type(self) -> TypeInformation[Any] | None:
-        """Declared type of the key."""
-        return self.keyed.key_type if self.keyed is not None else None
 
     def prepare(self: S, parallelism: int) -> S:
         """Called on the driver before a job starts: the operator as it travels, with paths made absolute.
@@ -186,7 +175,7 @@ class LiveOperator:
             self.late_dropped,
             context.time.watermark,
             self.output.current_watermark,
-            self.call(context.metrics.values),
+            context.call(context.metrics.values),
         )
 
     def open(self) -> None:
@@ -194,7 +183,7 @@ class LiveOperator:
         opener = lifecycle(self.function, "open")
         self._opened = True
         if opener is not None:
-            self.call(opener, self._function_context())
+            self.context.call(opener, self._function_context())
 
     def _function_context(self) -> RuntimeContext:
         """What the user function's ``open`` is given."""
@@ -207,19 +196,12 @@ class LiveOperator:
         """Close the user function."""
         if self._opened and self._close is not None:
             self._opened = False
-            self.call(self._close)
+            self.context.call(self._close)
 
     def dispose(self) -> None:
         """Close the user function if that has not happened; a second failure is not raised."""
         with contextlib.suppress(Exception):
             self.close()
-
-    def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call user code; what it raises becomes this operator's failure."""
-        try:
-            return function(*args)
-        except Exception as error:
-            raise self.context.fail(error) from error
 
     def with_key(self, process: Collector, *, always: bool = False) -> Collector:
         """``process`` with the record's key made current before, if this operator is keyed.

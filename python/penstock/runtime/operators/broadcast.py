@@ -8,7 +8,7 @@ Sources of the semantics: ``CoBroadcastWithNonKeyedOperator``, ``CoBroadcastWith
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -125,7 +125,7 @@ class _Context(ProcessContext, contexts.OnTimerBroadcastContext[Any], contexts.K
     def __init__(
         self,
         context: OperatorContext,
-        states: dict[str, ReadOnlyBroadcastState],
+        states: Mapping[str, ReadOnlyBroadcastState],
         visit: Callable[[Any, Callable[[Any, Any], None]], None] | None = None,
     ) -> None:
         super().__init__(context)
@@ -160,11 +160,11 @@ class _Context(ProcessContext, contexts.OnTimerBroadcastContext[Any], contexts.K
 class _BroadcastProcess(LiveTwoInputs):
     def __init__(self, context: OperatorContext, output: CountingOutput, spec: BroadcastProcess) -> None:
         super().__init__(context, output, spec.f, spec)
-        states = {name: BroadcastState(context.broadcast_state(name)) for name in spec.states}
-        frozen = {name: ReadOnlyBroadcastState(context.broadcast_state(name)) for name in spec.states}
+        maps = {name: context.operator_state.broadcast(name) for name in spec.states}
         keyed = context.state
-        self._element = _Context(context, frozen)
-        self._broadcast = _Context(context, dict(states), None if keyed is None else self._visit)
+        self._element = _Context(context, {name: ReadOnlyBroadcastState(each) for name, each in maps.items()})
+        states = {name: BroadcastState(each) for name, each in maps.items()}
+        self._broadcast = _Context(context, states, None if keyed is None else self._visit)
         if keyed is not None:
             self.use_timers(keyed, self._element)
 

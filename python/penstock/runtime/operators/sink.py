@@ -112,7 +112,7 @@ class _BuiltinSink(LiveOperator):
 
     def fragment(self) -> Leaf:
         made, immutable = self._made, freezer(self.context.config.input_type) is None
-        return Leaf(self.input(0), lambda values, timestamp: self.call(made.write_all, values), immutable, made)
+        return Leaf(self.input(0), lambda values, timestamp: self.context.call(made.write_all, values), immutable, made)
 
     def input(self, number: int) -> Collector:
         write, fail = self._made.write, self.context.fail
@@ -127,11 +127,11 @@ class _BuiltinSink(LiveOperator):
 
     def open(self) -> None:
         self._writer = self._made
-        self.call(self._made.open)
+        self.context.call(self._made.open)
 
     def close(self) -> None:
         if self._writer is not None:
-            self.call(self._writer.finish)
+            self.context.call(self._writer.finish)
             self._writer = None
 
     def dispose(self) -> None:

@@ -113,10 +113,6 @@ class SourceOperator(LiveOperator):
 
     emitted: int = 0
 
-    def __init__(self, context: OperatorContext, output: CountingOutput, function: Any) -> None:
-        super().__init__(context, output, function)
-        self.emitted = 0
-
     def run(self, backlog: Callable[[], bool]) -> Iterator[None]:
         """Emit everything; yields now and then, so that the rows made meanwhile can leave the task.
 
@@ -146,8 +142,8 @@ class SourceOperator(LiveOperator):
 
     def _run_batches(self, source: BatchSource, backlog: Callable[[], bool]) -> Iterator[None]:
         feed, context = self.output.feed, self.context
-        batches = self.call(source.batches, context.subtask, context.vertex.parallelism)
-        while (batch := self.call(next, batches, None)) is not None:
+        batches = context.call(source.batches, context.subtask, context.vertex.parallelism)
+        while (batch := context.call(next, batches, None)) is not None:
             position, stride = 0, 1
             while position < len(batch):
                 feed(batch[position : position + stride], None)
@@ -163,7 +159,7 @@ class SourceOperator(LiveOperator):
 
         def body(pause: Pause) -> None:
             contexts.append(SourceContext(self.output, self.context, backlog, pause))
-            self.call(run, contexts[0])
+            self.context.call(run, contexts[0])
 
         ended = False
         try:
