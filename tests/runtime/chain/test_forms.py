@@ -13,7 +13,6 @@ from penstock.runtime.chain.operator_chain import OperatorChain
 from penstock.runtime.chain.outputs import (
     BroadcastingOutputCollector,
     ChainingOutput,
-    CopyingBroadcastingOutputCollector,
     CopyingChainingOutput,
     CountingOutput,
     RecordWriterOutput,
@@ -53,14 +52,14 @@ def branches(**settings):
 
 def test_the_list_form_is_made_of_flinks_outputs():
     chain = first_chain(branches())
-    source, left, right = chain.operators
+    source, left, right = (chain.operators[position] for position in range(3))
     assert chain.head is source
     assert isinstance(source.output, CountingOutput)
     first, last = source.output.inner.outputs
-    assert type(source.output.inner) is CopyingBroadcastingOutputCollector
+    assert type(source.output.inner) is BroadcastingOutputCollector
     assert (type(first), first.target) == (CopyingChainingOutput, left)
     assert (type(last), last.target) == (ChainingOutput, right)
-    assert [output.writer for output in chain.outputs] == [right.output.inner.writer]
+    assert list(chain._all_writers()) == [right.output.inner.writer]
     assert type(right.output.inner) is RecordWriterOutput
     assert left.output.inner.outputs == []
 

@@ -10,7 +10,7 @@ There are three ways for records, and one is chosen when the chain is built:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import repeat
 from types import ModuleType
@@ -18,7 +18,7 @@ from typing import Any
 
 from penstock.runtime.buffers.codec import Buffer, decode
 from penstock.runtime.buffers.columns import TAG as COLUMNS
-from penstock.runtime.buffers.signals import STATUS, WATERMARK
+from penstock.runtime.buffers.signals import STATUS, WATERMARK, LatencyMarker
 from penstock.runtime.buffers.stamps import timestamps
 from penstock.runtime.chain.fusion import Fusion, TimedFeed
 from penstock.runtime.chain.operator import Batch, LiveOperator
@@ -64,12 +64,12 @@ class Fused:
     def __init__(self, fusion: Fusion, number: int) -> None:
         self._fusion = fusion
         self._number = number
-        self._plain = fusion.input_feed(0, number)
+        self._plain = fusion.into(0, number).feed()
 
     @cached_property
     def _timed(self) -> TimedFeed:
         """Made when first asked for, as most inputs have no timestamps."""
-        return self._fusion.timed_input_feed(0, self._number)
+        return self._fusion.into(0, self._number).timed_feed()
 
     def take(self, values: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
         """As :meth:`Listed.take`."""
@@ -96,7 +96,7 @@ class Native(Fused):
 
     @cached_property
     def _timed_rest(self) -> TimedFeed:
-        return self._fusion.timed_feed(0)
+        return self._fusion.behind(0).timed_feed()
 
     def columns(self, data: bytes) -> list[Any] | None:
         """The head's results on a buffer of typed columns; None: it has to be decoded."""
@@ -128,35 +128,31 @@ class Entry:
     """One input of a chain's head.
 
     Args:
-        head: the operator.
-        number: of the input.
         way: for its records.
-        channels: that lead to it.
-        toggle: takes whether the input is active, when that changes.
+        valve: of the channels.
+        latency: takes latency markers.
         backlog: whether rows wait that should leave the task.
         functions: the native functions, if they shall be used.
 
     Attributes:
         put: takes records, their timestamps and their keys, all at once.
-        valve: of the channels.
+        valve: the same.
         records, bytes: read so far.
     """
 
     def __init__(
         self,
-        head: LiveOperator,
-        number: int,
         way: Listed | Fused,
-        channels: Iterable[Channel],
-        toggle: Callable[[bool], None],
+        valve: Valve,
+        latency: Callable[[LatencyMarker], None],
         backlog: Callable[[], bool],
         functions: ModuleType | None,
     ) -> None:
         self.put = way.take
-        self.valve = Valve(channels, head.watermark(number), toggle)
+        self.valve = valve
         self.records = self.bytes = 0
         self._native = way if isinstance(way, Native) else None
-        self._latency = head.latency
+        self._latency = latency
         self._backlog = backlog
         self._functions = functions
         self._stride = 1

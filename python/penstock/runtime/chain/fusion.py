@@ -49,6 +49,7 @@ class Fusion:
 
     Attributes:
         targets: by position, the outputs of each operator.
+        operators: by position.
         gathers: as above.
         immutable: whether nobody can change a record.
     """
@@ -58,18 +59,14 @@ class Fusion:
         self.gathers = gathers
         self.immutable: Callable[[Any], bool] = is_immutable if functions is None else functions.is_immutable
         self._are_immutable: Callable[[list[Any]], bool] = getattr(functions, "are_immutable", lambda values: False)
-        self._operators: dict[int, LiveOperator] = {}
+        self.operators: dict[int, LiveOperator] = {}
         self._entries: dict[int, Fragment | Leaf | None] = {}
         self._size: dict[int, tuple[int, int]] = {}
         self._called: dict[tuple[int, int], Collector] = {}
 
-    def output(self, position: int, inner: Output) -> FusedOutput:
-        """What the operator there emits to; its targets are known."""
-        return FusedOutput(inner, self, position)
-
     def add(self, position: int, operator: LiveOperator) -> None:
         """Take an operator all of whose targets have been taken before."""
-        self._operators[position] = operator
+        self.operators[position] = operator
         entry = self._entries[position] = operator.fragment()
         if entry is None or isinstance(entry, Leaf):
             self._size[position] = 1, 0
@@ -78,7 +75,7 @@ class Fusion:
         operators = 1 + sum(size for size, _ in sizes)
         loops = entry.loops + max((depth for _, depth in sizes), default=0)
         if operators > MAX_OPERATORS or loops > MAX_LOOPS:
-            self._called[position, 0] = _Text(self, [Target(None, None, position)], None).collector()
+            self._called[position, 0] = self.into(position).collector()
             operators, loops = 1, 0
         self._size[position] = operators, loops
 
@@ -89,41 +86,26 @@ class Fusion:
             return called
         entry = self._entries[position]
         if entry is None:
-            called = self._called[position, number] = self._operators[position].input(number)
+            called = self._called[position, number] = self.operators[position].input(number)
             return called
         return entry
 
-    def operator(self, position: int) -> LiveOperator:
-        """The operator at a position."""
-        return self._operators[position]
+    def into(self, position: int, number: int = 0) -> _Text:
+        """For what takes records into an operator."""
+        return _Text(self, [Target(None, None, position, number)], None)
 
-    def input_feed(self, position: int, number: int) -> Feed:
-        """Takes records of one timestamp into an operator."""
-        return _Text(self, [Target(None, None, position, number)], None).feed()
-
-    def timed_input_feed(self, position: int, number: int) -> TimedFeed:
-        """Takes records and their timestamps into an operator."""
-        return _Text(self, [Target(None, None, position, number)], None).timed_feed()
-
-    def collector(self, position: int, tag: str | None) -> Collector:
-        """Takes a record that an operator emits."""
-        return _Text(self, self._of(position, tag), position).collector()
-
-    def feed(self, position: int) -> Feed:
-        """Takes records of one timestamp that an operator emits."""
-        return _Text(self, self._of(position, None), position).feed()
-
-    def timed_feed(self, position: int) -> TimedFeed:
-        """Takes records that an operator emits, and their timestamps."""
-        return _Text(self, self._of(position, None), position).timed_feed()
+    def behind(self, position: int, tag: str | None = None) -> _Text:
+        """For what takes records that an operator emits."""
+        return _Text(self, [target for target in self.targets[position] if target.tag == tag], position)
 
     def results_feed(self, position: int) -> Feed:
         """Takes records of one timestamp that an operator emits, in lists of which many hold nothing that can change:
         where that is so, nothing is copied or looked at one by one. Needs the native functions."""
-        targets, feed, are_immutable = self._of(position, None), self.feed(position), self._are_immutable
-        if not any(self._looks(target) for target in targets):
+        text, are_immutable = self.behind(position), self._are_immutable
+        feed = text.feed()
+        if not any(self._looks(target) for target in text.targets):
             return feed
-        targets = [target._replace(copy=None) for target in targets]
+        targets = [target._replace(copy=None) for target in text.targets]
         as_they_are = _Text(self, targets, position, immutable=True).feed()
         return lambda results, timestamp: (as_they_are if are_immutable(results) else feed)(results, timestamp)
 
@@ -133,9 +115,6 @@ class Fusion:
             return target.writer.freeze is not None
         entry = self.entry(target.position, target.number)
         return target.copy is not None or (isinstance(entry, Leaf) and not entry.immutable)
-
-    def _of(self, position: int, tag: str | None) -> list[Target]:
-        return [target for target in self.targets[position] if target.tag == tag]
 
 
 class FusedOutput(CountingOutput):
@@ -152,9 +131,9 @@ class FusedOutput(CountingOutput):
 
     def __getattr__(self, name: str) -> Any:
         if name == "collect":
-            self.collect = made = self._fusion.collector(self._position, None)  # type: ignore[method-assign]
+            self.collect = made = self._fusion.behind(self._position).collector()  # type: ignore[method-assign]
         elif name == "feed":
-            self.feed = made = self._fusion.feed(self._position)  # type: ignore[method-assign]
+            self.feed = made = self._fusion.behind(self._position).feed()  # type: ignore[method-assign]
         else:
             raise AttributeError(name)
         return made
@@ -163,7 +142,7 @@ class FusedOutput(CountingOutput):
         self.count_side(tag_id)
         side = self._sides.get(tag_id)
         if side is None:
-            side = self._sides[tag_id] = self._fusion.collector(self._position, tag_id)
+            side = self._sides[tag_id] = self._fusion.behind(self._position, tag_id).collector()
         side(value, timestamp)
 
 
@@ -179,7 +158,7 @@ class _Text:
 
     def __init__(self, fusion: Fusion, targets: list[Target], emitter: int | None, *, immutable: bool = False) -> None:
         self._fusion = fusion
-        self._targets = targets
+        self.targets = targets
         self._emitter = emitter
         self._immutable = immutable
         self._lines: list[str] = []
@@ -194,10 +173,10 @@ class _Text:
 
     def collector(self) -> Collector:
         """A function of (record, timestamp)."""
-        if not self._targets:
+        if not self.targets:
             return _discard
-        if len(self._targets) == 1 and self._targets[0].writer is not None:
-            return self._targets[0].writer.write
+        if len(self.targets) == 1 and self.targets[0].writer is not None:
+            return self.targets[0].writer.write
         self._add(" def run(v0, t):")
         self._add("  try:")
         self._body(3)
@@ -214,7 +193,7 @@ class _Text:
         return self._loop("values, times", "for v0, t in zip(values, times):")
 
     def _loop(self, parameters: str, head: str) -> Any:
-        if not self._targets:
+        if not self.targets:
             return _discard
         self._many = True
         self._add(f" def run({parameters}):")
@@ -255,8 +234,8 @@ class _Text:
 
     def _body(self, indent: int) -> None:
         """The statements of all operators below, depth first, from a stack."""
-        emitter = None if self._emitter is None else (self._fusion.operator(self._emitter), None, 0)
-        stack = [(target, "v0", indent, 0, emitter) for target in reversed(self._targets)]
+        emitter = None if self._emitter is None else (self._fusion.operators[self._emitter], None, 0)
+        stack = [(target, "v0", indent, 0, emitter) for target in reversed(self.targets)]
         while stack:
             target, value, deep, loops, owner = stack.pop()
             if target.copy is not None:
@@ -272,7 +251,7 @@ class _Text:
                 self._leaf(leaf, value, deep, loops, owner)
                 continue
             entry = self._fusion.entry(target.position, target.number)
-            operator = self._fusion.operator(target.position)
+            operator = self._fusion.operators[target.position]
             if isinstance(entry, Leaf):
                 self._leaf(entry, value, deep, loops, (operator, None, 0))
             elif isinstance(entry, Fragment):

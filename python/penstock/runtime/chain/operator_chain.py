@@ -9,15 +9,16 @@ Source of the semantics: ``OperatorChain`` and ``StreamTask`` (Flink 1.11). Cost
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from random import Random
 
 from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.buffers.codec import copier, decode_value
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.entry import Entry, Fused, Listed, Native
-from penstock.runtime.chain.fusion import Fusion
+from penstock.runtime.chain.fusion import FusedOutput, Fusion
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import (
     ChainingOutput,
@@ -31,6 +32,7 @@ from penstock.runtime.chain.outputs import (
     Writer,
     joined,
 )
+from penstock.runtime.chain.valve import Valve
 from penstock.runtime.config.options import FUSED
 from penstock.runtime.config.tasks import ChainedOutput, OperatorConfig, VertexConfig
 from penstock.runtime.exchange.gate import Channel, Emit
@@ -51,10 +53,8 @@ class OperatorChain:
         emit: takes the rows of the exchange.
 
     Attributes:
-        form: ``fused`` or ``listed``.
+        operators: by position in pre-order; they stand here in the order of opening.
         head: the first operator.
-        operators: all of them in pre-order, the head first.
-        outputs: those that leave the chain, in the order of the operators that write to them from the tail.
         round: of what leaves the task.
     """
 
@@ -64,24 +64,18 @@ class OperatorChain:
         self._emit = emit
         self._status = StreamStatus()
         self.round = 0
-        self._operators: dict[int, LiveOperator] = {}
-        self._order = opening_order(vertex.operators)
+        self.operators: dict[int, LiveOperator] = {}
         contexts = [make_context(config) for config in vertex.operators]
         job = contexts[0].job
-        self.form = job.settings.form
         self._options = job.exchange
-        self.outputs: list[RecordWriterOutput] = []
-        self._writers: list[list[Writer]] = [[] for _ in contexts]
-        specs = [_operator(context) for context in contexts]
+        self._writers: dict[int, list[Writer]] = {}
+        specs: list[StreamOperator] = [context.call(decode_value, context.config.operator) for context in contexts]
         gathers, functions = not any(spec.toggles for spec in specs), self._options.functions
-        self._fusion = Fusion(gathers=gathers, functions=functions) if self.form == FUSED else None
-        for position in self._order:
-            try:
-                self._operators[position] = self._build(position, specs[position], contexts[position])
-            except Exception as error:
-                raise contexts[position].fail(error) from error
-        self.operators = [self._operators[position] for position in range(len(specs))]
-        self.head = self._operators[0]
+        self._fusion = Fusion(gathers=gathers, functions=functions) if job.settings.form == FUSED else None
+        for position in opening_order(vertex.operators):
+            context = contexts[position]
+            self.operators[position] = context.call(self._build, position, specs[position], context)
+        self.head = self.operators[0]
 
     def _build(self, position: int, spec: StreamOperator, context: OperatorContext) -> LiveOperator:
         """An operator whose outputs lead to finished ones."""
@@ -92,16 +86,16 @@ class OperatorChain:
         if fusion is None:
             return spec.build(context, CountingOutput(inner))
         fusion.targets[position] = targets
-        operator = spec.build(context, fusion.output(position, inner))
+        operator = spec.build(context, FusedOutput(inner, fusion, position))
         fusion.add(position, operator)
         return operator
 
     def _targets(self, position: int, spec: StreamOperator, context: OperatorContext) -> list[Target]:
         """The outputs of an operator: first those that leave the chain, then those inside it, each in edge order."""
         config, result = context.config, []
-        writers = self._writers[position]
+        writers = self._writers[position] = []
         for network in config.network:
-            writer: Writer = (SortedWriter if network.sorted else RecordWriter)(
+            writer = (SortedWriter if network.sorted else RecordWriter)(
                 network, self._vertex.parallelism, self._subtask, self._emit, context.fail, self._options
             )
             writers.append(writer)
@@ -114,10 +108,8 @@ class OperatorChain:
     def _output(self, target: Target, context: OperatorContext) -> Output:
         """The object of the list form; the fused form needs it for all but records."""
         if target.writer is not None:
-            output = RecordWriterOutput(target.writer, target.tag)
-            self.outputs.append(output)
-            return output
-        next_one = self._operators[target.position]
+            return RecordWriterOutput(target.writer, target.tag)
+        next_one = self.operators[target.position]
         if target.copy is None:
             chaining = ChainingOutput(next_one, target.number, target.tag, self._status)
         else:
@@ -133,9 +125,12 @@ class OperatorChain:
 
         Args:
             number: of the input.
-            channels, toggle, backlog: as for :class:`Entry`.
+            channels: that lead to it.
+            toggle: takes whether the input is active, when that changes.
+            backlog: whether rows wait that should leave the task.
         """
-        return Entry(self.head, number, self._way(number), channels, toggle, backlog, self._options.functions)
+        way, valve = self._way(number), Valve(channels, self.head.watermark(number), toggle)
+        return Entry(way, valve, self.head.latency, backlog, self._options.functions)
 
     def _way(self, number: int) -> Listed | Fused:
         functions = self._options.functions
@@ -144,54 +139,53 @@ class OperatorChain:
         batch = None if functions is None else self.head.batch(functions)
         return Fused(self._fusion, number) if batch is None else Native(self._fusion, self.head, batch)
 
-    @property
-    def active(self) -> bool:
-        """Whether the task is."""
-        return self._status.active
+    def _all_writers(self) -> Iterator[Writer]:
+        """Those of the tail first."""
+        return chain.from_iterable(self._writers.values())
 
     def open(self) -> None:
         """Open all operators, the tail first."""
-        for position in self._order:
-            self._operators[position].open()
+        for operator in self.operators.values():
+            operator.open()
 
     def status(self, active: bool) -> None:
-        """The task has fallen idle, or has come back: tell the tasks after it."""
-        self._status.active = active
-        for output in self.outputs:
-            output.writer.status(active)
+        """The task is active, or idle: if that is new, tell the tasks after it."""
+        if active is not self._status.active:
+            self._status.active = active
+            for writer in self._all_writers():
+                writer.status(active)
 
     def send(self) -> None:
         """Send what the writers hold; more may follow."""
-        for output in self.outputs:
-            output.writer.send()
+        for writer in self._all_writers():
+            writer.send()
 
     def begin_round(self, number: int) -> None:
         """What leaves the task from here on is of another round."""
         self.round = number
-        for output in self.outputs:
-            output.writer.begin_round(number)
+        for writer in self._all_writers():
+            writer.begin_round(number)
 
     def finish(self) -> None:
         """End of input: end and close all operators, the head first, then send what the writers still hold."""
-        for position in reversed(self._order):
-            operator = self._operators[position]
+        for operator in reversed(self.operators.values()):
             operator.end_input()
-            operator.call(operator.context.metrics.sample)
+            operator.context.call(operator.context.metrics.sample)
             operator.close()
-        for output in self.outputs:
-            output.writer.finish()
+        for writer in self._all_writers():
+            writer.finish()
 
     def dispose(self) -> None:
         """Release everything, after success or failure, in the order of opening."""
-        for position in self._order:
-            self._operators[position].dispose()
+        for operator in self.operators.values():
+            operator.dispose()
 
     def counters(self, records_read: int, bytes_read: int) -> tuple[SubtaskMetrics, ...]:
         """What each operator has counted, after the last record."""
         records_in = {0: records_read}
         result = []
         for position, config in enumerate(self._vertex.operators):
-            operator = self._operators[position]
+            operator = self.operators[position]
             read = records_in[position]
             sides = operator.output.side_records
             main = operator.output.records if self._fusion is None else operator.emitted
@@ -203,13 +197,6 @@ class OperatorChain:
             result.append(replace(operator.measured(read, written), bytes_out=sent))
         result[0] = replace(result[0], bytes_in=bytes_read)
         return tuple(result)
-
-
-def _operator(context: OperatorContext) -> StreamOperator:
-    try:
-        return decode_value(context.config.operator)
-    except Exception as error:
-        raise context.fail(error) from error
 
 
 def _copies(config: OperatorConfig, keeps_output: bool, reuse: bool) -> list[Copy | None]:

@@ -216,6 +216,9 @@ class RecordWriterOutput(Output):
 class BroadcastingOutputCollector(Output):
     """Gives everything to several outputs, in their order; a latency marker to one of them.
 
+    Where copies are needed these are :class:`CopyingChainingOutput` objects, but for the last, which may have the
+    object itself; a writer serialises, which is a copy.
+
     Args:
         outputs: none, if nobody reads the operator.
         draw: a number from 0 to below 1, for markers.
@@ -242,15 +245,6 @@ class BroadcastingOutputCollector(Output):
     def latency(self, marker: LatencyMarker) -> None:
         if self.outputs:
             self.outputs[int(self._draw() * len(self.outputs))].latency(marker)
-
-
-class CopyingBroadcastingOutputCollector(BroadcastingOutputCollector):
-    """The copying form: all operators get copies but the last, which may have the object itself.
-
-    It holds :class:`CopyingChainingOutput` objects, with no copy in the last; a writer serialises, which is a copy.
-    """
-
-    __slots__ = ()
 
 
 class Target(NamedTuple):
@@ -319,7 +313,4 @@ class CountingOutput(Output):
 
 def joined(outputs: Sequence[Output], draw: Callable[[], float]) -> Output:
     """One output in front of any number."""
-    if len(outputs) == 1:
-        return outputs[0]
-    copying = any(isinstance(output, CopyingChainingOutput) for output in outputs)
-    return (CopyingBroadcastingOutputCollector if copying else BroadcastingOutputCollector)(outputs, draw)
+    return outputs[0] if len(outputs) == 1 else BroadcastingOutputCollector(outputs, draw)

@@ -120,7 +120,7 @@ class Task:
     def _toggle(self, active: bool) -> None:
         """An input, or the source, has fallen idle or come back; the task is idle when all of them are."""
         active = active or any(entry.valve.active for entry in self._entries.values())
-        if self._chain is not None and active is not self._chain.active:
+        if self._chain is not None:
             self._chain.status(active)
 
     def _context(self, config: OperatorConfig) -> OperatorContext:
