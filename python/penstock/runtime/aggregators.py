@@ -96,15 +96,21 @@ class ComparableAggregator:
 
 
 def _index(record: Any, position: Position) -> int:
-    """Index of a tuple's field; f0, f1, … are the names of a tuple's fields in Flink."""
+    """Index of a field of a tuple, list or Row; f0, f1, … are the names of a tuple's fields in Flink, and of those of a
+    Row that has no names."""
     if isinstance(position, str):
-        names = getattr(record, "_fields", ())
-        if position in names:
+        row = isinstance(record, Row)
+        names = record.field_names if row else getattr(record, "_fields", None)
+        if names and position in names:
             return names.index(position)
-        if position[:1] == "f" and position[1:].isdigit():
+        if position[:1] == "f" and position[1:].isdigit() and not (row and names is not None):
             position = int(position[1:])
     if isinstance(position, int) and 0 <= position < len(record):
         return position
+    if isinstance(record, Row):
+        raise TypeInfoError(
+            f"{record!r} has no field {position!r}: give a name it has, or a position from 0 to {len(record) - 1}."
+        )
     raise TypeInfoError(
         f"The record {record!r} has no field {position!r}. Give a position from 0 to {len(record) - 1}.",
         flink_class="org.apache.flink.api.common.typeutils.CompositeType$InvalidFieldReferenceException",
@@ -117,12 +123,10 @@ def get_field(record: Any, position: Position) -> Any:
     Raises:
         TypeInfoError: there is no such field.
     """
-    if isinstance(record, (tuple, list)):
+    if isinstance(record, (tuple, list, Row)):
         if type(position) is int and position >= 0 and position < len(record):
             return record[position]
         return record[_index(record, position)]
-    if isinstance(record, Row):
-        return record[_row_field(record, position)]
     if isinstance(position, str) and hasattr(record, position):
         return getattr(record, position)
     if position == 0:
@@ -139,7 +143,7 @@ def replace_field(record: Any, position: Position, value: Any) -> Any:
         return make(fields) if make else fields
     if isinstance(record, (list, Row)):
         changed = list(record) if isinstance(record, list) else _copy_row(record)
-        changed[_row_field(record, position) if isinstance(record, Row) else _index(record, position)] = value
+        changed[_index(record, position)] = value
         return changed
     if isinstance(position, str) and hasattr(record, position):
         changed = copy.copy(record)
@@ -150,16 +154,3 @@ def replace_field(record: Any, position: Position, value: Any) -> Any:
 
 def _copy_row(row: Row) -> Row:
     return Row.of_values(row.values, row.field_names, row.get_row_kind())
-
-
-def _row_field(row: Row, position: Position) -> int:
-    if isinstance(position, str):
-        if row.field_names and position in row.field_names:
-            return row.field_names.index(position)
-        if position[:1] == "f" and position[1:].isdigit() and row.field_names is None:
-            position = int(position[1:])
-    if isinstance(position, int) and 0 <= position < len(row):
-        return position
-    raise TypeInfoError(
-        f"{row!r} has no field {position!r}: give a name it has, or a position from 0 to {len(row) - 1}."
-    )
