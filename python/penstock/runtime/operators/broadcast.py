@@ -85,9 +85,6 @@ class ReadOnlyBroadcastState(api.ReadOnlyBroadcastState[Any, Any]):
     def __contains__(self, key: Any) -> bool:
         return key in self._entries
 
-    def __iter__(self) -> Any:
-        return iter(self.keys())
-
 
 class BroadcastState(ReadOnlyBroadcastState, api.BroadcastState[Any, Any]):
     """A broadcast state as the broadcast side sees it (PyFlink: ``BroadcastState``)."""

@@ -275,14 +275,8 @@ class MapState(State, api.MapState[Any, Any]):
         """(key, value) pairs of the map."""
         return list(self._entries().items())
 
-    def __contains__(self, key: Any) -> bool:
-        return self.contains(key)
-
     def __getitem__(self, key: Any) -> Any:
         return self._entries()[key]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.keys())
 
 
 def handle_of(keyed: KeyedState, descriptor: descriptors.StateDescriptor[Any], namespace: Any = VOID) -> Any:
@@ -317,7 +311,7 @@ class KeyedStateStore(contexts.KeyedStateStore):
         return self._keyed
 
     def _handle(self, kind: type[State], descriptor: Any, types: tuple[str, ...], *argument: Any) -> Any:
-        keyed, name = self._keyed_state(), _name(descriptor)
+        keyed, name = self._keyed_state(), getattr(descriptor, "name", descriptor)
         handle = keyed.handles.get(name)
         if handle is None:
             handle = keyed.handles[name] = kind(keyed, name, *argument)
@@ -352,7 +346,3 @@ class KeyedStateStore(contexts.KeyedStateStore):
     def get_aggregating_state(self, state_descriptor: Any) -> AggregatingState:
         """A running aggregation per key."""
         return self._handle(AggregatingState, state_descriptor, ("state_type_info",), state_descriptor.agg_function)
-
-
-def _name(descriptor: Any) -> str:
-    return descriptor if isinstance(descriptor, str) else descriptor.name

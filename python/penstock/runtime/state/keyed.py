@@ -12,6 +12,7 @@ Source of the semantics: ``HeapKeyedStateBackend`` (Flink 1.11).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -126,13 +127,10 @@ class KeyedState:
         """Forget all keys and their values (BATCH mode: the only key has ended). Tables are emptied, as others hold
         them; those of namespaces go."""
         for namespaces in self._tables.values():
-            for table in namespaces.values():
+            for namespace, table in list(namespaces.items()):
                 table.clear()
-            if len(namespaces) > 1 or VOID not in namespaces:
-                kept = namespaces.get(VOID)
-                namespaces.clear()
-                if kept is not None:
-                    namespaces[VOID] = kept
+                if namespace is not VOID:
+                    del namespaces[namespace]
         self._keys.clear()
         self.current_key = self.slot = None
 
@@ -156,12 +154,16 @@ class KeyedState:
 
     def snapshot(self) -> dict[int, bytes]:
         """Everything, timers too, as bytes per key group; groups without state are not there."""
-        parts = {group: _Section(tables) for group, tables in self.sections().items()}
+        tables, timers = self.sections(), defaultdict[int, list[Any]](list)
         for domain, queue in self._queues():
             for timer in queue:
-                part = parts.setdefault(self._group(timer.key), _Section({}))
-                part.timers.append((domain, timer.time, timer.key, timer.namespace))
-        return {group: part.encode(self.serializers) for group, part in sorted(parts.items())}
+                timers[self._group(timer.key)].append((domain, timer.time, timer.key, timer.namespace))
+        return {group: self._section(tables.get(group, {}), timers[group]) for group in sorted({*tables, *timers})}
+
+    def _section(self, tables: dict[tuple[str, Any], Pairs], timers: list[Any]) -> bytes:
+        """What a snapshot holds of one key group."""
+        names = {name: self.serializers[name] for name, _ in tables if name in self.serializers}
+        return dumps((FORMAT, names, tables, timers))
 
     def restore(self, sections: Mapping[int, bytes]) -> None:
         """Take over key groups of snapshots, whichever subtasks wrote them. Values are added to what is there.
@@ -173,14 +175,16 @@ class KeyedState:
             ValueError: the bytes have another format.
         """
         for _, data in sorted(sections.items()):
-            part, serializers = _Section.decode(data)
+            version, serializers, tables, timers = decode_value(data)
+            if version != FORMAT:
+                raise ValueError(f"A section of keyed state has the format {version}; this version reads {FORMAT}.")
             self.serializers = {**serializers, **self.serializers}
-            for (name, namespace), pairs in part.tables.items():
+            for (name, namespace), pairs in tables.items():
                 table = self.table(name, namespace)
                 for key, value in pairs:
                     table[self.enter(key)] = value
             queues = dict(self._queues())
-            for domain, time, key, namespace in part.timers:
+            for domain, time, key, namespace in timers:
                 queues[domain].add(time, self.enter(key), key, namespace)
         self.resume(None, None)
 
@@ -190,24 +194,3 @@ class KeyedState:
 
     def _group(self, key: Any) -> int:
         return key_group_of_hash(self._key_hash.hash(key), self._max_parallelism)
-
-
-class _Section:
-    """What a snapshot holds of one key group."""
-
-    def __init__(self, tables: dict[tuple[str, Any], Pairs]) -> None:
-        self.tables = tables
-        self.timers: list[tuple[str, int, Any, Any]] = []
-
-    def encode(self, serializers: Mapping[str, tuple[str, ...]]) -> bytes:
-        names = {name: serializers[name] for name, _ in self.tables if name in serializers}
-        return dumps((FORMAT, names, self.tables, self.timers))
-
-    @classmethod
-    def decode(cls, data: bytes) -> tuple[_Section, dict[str, tuple[str, ...]]]:
-        version, names, tables, timers = decode_value(data)
-        if version != FORMAT:
-            raise ValueError(f"A section of keyed state has the format {version}; this version reads {FORMAT}.")
-        part = cls(tables)
-        part.timers = timers
-        return part, names

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from penstock.runtime.buffers.signals import MIN_WATERMARK
 
 
+@dataclass(slots=True, eq=False)
 class Timer:
     """One timer.
 
@@ -24,19 +26,14 @@ class Timer:
         slot: canonical form of its key.
         key: the key.
         namespace: a window, or None.
+        index: its place in the queue.
     """
-
-    __slots__ = ("index", "key", "namespace", "slot", "time")
 
     time: int
     slot: Any
     key: Any
     namespace: Any
-    index: int
-
-    def __init__(self, time: int, slot: Any, key: Any, namespace: Any) -> None:
-        self.time, self.slot, self.key, self.namespace = time, slot, key, namespace
-        self.index = 0
+    index: int = 0
 
 
 class TimerQueue:
