@@ -126,7 +126,11 @@ class _Window(Yielding):
         self._apply = spec.function.bind()
         self._clearer = spec.function.clearer()
         asked = spec.trigger.on_event_time, spec.trigger.on_processing_time
-        context.time.use_timers(self._state, self._timer(asked[0], True), self._timer(asked[1], False))
+        time = context.time
+        self._register, self._delete = time.register_processing_time, time.delete_processing_time
+        if self._event_time:
+            self._register, self._delete = time.register_event_time, time.delete_event_time
+        time.use_timers(self._state, self._timer(asked[0], True), self._timer(asked[1], False))
 
     def input(self, number: int) -> Collector:
         assigner = self._spec.assigner
@@ -176,7 +180,7 @@ class _Window(Yielding):
         state, time, fail = self._state, self.context.time, self.context.fail
         enter, select, failure = state.enter, self.keyed.selector(), self.keyed.failure
         assign = self._spec.assigner.bind(self.context.clock)
-        join, take = self._join, self._take
+        take, merged = self._take, self._merged
         event_time, cleanup_time = self._event_time, self._cleanup_time
         merging = self._merging
 
@@ -188,7 +192,7 @@ class _Window(Yielding):
             try:
                 skipped = True
                 for window in assign(value, timestamp):
-                    live = window if merging is None else join(window)
+                    live = window if merging is None else merging.add(window, merged)
                     cleanup = cleanup_time(live)
                     if event_time and cleanup <= time.watermark:
                         if merging is not None:
@@ -212,8 +216,7 @@ class _Window(Yielding):
         context.enter(window)
         self._follow(self._spec.trigger.on_element(value, timestamp, window, context), window, kept)
         if cleanup < MAX_WATERMARK:
-            time = self.context.time
-            (time.register_event_time if self._event_time else time.register_processing_time)(cleanup, window)
+            self._register(cleanup, window)
 
     def _follow(self, result: TriggerResult, window: Any, kept: Any) -> None:
         """Do what the trigger says."""
@@ -276,14 +279,9 @@ class _Window(Yielding):
 
     # --- sessions -----------------------------------------------------------------------------------------------------
 
-    def _join(self, window: Any) -> Any:
-        """The live window that a new one has become."""
-        assert self._merging is not None
-        return self._merging.add(window, self._merged)
-
     def _merged(self, result: Any, parts: list[Any], kept: Any, others: list[Any]) -> None:
         """Live windows have become another one: so do their contents and what the trigger knows."""
-        time, trigger, context = self.context.time, self._spec.trigger, self._trigger_context
+        trigger, context = self._spec.trigger, self._trigger_context
         self._check_not_over(result)
         context.enter(result)
         context.merged = parts
@@ -292,9 +290,7 @@ class _Window(Yielding):
         for part in parts:
             context.enter(part)
             trigger.clear(part, context)
-            (time.delete_event_time if self._event_time else time.delete_processing_time)(
-                self._cleanup_time(part), part
-            )
+            self._delete(self._cleanup_time(part), part)
         merge_tables(self._state, STATE, kept, others, self._contents.merge)
 
     def _check_not_over(self, result: Any) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 from typing import Any
 
@@ -52,23 +53,23 @@ class Accumulation:
     """How a window keeps one value instead of its elements.
 
     Attributes:
-        first: first element → value.
-        add: (value, element) → value.
-        result: value → what the function sees.
-        merge: two values as one, the older first.
         function, state: what they are called in errors.
+        add: (value, element) → value.
+        merge: two values as one, the older first.
+        start: gives the value of no element; None: the first element is the first value.
+        result: value → what the function sees.
     """
 
-    first: Callable[[Any], Any]
-    add: Callable[[Any, Any], Any]
-    result: Callable[[Any], Any]
-    merge: Callable[[Any, Any], Any]
     function: str
     state: str
+    add: Callable[[Any, Any], Any]
+    merge: Callable[[Any, Any], Any]
+    start: Callable[[], Any] | None = None
+    result: Callable[[Any], Any] = lambda value: value
 
-
-def _same(value: Any) -> Any:
-    return value
+    def first(self, element: Any) -> Any:
+        """The value of the first element."""
+        return element if self.start is None else self.add(self.start(), element)
 
 
 def _pass_through(key: Any, window: Any, elements: list[Any], context: Any) -> list[Any]:
@@ -126,6 +127,14 @@ class _Reducing(WindowFunction):
         """The window function; functions inside a window's state are not opened."""
         return None if self.then is None else self.then.function
 
+    def kept(self) -> Accumulation:
+        raise NotImplementedError
+
+    def reduced(self, elements: list[Any]) -> list[Any]:
+        kept = self.kept()
+        assert kept.start is not None
+        return [kept.result(reduce(kept.add, elements, kept.start()))]
+
     def bind(self) -> Apply:
         return _pass_through if self.then is None else self.then.bind()
 
@@ -146,8 +155,8 @@ class ReduceWindow(_Reducing):
     then: WindowFunction | None = None
 
     def kept(self) -> Accumulation:
-        reduce = bind(self.reducer, "reduce")
-        return Accumulation(_same, reduce, _same, reduce, "ReduceFunction", "reducing")
+        combine = bind(self.reducer, "reduce")
+        return Accumulation("ReduceFunction", "reducing", combine, combine)
 
     def reduced(self, elements: list[Any]) -> list[Any]:
         """The reduction of all elements; no elements give None, as in Flink.
@@ -160,10 +169,7 @@ class ReduceWindow(_Reducing):
         fold = getattr(self.reducer, "fold", None)
         if fold is not None:
             return [fold(elements)]
-        reduce = bind(self.reducer, "reduce")
-        result = elements[0]
-        for element in elements[1:]:
-            result = reduce(result, element)
+        result = reduce(bind(self.reducer, "reduce"), elements)
         if getattr(self.reducer, "changes_first", False):
             elements[0] = result
         return [result]
@@ -182,21 +188,15 @@ class AggregateWindow(_Reducing):
     then: WindowFunction | None = None
 
     def kept(self) -> Accumulation:
-        made, add = self.aggregator.create_accumulator, self.aggregator.add
+        own, add = self.aggregator, self.aggregator.add
         return Accumulation(
-            lambda element: add(element, made()),
-            lambda accumulator, element: add(element, accumulator),
-            self.aggregator.get_result,
-            getattr(self.aggregator, "merge", _unmergeable),
             "AggregateFunction",
             "aggregating",
+            lambda accumulator, element: add(element, accumulator),
+            getattr(own, "merge", _unmergeable),
+            own.create_accumulator,
+            own.get_result,
         )
-
-    def reduced(self, elements: list[Any]) -> list[Any]:
-        accumulator = self.aggregator.create_accumulator()
-        for element in elements:
-            accumulator = self.aggregator.add(element, accumulator)
-        return [self.aggregator.get_result(accumulator)]
 
 
 @dataclass(frozen=True)
@@ -215,15 +215,7 @@ class FoldWindow(_Reducing):
 
     def kept(self) -> Accumulation:
         fold, initial = bind(self.folder, "fold"), self.initial
-        return Accumulation(
-            lambda element: fold(copy.deepcopy(initial), element), fold, _same, _unmergeable, "FoldFunction", "folding"
-        )
-
-    def reduced(self, elements: list[Any]) -> list[Any]:
-        fold, result = bind(self.folder, "fold"), copy.deepcopy(self.initial)
-        for element in elements:
-            result = fold(result, element)
-        return [result]
+        return Accumulation("FoldFunction", "folding", fold, _unmergeable, lambda: copy.deepcopy(initial))
 
 
 def _unmergeable(one: Any, other: Any) -> Any:
