@@ -32,15 +32,16 @@ class BatchReduce(LiveOperator):
         keyed: how the input is keyed.
     """
 
+    emitted: int = 0
+
     def __init__(self, context: OperatorContext, output: CountingOutput, reducer: Any, keyed: KeyPartition) -> None:
         super().__init__(context, output, reducer, keyed)
         self._reduce = bind(reducer, "reduce")
         self._fold = reducer.fold if isinstance(reducer, SumAggregator) else partial(reduce, self._reduce)
-        self._key_of = keyed.selector()
         self._value: Any = _MISSING
         self._results: list[Any] = []
-        self._enters = lifecycle(reducer, "open") is not None  # through which alone it can have got hold of state
-        self.emitted: int = 0
+        rich = lifecycle(reducer, "open") is not None  # through which alone it can have got hold of state
+        self._enter = self.keyed_input(lambda value, timestamp: None, keyed) if rich else None
 
     def input(self, number: int) -> Collector:
         return lambda value, timestamp: self.take([value])
@@ -53,8 +54,8 @@ class BatchReduce(LiveOperator):
         """
         if self._value is not _MISSING:
             values = [self._value, *values]
-        elif self._enters:
-            self._enter(values[0])
+        elif self._enter is not None:
+            self._enter(values[0], None)
         if len(values) == 1:
             self._value = values[0]
             return
@@ -63,16 +64,8 @@ class BatchReduce(LiveOperator):
         except Exception as error:
             raise self.context.fail(error) from error
 
-    def _enter(self, value: Any) -> None:
-        """Make a record's key the current one."""
-        assert self.keyed is not None
-        try:
-            self.context.keyed_state(self.keyed).enter(self._key_of(value))
-        except Exception as error:
-            raise self.context.fail(self.keyed.failure(error)) from error
-
     def end_key(self) -> None:
-        if self._enters:
+        if self._enter is not None:
             super().end_key()
         self._results.append(self._value)
         self._value = _MISSING

@@ -21,25 +21,16 @@ from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.state.handles import no_key
 from penstock.runtime.state.keyed import KeyedState
-from penstock.runtime.state.timers import Timer
+from penstock.runtime.state.timers import OperatorTime, Timer
 from penstock.runtime.usercode.binding import bind, lifecycle, unless_iterable
 
 
-class TimerService(contexts.TimerService):
-    """The ``timer_service()`` of a context (PyFlink: ``TimerService``).
+class Times:
+    """What contexts tell of time; their ``_time`` is the operator's."""
 
-    Args:
-        context: of the operator.
-    """
+    __slots__ = ("_time",)
 
-    __slots__ = ("_context", "_time")
-
-    def __init__(self, context: OperatorContext) -> None:
-        self._context = context
-        self._time = context.time
-
-    def __repr__(self) -> str:
-        return f"<TimerService watermark={self._time.watermark}>"
+    _time: OperatorTime
 
     def current_watermark(self) -> int:
         """The operator's watermark in milliseconds, Long.MIN_VALUE at first."""
@@ -49,27 +40,41 @@ class TimerService(contexts.TimerService):
         """Milliseconds since the epoch by the machine's clock."""
         return self._time.clock.now()
 
+
+class TimerService(Times, contexts.TimerService):
+    """The ``timer_service()`` of a context (PyFlink: ``TimerService``).
+
+    Args:
+        context: of the operator.
+    """
+
+    __slots__ = ("_context",)
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self._time = context.time
+
+    def __repr__(self) -> str:
+        return f"<TimerService watermark={self._time.watermark}>"
+
     def register_event_time_timer(self, timestamp: int) -> None:
         """Have ``on_timer`` called for the current key when the watermark reaches a time."""
-        self._keyed("register")
-        self._time.register_event_time(timestamp)
+        self._timers("register").register_event_time(timestamp)
 
     def register_processing_time_timer(self, timestamp: int) -> None:
         """Have ``on_timer`` called for the current key when the clock reaches a time."""
-        self._keyed("register")
-        self._time.register_processing_time(timestamp)
+        self._timers("register").register_processing_time(timestamp)
 
     def delete_event_time_timer(self, timestamp: int) -> None:
         """Forget a timer of the current key, if there is one."""
-        self._keyed("delete")
-        self._time.delete_event_time(timestamp)
+        self._timers("delete").delete_event_time(timestamp)
 
     def delete_processing_time_timer(self, timestamp: int) -> None:
         """Forget a timer of the current key by the clock, if there is one."""
-        self._keyed("delete")
-        self._time.delete_processing_time(timestamp)
+        self._timers("delete").delete_processing_time(timestamp)
 
-    def _keyed(self, what: str) -> None:
+    def _timers(self, what: str) -> OperatorTime:
+        """Those of the current key, if there is one."""
         if self._context.state is None:
             raise InvalidProgramError(
                 f"Operator {self._context.config.name!r} wants to {what} a timer, but its input is not keyed: timers "
@@ -78,12 +83,13 @@ class TimerService(contexts.TimerService):
             )
         if self._context.state.slot is None:
             raise no_key("A timer")
+        return self._time
 
 
-class ProcessContext(contexts.OnTimerContext[Any]):
+class ProcessContext(Times, contexts.OnTimerContext[Any]):
     """The ``ctx`` of a process function, for elements and timers."""
 
-    __slots__ = ("_domain", "_state", "_time", "_timers", "_timestamp")
+    __slots__ = ("_domain", "_state", "_timers", "_timestamp")
 
     def __init__(self, context: OperatorContext) -> None:
         self._timestamp: int | None = None
@@ -111,28 +117,11 @@ class ProcessContext(contexts.OnTimerContext[Any]):
         """In ``on_timer``: whether the timer is one of event time or of the clock; None for elements."""
         return self._domain
 
-    def current_watermark(self) -> int:
-        """The operator's watermark."""
-        return self._time.watermark
-
-    def current_processing_time(self) -> int:
-        """The clock."""
-        return self._time.clock.now()
-
 
 class Yielding(LiveOperator):
-    """A live operator whose functions yield records, and (tag, record) for side outputs.
+    """A live operator whose functions yield records, and (tag, record) for side outputs."""
 
-    Args:
-        context, output, function: as for every operator.
-        keyed: how the (first) input is keyed.
-    """
-
-    emitted: int
-
-    def __init__(self, context: OperatorContext, output: CountingOutput, function: Any, keyed: Any = None) -> None:
-        super().__init__(context, output, function, keyed)
-        self.emitted = 0
+    emitted: int = 0
 
     def emit(self, results: Any, timestamp: int | None) -> None:
         """Emit what a function has returned; None is nothing.

@@ -22,7 +22,7 @@ from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
-from penstock.runtime.operators.process import Yielding
+from penstock.runtime.operators.process import Times, Yielding
 from penstock.runtime.operators.reduce import key_of
 from penstock.runtime.operators.window_contents import STATE, contents_of
 from penstock.runtime.state.handles import KeyedStateStore, merge_tables
@@ -70,7 +70,7 @@ class WindowOperator(StreamOperator):
         return _Window(context, output, self)
 
 
-class WindowContext(contexts.WindowContext[Any]):
+class WindowContext(Times, contexts.WindowContext[Any]):
     """The ``context`` of a ProcessWindowFunction (PyFlink: ``ProcessWindowFunction.Context``)."""
 
     def __init__(self, context: OperatorContext, merging: bool) -> None:
@@ -85,14 +85,6 @@ class WindowContext(contexts.WindowContext[Any]):
     def window(self) -> Any:
         """The window."""
         return self._window
-
-    def current_watermark(self) -> int:
-        """The operator's watermark."""
-        return self._time.watermark
-
-    def current_processing_time(self) -> int:
-        """Milliseconds since the epoch."""
-        return self._time.clock.now()
 
     def window_state(self) -> KeyedStateStore:
         """State of this key and window; the function's ``clear`` should clear it.
@@ -296,8 +288,8 @@ class _Window(Yielding):
     def _check_not_over(self, result: Any) -> None:
         now = self.context.time.watermark if self._event_time else self.context.clock.now()
         if self._cleanup_time(result) <= now:
-            kind = "an event-time" if self._event_time else "a processing-time"
-            clock = "watermark" if self._event_time else "processing time"
+            event = self._event_time
+            kind, clock = ("an event-time", "watermark") if event else ("a processing-time", "processing time")
             raise InvalidProgramError(
                 f"The end timestamp of {kind} window cannot become earlier than the current {clock} by merging. "
                 f"Current {clock}: {now} window: {result}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from penstock.runtime.buffers.signals import MAX_WATERMARK
@@ -53,15 +52,12 @@ class GlobalWindow:
         """Long.MAX_VALUE."""
         return MAX_WATERMARK
 
-    def __reduce__(self) -> tuple[Callable[[], GlobalWindow], tuple[()]]:
-        return _global_window, ()
+    def __reduce__(self) -> str:
+        return "GLOBAL_WINDOW"
 
     def __repr__(self) -> str:
         return "GlobalWindow"
 
 
-GLOBAL = (GlobalWindow(),)
-
-
-def _global_window() -> GlobalWindow:
-    return GLOBAL[0]
+GLOBAL_WINDOW = GlobalWindow()
+GLOBAL = (GLOBAL_WINDOW,)
