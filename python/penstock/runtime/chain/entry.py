@@ -29,6 +29,7 @@ from penstock.runtime.usercode.steps import next_stride
 
 Times = Iterator["int | None"] | None
 """The timestamps of some records; None when no record has one."""
+Put = Callable[[list[Any], Times, "list[Any] | None"], None]
 
 
 class Listed:
@@ -86,11 +87,15 @@ class Native(Fused):
         fusion: of the chain.
         head: the operator; it has one input.
         batch: the head's work.
+
+    Attributes:
+        columns: gives the head's results on a buffer of typed columns; None: it has to be decoded.
     """
 
     def __init__(self, fusion: Fusion, head: LiveOperator, batch: Batch) -> None:
         super().__init__(fusion, 0)
-        self._batch = batch
+        self.columns = batch.columns
+        self._run = batch.run
         self._fail = head.context.fail
         self._rest = fusion.results_feed(0)
 
@@ -98,15 +103,11 @@ class Native(Fused):
     def _timed_rest(self) -> TimedFeed:
         return self._fusion.behind(0).timed_feed()
 
-    def columns(self, data: bytes) -> list[Any] | None:
-        """The head's results on a buffer of typed columns; None: it has to be decoded."""
-        return self._batch.columns(data)
-
     def take(self, values: list[Any], times: Times = None, keys: list[Any] | None = None) -> None:
         results: list[Any] = []
         done, failure = True, None
         try:
-            done = self._batch.run(values, keys, results)
+            done = self._run(values, keys, results)
         except Exception as error:
             failure = error
         if not done:
@@ -169,22 +170,19 @@ class Entry:
             results = self._native.columns(data)
             if results is not None:
                 self.records += len(results)
-                return self._in_strides(self._native.results, results)
+                return self.feed(results, put=self._native.results)
         buffer = decode(data, self._functions)
         values = buffer.values
         self.records += len(values)
         times = timestamps(buffer.stamps, len(values)) if buffer.stamps else None
         return self._mixed(channel, buffer, times) if buffer.signals else self.feed(values, times, buffer.keys)
 
-    def feed(self, values: list[Any], times: Times = None, keys: list[Any] | None = None) -> Iterator[None]:
-        """Take records; pauses where rows of the chain may leave. One record may be a split of a file or explode into
-        millions, so where rows pile up that is after each."""
-        return self._in_strides(self.put, values, times, keys)
-
-    def _in_strides(
-        self, put: Callable[..., None], values: list[Any], times: Times = None, keys: list[Any] | None = None
+    def feed(
+        self, values: list[Any], times: Times = None, keys: list[Any] | None = None, put: Put | None = None
     ) -> Iterator[None]:
-        position = 0
+        """Take records, into ``put`` if that is another one; pauses where rows of the chain may leave. One record may
+        be a split of a file or explode into millions, so where rows pile up that is after each."""
+        put, position = put or self.put, 0
         while position < len(values):
             end = position + self._stride
             put(values[position:end], times, None if keys is None else keys[position:end])

@@ -34,7 +34,7 @@ from penstock.runtime.chain.outputs import (
 )
 from penstock.runtime.chain.valve import Valve
 from penstock.runtime.config.options import FUSED
-from penstock.runtime.config.tasks import ChainedOutput, OperatorConfig, VertexConfig
+from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
 from penstock.runtime.exchange.gate import Channel, Emit
 from penstock.runtime.exchange.selectors import seed_of
 from penstock.runtime.exchange.sorted_writer import SortedWriter
@@ -206,12 +206,8 @@ def _copies(config: OperatorConfig, keeps_output: bool, reuse: bool) -> list[Cop
     """
     links = config.chained
     one_output = len({link.side_tag for link in links}) <= 1
-
-    def copy(index: int, link: ChainedOutput) -> Copy | None:
-        alone = one_output and index == len(links) - 1
-        return None if reuse or (alone and not keeps_output) else copier(link.record_type)
-
-    return [copy(index, link) for index, link in enumerate(links)]
+    alone = len(links) - 1 if one_output and not keeps_output else None
+    return [None if reuse or index == alone else copier(link.record_type) for index, link in enumerate(links)]
 
 
 def opening_order(operators: tuple[OperatorConfig, ...]) -> list[int]:

@@ -103,7 +103,6 @@ class _AsyncWait(LiveOperator):
         self._loop = asyncio.new_event_loop()
         self._segments = deque([_Segment()])
         self._seconds = spec.timeout / 1000 if spec.timeout > 0 else None
-        self._capacity = spec.capacity
         self._under_way = 0
         self._held = 0
         self.emitted: int = 0
@@ -153,7 +152,7 @@ class _AsyncWait(LiveOperator):
 
     def _hold(self) -> None:
         """Wait until there is room for one more."""
-        while self._held >= self._capacity:
+        while self._held >= self._spec.capacity:
             self._wait()
         self._held += 1
 

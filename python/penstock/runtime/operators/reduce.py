@@ -26,6 +26,7 @@ receiver   ``functools.reduce``            any reducer
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from dataclasses import dataclass
 from types import ModuleType
@@ -115,12 +116,9 @@ class _GroupedReduce(LiveOperator):
 
         def run(values: list[Any], keys: list[Any] | None, results: list[Any]) -> bool:
             if keys is None:
-                try:
+                with contextlib.suppress(Exception):  # whose record it was comes out one by one
                     keys = list(map(select, values))
-                except Exception:  # whose record it was comes out one by one
-                    fold.flush()
-                    return False
-            if not functions.are_own_forms(keys):
+            if keys is None or not functions.are_own_forms(keys):
                 fold.flush()
                 return False
             fold.add(keys, values, results)

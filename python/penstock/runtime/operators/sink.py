@@ -17,7 +17,7 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.fragments import Fragment, Leaf
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
-from penstock.runtime.io.sinks import BuiltinSink, SinkWriter
+from penstock.runtime.io.sinks import BuiltinSink
 from penstock.runtime.usercode.binding import bind
 
 
@@ -107,15 +107,15 @@ class _BuiltinSink(LiveOperator):
 
     def __init__(self, context: OperatorContext, output: CountingOutput, sink: BuiltinSink) -> None:
         super().__init__(context, output)
-        self._writer: SinkWriter | None = None
-        self._made = sink.writer(context)
+        self._writer = sink.writer(context)
 
     def fragment(self) -> Leaf:
-        made, immutable = self._made, freezer(self.context.config.input_type) is None
-        return Leaf(self.input(0), lambda values, timestamp: self.context.call(made.write_all, values), immutable, made)
+        writer, immutable = self._writer, freezer(self.context.config.input_type) is None
+        call = self.context.call
+        return Leaf(self.input(0), lambda values, timestamp: call(writer.write_all, values), immutable, writer)
 
     def input(self, number: int) -> Collector:
-        write, fail = self._made.write, self.context.fail
+        write, fail = self._writer.write, self.context.fail
 
         def process(value: Any, timestamp: int | None) -> None:
             try:
@@ -126,16 +126,16 @@ class _BuiltinSink(LiveOperator):
         return process
 
     def open(self) -> None:
-        self._writer = self._made
-        self.context.call(self._made.open)
+        self._opened = True
+        self.context.call(self._writer.open)
 
     def close(self) -> None:
-        if self._writer is not None:
+        if self._opened:
             self.context.call(self._writer.finish)
-            self._writer = None
+            self._opened = False
 
     def dispose(self) -> None:
-        writer, self._writer = self._writer, None
-        if writer is not None:
+        if self._opened:
+            self._opened = False
             with contextlib.suppress(Exception):  # the failure before it counts
-                writer.discard()
+                self._writer.discard()

@@ -72,10 +72,6 @@ class Accumulation:
         return element if self.start is None else self.add(self.start(), element)
 
 
-def _pass_through(key: Any, window: Any, elements: list[Any], context: Any) -> list[Any]:
-    return elements
-
-
 @dataclass(frozen=True)
 class ApplyWindow(WindowFunction):
     """Shows windows to a WindowFunction.
@@ -136,7 +132,7 @@ class _Reducing(WindowFunction):
         return [kept.result(reduce(kept.add, elements, kept.start()))]
 
     def bind(self) -> Apply:
-        return _pass_through if self.then is None else self.then.bind()
+        return (lambda key, window, elements, context: elements) if self.then is None else self.then.bind()
 
     def clearer(self) -> Callable[[Any], None] | None:
         return None if self.then is None else self.then.clearer()
