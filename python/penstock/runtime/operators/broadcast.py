@@ -8,7 +8,7 @@ Sources of the semantics: ``CoBroadcastWithNonKeyedOperator``, ``CoBroadcastWith
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.process import ProcessContext
 from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
-from penstock.runtime.state.handles import handle_of
+from penstock.runtime.state.handles import MapView, handle_of
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.usercode.binding import bind
 
@@ -43,7 +43,7 @@ class BroadcastProcess(TwoInputOperator):
         return _BroadcastProcess(context, output, self)
 
 
-class ReadOnlyBroadcastState(api.ReadOnlyBroadcastState[Any, Any]):
+class ReadOnlyBroadcastState(MapView, api.ReadOnlyBroadcastState[Any, Any]):
     """A broadcast state as the elements' side sees it (PyFlink: ``ReadOnlyBroadcastState``).
 
     Args:
@@ -57,33 +57,6 @@ class ReadOnlyBroadcastState(api.ReadOnlyBroadcastState[Any, Any]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._entries!r}>"
-
-    def get(self, key: Any) -> Any:
-        """The value of a key, None where there is none."""
-        return self._entries.get(key)
-
-    def contains(self, key: Any) -> bool:
-        """Whether there is the key."""
-        return key in self._entries
-
-    def is_empty(self) -> bool:
-        """Whether there is no key."""
-        return not self._entries
-
-    def keys(self) -> Iterable[Any]:
-        """The keys, in order of insertion."""
-        return list(self._entries)
-
-    def values(self) -> Iterable[Any]:
-        """The values."""
-        return list(self._entries.values())
-
-    def items(self) -> Iterable[tuple[Any, Any]]:
-        """(key, value) pairs."""
-        return list(self._entries.items())
-
-    def __contains__(self, key: Any) -> bool:
-        return key in self._entries
 
 
 class BroadcastState(ReadOnlyBroadcastState, api.BroadcastState[Any, Any]):

@@ -224,18 +224,50 @@ class AggregatingState(MergingState, api.AggregatingState[Any, Any]):
         return self._function.merge(one, other)
 
 
-class MapState(State, api.MapState[Any, Any]):
+class MapView:
+    """How maps are read that functions hold; ``_entries`` are those of the moment."""
+
+    __slots__ = ()
+
+    _entries: Any
+
+    def get(self, key: Any) -> Any:
+        """The value of a key of the map, None where there is none."""
+        return self._entries.get(key)
+
+    def contains(self, key: Any) -> bool:
+        """Whether the map has the key."""
+        return key in self._entries
+
+    def is_empty(self) -> bool:
+        """Whether the map has no key."""
+        return not self._entries
+
+    def keys(self) -> Iterable[Any]:
+        """The keys of the map, in order of insertion."""
+        return list(self._entries)
+
+    def values(self) -> Iterable[Any]:
+        """The values of the map."""
+        return list(self._entries.values())
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        """(key, value) pairs of the map."""
+        return list(self._entries.items())
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._entries
+
+
+class MapState(MapView, State, api.MapState[Any, Any]):
     """A map per key (PyFlink: ``MapState``)."""
 
     __slots__ = ()
 
+    @property
     def _entries(self) -> dict[Any, Any]:
         found = self._read()
         return {} if found is _MISSING else found
-
-    def get(self, key: Any) -> Any:
-        """The value of a key of the map, None where there is none."""
-        return self._entries().get(key)
 
     def put(self, key: Any, value: Any) -> None:
         """Set the value of a key of the map."""
@@ -244,39 +276,19 @@ class MapState(State, api.MapState[Any, Any]):
     def put_all(self, dict_value: dict[Any, Any]) -> None:
         """Set the values of several keys."""
         if dict_value:
-            entries = self._entries()
+            entries = self._entries
             entries.update(dict_value)
             self._write(entries)
 
     def remove(self, key: Any) -> None:
         """Remove a key of the map; without its last key the state is gone."""
-        entries = self._entries()
+        entries = self._entries
         entries.pop(key, None)
         if not entries:
             self.clear()
 
-    def contains(self, key: Any) -> bool:
-        """Whether the map has the key."""
-        return key in self._entries()
-
-    def is_empty(self) -> bool:
-        """Whether the map has no key."""
-        return not self._entries()
-
-    def keys(self) -> Iterable[Any]:
-        """The keys of the map, in order of insertion."""
-        return list(self._entries())
-
-    def values(self) -> Iterable[Any]:
-        """The values of the map."""
-        return list(self._entries().values())
-
-    def items(self) -> Iterable[tuple[Any, Any]]:
-        """(key, value) pairs of the map."""
-        return list(self._entries().items())
-
     def __getitem__(self, key: Any) -> Any:
-        return self._entries()[key]
+        return self._entries[key]
 
 
 def handle_of(keyed: KeyedState, descriptor: descriptors.StateDescriptor[Any], namespace: Any = VOID) -> Any:
