@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial, reduce
 from operator import add, itemgetter
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from penstock.common.row import Row
 from penstock.errors import TypeInfoError
@@ -26,15 +26,13 @@ class SumAggregator:
     """Adds up one field.
 
     Attributes:
+        field_fold: what it does to its field, as it changes nothing but that.
         position: index or name of the field; 0 on a record that is itself a number means the record.
     """
 
-    position: Position
+    field_fold: ClassVar[Literal["sum"]] = "sum"
 
-    @property
-    def field_fold(self) -> Literal["sum", "min", "max"] | None:
-        """What it does to its field, if it changes nothing but that."""
-        return "sum"
+    position: Position
 
     def reduce(self, first: Any, second: Any) -> Any:
         """``first`` with the field replaced by the sum of both."""

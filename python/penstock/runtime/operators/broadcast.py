@@ -131,12 +131,10 @@ class _BroadcastProcess(LiveTwoInputs):
     def __init__(self, context: OperatorContext, output: CountingOutput, spec: BroadcastProcess) -> None:
         super().__init__(context, output, spec.f, spec)
         maps = {name: context.operator_state.broadcast(name) for name in spec.states}
-        keyed = context.state
         self._element = _Context(context, {name: ReadOnlyBroadcastState(each) for name, each in maps.items()})
         states = {name: BroadcastState(each) for name, each in maps.items()}
-        self._broadcast = _Context(context, states, None if keyed is None else self._visit)
-        if keyed is not None:
-            self.use_timers(keyed, self._element)
+        self._broadcast = _Context(context, states, None if context.state is None else self._visit)
+        self.use_timers(self._element)
 
     def input(self, number: int) -> Collector:
         if number == 1:

@@ -20,7 +20,6 @@ from penstock.runtime.chain.fragments import Fragment
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.state.handles import no_key
-from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.timers import OperatorTime, Timer
 from penstock.runtime.usercode.binding import bind, lifecycle, unless_iterable
 
@@ -161,9 +160,10 @@ class Yielding(LiveOperator):
 
         return process
 
-    def use_timers(self, state: KeyedState, ctx: ProcessContext) -> None:
-        """Lead timers to the function's ``on_timer``, if it has one; what it emits carries the timer's time."""
-        on_timer = lifecycle(self.function, "on_timer")
+    def use_timers(self, ctx: ProcessContext) -> None:
+        """On a keyed stream: lead timers to the function's ``on_timer``, if it has one. What it emits carries the
+        timer's time."""
+        state, on_timer = self.context.state, lifecycle(self.function, "on_timer")
 
         def firing(domain: TimeDomain) -> Callable[[Timer], None]:
             def fire(timer: Timer) -> None:
@@ -178,7 +178,8 @@ class Yielding(LiveOperator):
 
             return fire
 
-        self.context.time.use_timers(state, firing(TimeDomain.EVENT_TIME), firing(TimeDomain.PROCESSING_TIME))
+        if state is not None:
+            self.context.time.use_timers(state, firing(TimeDomain.EVENT_TIME), firing(TimeDomain.PROCESSING_TIME))
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,8 +209,7 @@ class _Process(Yielding):
     def __init__(self, context: OperatorContext, output: CountingOutput, function: Any, keyed: Any) -> None:
         super().__init__(context, output, function, keyed)
         self._ctx = ProcessContext(context)
-        if context.state is not None:
-            self.use_timers(context.state, self._ctx)
+        self.use_timers(self._ctx)
 
     def input(self, number: int) -> Collector:
         return self.with_key(self.processing(bind(self.function, "process_element"), self._ctx), always=True)

@@ -161,14 +161,13 @@ class SourceOperator(LiveOperator):
             contexts.append(SourceContext(self.output, self.context, backlog, pause))
             self.context.call(run, contexts[0])
 
-        ended = False
         try:
             yield from in_steps(body)
-            ended = True
-        finally:
-            cancel = None if ended else lifecycle(self.function, "cancel")
+        except BaseException:  # its own, or nobody reads on
+            cancel = lifecycle(self.function, "cancel")
             if cancel is not None:
                 cancel()
+            raise
         contexts[0].end()
         self.emitted = contexts[0].emitted
 

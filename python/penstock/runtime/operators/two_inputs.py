@@ -133,8 +133,7 @@ class _CoProcess(LiveTwoInputs):
     def __init__(self, context: OperatorContext, output: CountingOutput, function: Any, spec: TwoInputOperator) -> None:
         super().__init__(context, output, function, spec)
         self._ctx = ProcessContext(context)
-        if context.state is not None:
-            self.use_timers(context.state, self._ctx)
+        self.use_timers(self._ctx)
 
     def input(self, number: int) -> Collector:
         f: Callable[..., Any] = bind(self.function, f"process_element{number}")
