@@ -94,7 +94,6 @@ class Vertices:
             inputs = (InputEdge(back, 0, place.parallelism, pointwise=True),)
         return VertexConfig(
             vertex.index,
-            vertex.id,
             vertex.name,
             place.parallelism,
             place.max_parallelism,

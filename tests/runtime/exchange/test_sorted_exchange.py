@@ -207,7 +207,7 @@ def test_a_key_of_many_rows_is_never_in_memory_as_a_whole():
     most = count = 0
     for row in sorted(rows, key=lambda row: (row.sequence, row.data)):
         count += sum(len(run.values) for run in merge.add(row))
-        most = max(most, merge.open_rows)
+        most = max(most, len(merge._rows) + (len(merge._stream._heap) if merge._stream is not None else 0))
     count += sum(len(run.values) for run in merge.finish())
     assert count == 10_000
     assert most <= 2

@@ -32,7 +32,7 @@ class Alone:
         self.sides: dict[str, list[Any]] = {}
         self.watermarks: list[int] = []
         config = OperatorConfig(1, "0" * 32, "under test", None, 128, b"")
-        vertex = VertexConfig(0, "0" * 32, "under test", 1, 128, 0, 0, (config,))
+        vertex = VertexConfig(0, "under test", 1, 128, 0, 0, (config,))
         self._clock = Clock(lambda: self.now)
         self.context = OperatorContext(JobConfig("job", "id"), vertex, config, 0, 0, _nowhere, clock=self._clock)
         output = CountingOutput(_Everything(self))

@@ -18,7 +18,7 @@ from penstock.datastream import (
 )
 from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
 from penstock.runtime.keys.key_types import KeyHash
-from penstock.runtime.keys.keygroups import assign_to_key_group, key_group_range
+from penstock.runtime.keys.keygroups import assign_to_key_group, subtask_of_key_group
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.interval_join import IntervalJoin
 from penstock.runtime.operators.process import KeyedProcessOperator
@@ -149,8 +149,9 @@ def test_going_on_from_a_snapshot_changes_nothing(operator, events, cut, before,
     assert sum(len(part.state.snapshot()) for part in first.parts) == len(sections)
     second = Group(operator, after)
     for index, part in enumerate(second.parts):
-        part.state.restore({g: sections[g] for g in key_group_range(128, after, index) if g in sections})
-        assert part.state.snapshot().keys() <= set(key_group_range(128, after, index))
+        own = {g: data for g, data in sections.items() if subtask_of_key_group(g, 128, after) == index}
+        part.state.restore(own)
+        assert part.state.snapshot().keys() <= own.keys()
     second.resume(first.watermark)
     second.play([*events[cut:], MAX_WATERMARK])
     assert sorted([*first.results(), *second.results()], key=repr) == whole.results()

@@ -145,7 +145,6 @@ class VertexConfig:
 
     Attributes:
         index: in the JobGraph.
-        vertex_id: 32 hex digits.
         name: of the chain.
         parallelism: number of subtasks.
         max_parallelism: number of key groups.
@@ -156,7 +155,6 @@ class VertexConfig:
     """
 
     index: int
-    vertex_id: str
     name: str
     parallelism: int
     max_parallelism: int

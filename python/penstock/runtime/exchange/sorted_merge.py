@@ -162,11 +162,6 @@ class KeyMerge:
         self._last: Position | None = None
         self._seen: dict[Channel, tuple[int, int, int]] = {}  # rows, and the sum and maximum of their numbers
 
-    @property
-    def open_rows(self) -> int:
-        """How many rows have begun and not ended."""
-        return len(self._rows) + (0 if self._stream is None else len(self._stream._heap))
-
     def add(self, row: Row) -> Iterator[Run]:
         """Take the next row; gives the records that stand before it.
 

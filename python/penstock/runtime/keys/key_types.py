@@ -82,11 +82,6 @@ def native_code(key_type: TypeInformation[Any] | None) -> bytes | None:
     return None if None in codes else b"t" + bytes([len(codes)]) + b"".join(filter(None, codes))
 
 
-def java_hash(value: Any, key_type: TypeInformation[Any] | None = None) -> int:
-    """Java's hash code of one value; compile a :class:`KeyHash` for many."""
-    return KeyHash(key_type).hash(value)
-
-
 def _same(value: Any) -> Any:
     return value
 

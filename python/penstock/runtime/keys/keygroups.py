@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.errors import ConfigurationError, TypeInfoError
+from penstock.errors import TypeInfoError
 from penstock.runtime.buffers.codec import text_size
 from penstock.runtime.keys.key_types import KeyHash
 
-UPPER_BOUND_MAX_PARALLELISM = 1 << 15
 _MASK = 0xFFFFFFFF
 CACHE_BYTES = 64 << 20
 """Memory of the keys whose channel is remembered; beyond it the cache starts anew."""
@@ -57,32 +56,6 @@ def key_group_of_hash(hash_code: int, max_parallelism: int) -> int:
 def subtask_of_key_group(key_group: int, max_parallelism: int, parallelism: int) -> int:
     """Index of the subtask that owns a key group."""
     return key_group * parallelism // max_parallelism
-
-
-def key_group_range(max_parallelism: int, parallelism: int, subtask: int) -> range:
-    """The key groups that a subtask owns.
-
-    Raises:
-        ConfigurationError: parallelism outside 1 … 32768, or larger than the maximum.
-    """
-    _check_parallelism(parallelism)
-    if max_parallelism < parallelism:
-        raise ConfigurationError(
-            f"Maximum parallelism {max_parallelism} is smaller than the parallelism {parallelism}: some subtasks "
-            "would own no key group. Raise the maximum parallelism or lower the parallelism.",
-            flink_class="java.lang.IllegalArgumentException",
-        )
-    first = (subtask * max_parallelism + parallelism - 1) // parallelism
-    last = ((subtask + 1) * max_parallelism - 1) // parallelism
-    return range(first, last + 1)
-
-
-def _check_parallelism(parallelism: int) -> None:
-    if not 0 < parallelism <= UPPER_BOUND_MAX_PARALLELISM:
-        raise ConfigurationError(
-            f"The parallelism {parallelism} is not within 1 … {UPPER_BOUND_MAX_PARALLELISM}.",
-            flink_class="java.lang.IllegalArgumentException",
-        )
 
 
 def null_key() -> TypeInfoError:
