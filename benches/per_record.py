@@ -103,11 +103,12 @@ def coding(
     name: str, codec: str, values: list[Any], buffer: int
 ) -> tuple[Callable[[], list[bytes]], Callable[[list[bytes]], list[Any]]]:
     """Work that writes records into buffers, and work that reads them."""
+    from penstock.common.settings import Settings
+    from penstock.runtime import native
     from penstock.runtime.buffers.codec import Encoder, decode
-    from penstock.runtime.config.options import ExchangeOptions
 
-    options = ExchangeOptions(codec=codec.partition(" ")[0], native=codec == "columns")
-    encoder, functions = Encoder(TYPES[name][0], options), options.functions
+    settings = Settings(codec=codec.partition(" ")[0], native=codec == "columns")
+    encoder, functions = Encoder(TYPES[name][0], settings), native.functions(settings.native)
     buffers = [values[at : at + buffer] for at in range(0, len(values), buffer)]
 
     def write() -> list[bytes]:

@@ -11,8 +11,14 @@ from types import ModuleType
 
 
 @cache
-def functions() -> ModuleType | None:
-    """``penstock._native``, loaded when first asked for; None where it cannot be. About 10 ms the first time."""
+def functions(wanted: bool = True) -> ModuleType | None:
+    """``penstock._native``, loaded when first asked for; None where it cannot be. About 10 ms the first time.
+
+    Args:
+        wanted: as the settings say; without it there are none.
+    """
+    if not wanted:
+        return None
     try:
         from penstock import _native
     except ImportError:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from penstock import _native
 from penstock.common import Types
+from penstock.common.settings import Settings
 from penstock.runtime.buffers import columns
 from penstock.runtime.buffers.codec import Encoder, decode, encode, freeze, is_immutable, text_size
-from penstock.runtime.config.options import ExchangeOptions
 
 TEXTS = st.one_of(st.text(max_size=6), st.sampled_from(["", "a", "größe", "😀", "the"]))
 SCALARS = {
@@ -95,7 +95,7 @@ def test_what_does_not_fit_is_refused_by_both_and_pickled(name):
     assert columns.encode(values) is None
     assert _native.encode_columns(values, columns.UNKNOWN, b"") is None
     for native in (True, False):
-        data = Encoder(None, ExchangeOptions(codec="columns", native=native)).encode(values, [], [])
+        data = Encoder(None, Settings(codec="columns", native=native)).encode(values, [], [])
         assert data == encode(values, [], [])
         assert list(map(exact, decode(data).values)) == list(map(exact, values))
 
@@ -201,20 +201,20 @@ def test_key_fields(values, data):
 
 
 def test_auto_goes_by_what_it_sees():
-    encoder = Encoder(None, ExchangeOptions())
+    encoder = Encoder(None, Settings())
     assert encoder.encode(["a"], [], [])[0] == columns.TAG
     tags = [encoder.encode([[1]], [], [])[0] for _ in range(3)] + [encoder.encode(["a"], [], [])[0] for _ in range(200)]
     assert tags[0] == tags[1] == 0x80
     assert tags[-1] == columns.TAG
     assert tags.count(0x80) < 10
-    assert Encoder(Types.BIG_DEC(), ExchangeOptions()).encode(["a"], [], [])[0] == 0x80
-    assert Encoder(None, ExchangeOptions(native=False)).encode(["a"], [], [])[0] == 0x80
-    assert Encoder(None, ExchangeOptions(codec="pickle")).encode(["a"], [], [])[0] == 0x80
+    assert Encoder(Types.BIG_DEC(), Settings()).encode(["a"], [], [])[0] == 0x80
+    assert Encoder(None, Settings(native=False)).encode(["a"], [], [])[0] == 0x80
+    assert Encoder(None, Settings(codec="pickle")).encode(["a"], [], [])[0] == 0x80
 
 
 @pytest.mark.parametrize("native", [True, False])
 def test_stamps_and_signals_travel_with_columns(native):
-    encoder = Encoder(None, ExchangeOptions(codec="columns", native=native))
+    encoder = Encoder(None, Settings(codec="columns", native=native))
     data = encoder.encode([("a", 1), ("b", 2)], [(1, 5)], [(0, 0, 7)], 0)
     for functions in (None, _native):
         assert decode(data, functions) == ([("a", 1), ("b", 2)], [(1, 5)], [(0, 0, 7)], ["a", "b"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.common import Types
+from penstock.common.settings import Settings
 from penstock.job.deployment import deploy
 from penstock.runtime.aggregators import SumAggregator
 from penstock.runtime.buffers.codec import Encoder, decode, encode
@@ -13,7 +14,6 @@ from penstock.runtime.buffers.stamps import pack, timestamps
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.entry import Fused, Listed, Native
 from penstock.runtime.chain.operator_chain import OperatorChain
-from penstock.runtime.config.options import ExchangeOptions
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.elementwise import StreamMap
 from penstock.runtime.operators.reduce import GroupedReduce
@@ -72,7 +72,7 @@ def test_a_form_has_its_way(way):
 @pytest.mark.parametrize("timed", [False, True])
 def test_a_buffer_is_read_whole(way, codec, timed):
     summing, times = Summing(way), [i // 2 if timed else None for i in range(len(VALUES))]
-    data = Encoder(PAIR, ExchangeOptions(codec=codec)).encode(VALUES, pack(times) if timed else [], [], 0)
+    data = Encoder(PAIR, Settings(codec=codec)).encode(VALUES, pack(times) if timed else [], [], 0)
     pauses = summing.take(data)
     assert summing.sent() == (list(zip(SUMS, times, strict=True)), [])
     assert (summing.entry.records, summing.entry.bytes) == (len(VALUES), len(data))

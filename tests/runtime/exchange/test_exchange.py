@@ -9,17 +9,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from penstock.common.settings import Settings
 from penstock.runtime.buffers.codec import decode, dumps, encode, freeze
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.stamps import timestamps
-from penstock.runtime.config.options import ExchangeOptions
 from penstock.runtime.config.pointwise import pointwise_consumers, pointwise_producers
 from penstock.runtime.config.tasks import Destination, InputEdge, NetworkOutput
 from penstock.runtime.exchange import channel
 from penstock.runtime.exchange import writer as writing
 from penstock.runtime.exchange.gate import ExchangeError, InputGate
 from penstock.runtime.exchange.selectors import channel_selector, seed_of
-from penstock.runtime.exchange.writer import RecordWriter
+from penstock.runtime.exchange.writer import RecordWriter, Sender
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
 from tests.reference.execution_graph import exact_pointwise
 
@@ -33,11 +33,11 @@ def fail(error):
     return error
 
 
-def writer(rows, kind="GLOBAL", parallelism=1, destinations=ONE, options=ExchangeOptions()):  # noqa: B008
+def writer(rows, kind="GLOBAL", parallelism=1, destinations=ONE, options=Settings()):  # noqa: B008
     partition = PARTITIONS.get(kind)
     pickled = None if partition is None else dumps(partition)
     output = NetworkOutput(None, kind, pickled, parallelism, 128, "seed", tuple(destinations), None)
-    return RecordWriter(output, 1, 0, rows.append, fail, options)
+    return RecordWriter(output, Sender(1, 0, rows.append, fail, options))
 
 
 PARTITIONS = {
@@ -126,7 +126,7 @@ def test_buffers_keep_order_and_timestamps():
     values, read = [], []
     for row in rows:
         buffer, stamps, _, _ = decode(row.data)
-        assert len(buffer) <= ExchangeOptions().buffer_records
+        assert len(buffer) <= Settings().buffer_records
         values += buffer
         read += timestamps(stamps, len(buffer))
     assert values == list(range(len(times)))
@@ -148,7 +148,8 @@ BATCHES = st.lists(st.tuples(st.lists(VALUES, max_size=300), st.none() | st.inte
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(batches=BATCHES, n=st.integers(1, 4), most=st.sampled_from([1, 3, 100, 2000]), native=st.booleans())
 def test_a_batch_is_written_as_its_records_are(kind, batches, n, most, native):
-    options, others = ExchangeOptions(most, "pickle", native=False), ExchangeOptions(most, "columns", native=native)
+    options = Settings(buffer_records=most, codec="pickle", native=False)
+    others = Settings(buffer_records=most, codec="columns", native=native)
     singly, at_once = [], []
     one, other = writer(singly, kind, n, options=options), writer(at_once, kind, n, options=others)
     for values, timestamp in batches:

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.common import Types
+from penstock.common.settings import Settings
 from penstock.errors import TypeInfoError
 from penstock.job.pickling import pickle_operator
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
-from penstock.runtime.config.options import ExchangeOptions
 from penstock.runtime.config.tasks import Destination, NetworkOutput
 from penstock.runtime.exchange import sorted_rows, sorted_writer
 from penstock.runtime.exchange.combining import combinable, combiner
@@ -23,6 +23,7 @@ from penstock.runtime.exchange.selectors import hashed
 from penstock.runtime.exchange.sorted_merge import KeyMerge
 from penstock.runtime.exchange.sorted_rows import NO_TIME, SORTED, sort_key, unpack
 from penstock.runtime.exchange.sorted_writer import SortedWriter
+from penstock.runtime.exchange.writer import Sender
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.usercode.failure import FunctionFailure
@@ -47,7 +48,7 @@ def output(edge=0, parallelism=1, combined=None, record_type=None, partitioner="
 def send(records, *, buffer=2000, sender=0, batch=False, **kwargs):
     """The rows of a writer for (value, timestamp) records."""
     rows: list[Any] = []
-    writer = SortedWriter(output(**kwargs), 3, sender, rows.append, fail, ExchangeOptions(buffer))
+    writer = SortedWriter(output(**kwargs), Sender(3, sender, rows.append, fail, Settings(buffer_records=buffer)))
     if batch:
         for time, group in groupby(records, key=lambda record: record[1]):
             writer.write_batch([value for value, _ in group], time)
@@ -165,7 +166,7 @@ def test_a_key_goes_where_the_unsorted_exchange_sends_it(p):
 def test_what_is_gathered_is_bounded_by_bytes():
     big = "x" * (4 << 20)
     rows: list[Any] = []
-    writer = SortedWriter(output(), 1, 0, rows.append, fail)
+    writer = SortedWriter(output(), Sender(1, 0, rows.append, fail))
     held = []
     for i in range(30):
         writer.write((f"k{i}", big), None)
@@ -177,7 +178,7 @@ def test_what_is_gathered_is_bounded_by_bytes():
 
 def test_a_changed_object_is_sent_as_it_was():
     rows: list[Any] = []
-    writer = SortedWriter(output(), 1, 0, rows.append, fail)
+    writer = SortedWriter(output(), Sender(1, 0, rows.append, fail))
     value = ["a", 1]
     writer.write(value, None)
     value[1] = 2

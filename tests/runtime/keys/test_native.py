@@ -21,7 +21,6 @@ from penstock.errors import TypeInfoError
 from penstock.runtime import native
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.buffers.codec import Buffer
-from penstock.runtime.config.options import ExchangeOptions
 from penstock.runtime.exchange.selectors import channel_selector, splitter
 from penstock.runtime.keys.key_types import KeyHash, native_code
 from penstock.runtime.keys.keygroups import ChannelAssigner
@@ -203,10 +202,10 @@ def test_without_the_wheel_there_are_no_native_functions(monkeypatch):
             raise ImportError(name)
         return real(name, globals, locals, fromlist, level)
 
-    assert ExchangeOptions().functions is sys.modules["penstock._native"]
-    assert ExchangeOptions(native=False).functions is None
+    assert native.functions() is sys.modules["penstock._native"]
+    assert native.functions(False) is None
     monkeypatch.setattr(builtins, "__import__", without)
-    assert ExchangeOptions().functions is None
+    assert native.functions() is None
 
 
 def test_an_executor_without_the_wheel_reads_what_another_wrote():
@@ -216,8 +215,8 @@ def test_an_executor_without_the_wheel_reads_what_another_wrote():
 import sys
 sys.modules["penstock._native"] = None
 from penstock.runtime.buffers.codec import decode
-from penstock.runtime.config.options import ExchangeOptions
-functions = ExchangeOptions().functions
+from penstock.runtime.native import functions
+functions = functions()
 print(functions, ascii(decode({data!r}, functions)))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

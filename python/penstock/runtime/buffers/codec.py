@@ -24,6 +24,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from penstock.common.settings import Settings
 from penstock.common.typeinfo import (
     BasicType,
     BasicTypeInfo,
@@ -32,10 +33,10 @@ from penstock.common.typeinfo import (
     TupleTypeInfo,
     TypeInformation,
 )
+from penstock.runtime import native
 from penstock.runtime.buffers import columns
 from penstock.runtime.buffers.signals import Signals
 from penstock.runtime.buffers.stamps import Stamps
-from penstock.runtime.config.options import AUTO, COLUMNS, ExchangeOptions
 
 _ATOMS = frozenset({str, int, float, bool, bytes, type(None)})
 _MOST_SKIPPED = 63
@@ -79,15 +80,15 @@ class Encoder:
 
     Args:
         record_type: of the records, None for undeclared.
-        options: which codec.
+        settings: of the program, which say which codec.
     """
 
-    def __init__(self, record_type: TypeInformation[Any] | None, options: ExchangeOptions) -> None:
-        functions = options.functions
+    def __init__(self, record_type: TypeInformation[Any] | None, settings: Settings) -> None:
+        functions = native.functions(settings.native)
         self._columns = columns.encode if functions is None else functions.encode_columns
-        wanted = options.codec == COLUMNS or (options.codec == AUTO and functions is not None and _may_fit(record_type))
-        self._wanted = wanted
-        self._persistent = options.codec == COLUMNS
+        self._persistent = settings.codec == "columns"
+        fits = settings.codec == "auto" and functions is not None and _may_fit(record_type)
+        self._wanted = self._persistent or fits
         self._skip = self._skipped = 0
 
     def encode(self, values: list[Any], stamps: Stamps, signals: Signals, key: int = columns.UNKNOWN) -> bytes:

@@ -15,6 +15,7 @@ from itertools import chain
 from random import Random
 
 from penstock.metrics.results import SubtaskMetrics
+from penstock.runtime import native
 from penstock.runtime.buffers.codec import copier, decode_value
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.entry import Entry, Fused, Listed, Native
@@ -29,16 +30,14 @@ from penstock.runtime.chain.outputs import (
     RecordWriterOutput,
     StreamStatus,
     Target,
-    Writer,
     joined,
 )
 from penstock.runtime.chain.valve import Valve
-from penstock.runtime.config.options import FUSED
 from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
 from penstock.runtime.exchange.gate import Channel, Emit
 from penstock.runtime.exchange.selectors import seed_of
 from penstock.runtime.exchange.sorted_writer import SortedWriter
-from penstock.runtime.exchange.writer import RecordWriter
+from penstock.runtime.exchange.writer import RecordWriter, Sender, Writer
 
 MakeContext = Callable[[OperatorConfig], OperatorContext]
 
@@ -66,12 +65,12 @@ class OperatorChain:
         self.round = 0
         self.operators: dict[int, LiveOperator] = {}
         contexts = [make_context(config) for config in vertex.operators]
-        job = contexts[0].job
-        self._options = job.exchange
+        self._settings = contexts[0].job.settings
+        self._functions = native.functions(self._settings.native)
         self._writers: dict[int, list[Writer]] = {}
         specs: list[StreamOperator] = [context.call(decode_value, context.config.operator) for context in contexts]
-        gathers, functions = not any(spec.toggles for spec in specs), self._options.functions
-        self._fusion = Fusion(gathers=gathers, functions=functions) if job.settings.form == FUSED else None
+        gathers, fused = not any(spec.toggles for spec in specs), self._settings.form == "fused"
+        self._fusion = Fusion(gathers=gathers, functions=self._functions) if fused else None
         for position in opening_order(vertex.operators):
             context = contexts[position]
             self.operators[position] = context.call(self._build, position, specs[position], context)
@@ -94,10 +93,9 @@ class OperatorChain:
         """The outputs of an operator: first those that leave the chain, then those inside it, each in edge order."""
         config, result = context.config, []
         writers = self._writers[position] = []
+        sender = Sender(self._vertex.parallelism, self._subtask, self._emit, context.fail, self._settings)
         for network in config.network:
-            writer = (SortedWriter if network.sorted else RecordWriter)(
-                network, self._vertex.parallelism, self._subtask, self._emit, context.fail, self._options
-            )
+            writer = (SortedWriter if network.sorted else RecordWriter)(network, sender)
             writers.append(writer)
             result.append(Target(network.side_tag, writer))
         copies = _copies(config, spec.keeps_output, context.job.settings.object_reuse)
@@ -130,13 +128,12 @@ class OperatorChain:
             backlog: whether rows wait that should leave the task.
         """
         way, valve = self._way(number), Valve(channels, self.head.watermark(number), toggle)
-        return Entry(way, valve, self.head.latency, backlog, self._options.functions)
+        return Entry(way, valve, self.head.latency, backlog, self._functions)
 
     def _way(self, number: int) -> Listed | Fused:
-        functions = self._options.functions
         if self._fusion is None:
             return Listed(self.head.input(number))
-        batch = None if functions is None else self.head.batch(functions)
+        batch = None if self._functions is None else self.head.batch(self._functions)
         return Fused(self._fusion, number) if batch is None else Native(self._fusion, self.head, batch)
 
     def _all_writers(self) -> Iterator[Writer]:

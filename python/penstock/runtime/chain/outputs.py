@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from penstock.runtime.buffers.signals import MIN_WATERMARK, Advance, LatencyMarker
+from penstock.runtime.exchange.writer import Writer
 
 Collector = Callable[[Any, "int | None"], None]
 """Takes a record and its timestamp."""
@@ -36,43 +37,6 @@ class Taker(Protocol):
     def input(self, number: int) -> Collector: ...
     def watermark(self, number: int) -> Advance: ...
     def latency(self, marker: LatencyMarker) -> None: ...
-
-
-class Writer(Protocol):
-    """What writes the records of one output to its channels.
-
-    Attributes:
-        write: takes a record and its timestamp.
-        freeze: what makes a record safe from later changes, None where all are.
-        bytes: sent so far.
-        room: how many records may be gathered for the next batch.
-    """
-
-    write: Collector
-    freeze: Callable[[Any], Any] | None
-    bytes: int
-    room: int
-
-    def write_batch(self, values: list[Any], timestamp: int | None) -> None:
-        """Write records of one timestamp, none of which can change any more."""
-
-    def watermark(self, watermark: int) -> None:
-        """Write a watermark into every channel."""
-
-    def latency(self, marker: LatencyMarker) -> None:
-        """Write a latency marker into one channel."""
-
-    def status(self, active: bool) -> None:
-        """Tell every channel whether this task is active."""
-
-    def send(self) -> None:
-        """Send everything so far; more may follow."""
-
-    def begin_round(self, number: int) -> None:
-        """What follows is of another round."""
-
-    def finish(self) -> None:
-        """Send what is left."""
 
 
 class StreamStatus:

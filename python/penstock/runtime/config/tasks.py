@@ -14,7 +14,6 @@ from penstock.common.settings import Settings
 from penstock.common.typeinfo import TypeInformation
 from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
-from penstock.runtime.config.options import ExchangeOptions
 from penstock.runtime.config.pointwise import pointwise_producers
 
 
@@ -181,11 +180,6 @@ class JobConfig:
     name: str
     job_id: str
     settings: Settings = Settings()  # noqa: RUF009 - it is immutable
-
-    @property
-    def exchange(self) -> ExchangeOptions:
-        """How records travel between tasks."""
-        return ExchangeOptions.of(self.settings)
 
 
 def in_slot(vertices: Sequence[VertexConfig], slot: int) -> tuple[VertexConfig, int]:

@@ -14,17 +14,14 @@ from collections.abc import Iterable, Iterator
 from operator import eq, itemgetter
 from typing import Any
 
-from penstock.runtime.buffers.codec import Encoder, decode_value, freezer
+from penstock.runtime.buffers.codec import Encoder, decode_value
 from penstock.runtime.buffers.filling import TARGET_BYTES, Estimate, room, sizes
 from penstock.runtime.buffers.row import Row
-from penstock.runtime.buffers.signals import LatencyMarker
-from penstock.runtime.config.options import ExchangeOptions
 from penstock.runtime.config.tasks import NetworkOutput
 from penstock.runtime.exchange.combining import combiner, native_sums, sort_by_time
-from penstock.runtime.exchange.gate import Emit
-from penstock.runtime.exchange.selectors import channel_selector, receivers, splitter
+from penstock.runtime.exchange.selectors import channel_selector, splitter
 from penstock.runtime.exchange.sorted_rows import NO_TIME, key_ranks, pack, sequence_of, with_header
-from penstock.runtime.exchange.writer import Fail, Write
+from penstock.runtime.exchange.writer import Sender, Write, Writer
 from penstock.runtime.keys.fields import quick
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
@@ -49,43 +46,18 @@ def _itself(key: Any) -> Any:
     return key
 
 
-class SortedWriter:
-    """Writes the records of one output to its channels, sorted by key.
+class SortedWriter(Writer):
+    """Writes records sorted by key.
 
     Args:
         output: what to write where; its partition is the receiver's key.
-        parallelism: of the sending vertex.
-        subtask: of the sender.
-        emit: takes finished rows.
-        fail: wraps an exception of user code (key selector, pickling) in the emitting operator's failure.
-        options: how large rows are.
-
-    Attributes:
-        write: (value, timestamp) → None.
-        freeze: what makes a record safe from later changes, None where all are.
-        bytes: sent so far.
-        room: how many records may be gathered for the next batch.
+        sender: who sends it.
     """
 
-    def __init__(
-        self,
-        output: NetworkOutput,
-        parallelism: int,
-        subtask: int,
-        emit: Emit,
-        fail: Fail,
-        options: ExchangeOptions = ExchangeOptions(),  # noqa: B008 - it is immutable
-    ) -> None:
-        self._output = output
-        self._subtask = subtask
-        self._emit = emit
-        self._fail = fail
-        self.bytes = 0
-        self.room = 1
-        self._most = options.buffer_records
-        self._native = options.functions
-        self._encoder = Encoder(output.record_type, options)
-        self._targets = receivers(output, parallelism, subtask)
+    def __init__(self, output: NetworkOutput, sender: Sender) -> None:
+        super().__init__(output, sender)
+        self._most = self._settings.buffer_records
+        self._encoder = Encoder(output.record_type, self._settings)
         self._numbers = [0] * len(self._targets)
         self._by_key(decode_value(output.partition or b""))
         self._combine = None if output.combined is None else combiner(output.combined, output.record_type)
@@ -96,7 +68,6 @@ class SortedWriter:
         self._timed = False
         self._held = Estimate(sizes(self._native))  # of the records in groups
         self._due = self._step = 1  # records until the next look, and between two looks
-        self.freeze = freezer(output.record_type)
         self.write = self._writing()
 
     def _by_key(self, partition: KeyPartition) -> None:
@@ -138,12 +109,6 @@ class SortedWriter:
         return write
 
     def write_batch(self, values: list[Any], timestamp: int | None) -> None:
-        """What ``write`` does with each of the records in their order, at less cost.
-
-        Args:
-            values: the records, none of which can change.
-            timestamp: of all of them.
-        """
         keys = None if timestamp is not None or self._timed else self._plain_keys(values)
         if keys is None:
             for value in values:
@@ -293,23 +258,7 @@ class SortedWriter:
             target = to.offset + self._targets[channel]
             self._emit(Row(to.level, target, to.edge, self._subtask, sequence_of(ranks[0]), data))
 
-    def watermark(self, watermark: int) -> None:
-        """Nobody waits for it."""
-
-    def latency(self, marker: LatencyMarker) -> None:
-        """Nothing to measure, as records wait for the end."""
-
-    def status(self, active: bool) -> None:
-        """Nobody asks for it."""
-
-    def send(self) -> None:
-        """Nothing needs to leave before the end, as the receiver begins after it."""
-
-    def begin_round(self, number: int) -> None:
-        """All rounds are sorted together."""
-
     def finish(self) -> None:
-        """Send what is left."""
         self._flush()
 
 

@@ -1,20 +1,22 @@
-"""RecordWriter: the records of one output on their way into the buffers of its channels.
+"""Writers: the records of one output on their way into the buffers of its channels.
 
-A buffer is closed at so many records (``penstock.exchange.buffer-records``) or about so many bytes.
+A buffer of a :class:`RecordWriter` is closed at so many records (``penstock.exchange.buffer-records``) or about so many
+bytes.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
+from penstock.common.settings import Settings
+from penstock.runtime import native
 from penstock.runtime.buffers.codec import Encoder, decode_value, encode, freezer
 from penstock.runtime.buffers.columns import UNKNOWN
 from penstock.runtime.buffers.filling import TARGET_BYTES, room, sizes
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.signals import STATUS, WATERMARK, LatencyMarker
-from penstock.runtime.config.options import ExchangeOptions
 from penstock.runtime.config.tasks import NetworkOutput
 from penstock.runtime.exchange.channel import OutChannel
 from penstock.runtime.exchange.gate import Emit
@@ -34,16 +36,30 @@ _SIGNAL = 80
 """Bytes of a watermark in memory."""
 
 
-class RecordWriter:
-    """Writes the records of one output to its channels.
+class Sender(NamedTuple):
+    """Who sends.
 
-    Args:
-        output: what to write where.
+    Attributes:
         parallelism: of the sending vertex.
         subtask: of the sender.
         emit: takes finished rows.
         fail: wraps an exception of user code (key selector, partitioner, pickling) in the emitting operator's failure.
-        options: how large buffers are.
+        settings: of the program, which say how large buffers are.
+    """
+
+    parallelism: int
+    subtask: int
+    emit: Emit
+    fail: Fail
+    settings: Settings = Settings()
+
+
+class Writer:
+    """What writes the records of one output to its channels. It leaves out signals, unless it says otherwise.
+
+    Args:
+        output: what to write where.
+        sender: who sends it.
 
     Attributes:
         write: (value, timestamp) → None.
@@ -52,47 +68,81 @@ class RecordWriter:
         freeze: what makes a record safe from later changes, None where all are.
     """
 
-    def __init__(
-        self,
-        output: NetworkOutput,
-        parallelism: int,
-        subtask: int,
-        emit: Emit,
-        fail: Fail,
-        options: ExchangeOptions = ExchangeOptions(),  # noqa: B008 - it is immutable
-    ) -> None:
+    write: Write
+
+    def __init__(self, output: NetworkOutput, sender: Sender) -> None:
         self._output = output
-        self._subtask = subtask
-        self._emit = emit
-        self._fail = fail
+        parallelism, self._subtask, self._emit, self._fail, self._settings = sender
+        self._native = native.functions(self._settings.native)
+        self._targets = receivers(output, parallelism, self._subtask)
+        self.freeze = freezer(output.record_type)
         self.bytes = 0
         self.room = 1
+
+    def write_batch(self, values: list[Any], timestamp: int | None) -> None:
+        """What ``write`` does with each of the records in their order, at less cost.
+
+        Args:
+            values: records that cannot change (``freeze`` is None, or ``is_immutable`` says so); the list belongs to
+                the writer from here on.
+            timestamp: of all of them.
+        """
+        raise NotImplementedError
+
+    def watermark(self, watermark: int) -> None:
+        """Write a watermark into every channel, unless this task is idle."""
+
+    def status(self, active: bool) -> None:
+        """Tell every channel that this task has fallen idle, or has come back."""
+
+    def latency(self, marker: LatencyMarker) -> None:
+        """Write a latency marker into one channel."""
+
+    def send(self) -> None:
+        """Send everything so far; more may follow."""
+
+    def begin_round(self, number: int) -> None:
+        """Send everything, and mark what follows as of another round."""
+
+    def finish(self) -> None:
+        """Send what is left."""
+        raise NotImplementedError
+
+
+class RecordWriter(Writer):
+    """Writes records in the order in which they come.
+
+    Args:
+        output, sender: as for :class:`Writer`.
+    """
+
+    def __init__(self, output: NetworkOutput, sender: Sender) -> None:
+        super().__init__(output, sender)
         self._round = 0
         self._active = True
-        self._draw = random.Random(seed_of("latency", output.seed, subtask)).randrange
-        targets = receivers(output, parallelism, subtask)
-        self._channels = self._made([targets] if output.partitioner == "BROADCAST" else [[t] for t in targets], options)
-        self.freeze = freezer(output.record_type)
+        self._draw = random.Random(seed_of("latency", output.seed, self._subtask)).randrange
+        self._channels = self._made()
         # one channel, or all of them together, leaves nothing to select; but HASH and CUSTOM check what they are given
         single = len(self._channels) == 1 and output.partitioner not in ("HASH", "CUSTOM")
         self._split: Splitter | None = None
-        self.write = self._to_one() if single else self._to_selected(self._selector(options))
+        self.write = self._to_one() if single else self._to_selected(self._selector())
 
-    def _made(self, targets: list[list[int]], options: ExchangeOptions) -> list[OutChannel]:
+    def _made(self) -> list[OutChannel]:
         """The channels, each with its share of the memory. Each has a limit of its own too, so that buffers do not
         depend on the order in which channels fill, which differs for batches."""
+        targets = [self._targets] if self._output.partitioner == "BROADCAST" else [[t] for t in self._targets]
         share = max(1, UNSENT_BYTES // max(1, len(targets)))
-        most, most_bytes = max(1, min(options.buffer_records, share // _RECORD)), min(TARGET_BYTES, share)
+        most, most_bytes = max(1, min(self._settings.buffer_records, share // _RECORD)), min(TARGET_BYTES, share)
         self._most_signals = max(1, min(MAX_SIGNALS, share // _SIGNAL))
-        record_type, size = self._output.record_type, sizes(options.functions)
-        return [OutChannel(each, Encoder(record_type, options), size, most, most_bytes) for each in targets]
+        record_type, size = self._output.record_type, sizes(self._native)
+        return [OutChannel(each, Encoder(record_type, self._settings), size, most, most_bytes) for each in targets]
 
-    def _selector(self, options: ExchangeOptions) -> Selector:
+    def _selector(self) -> Selector:
         output = self._output
         partition = decode_value(output.partition) if output.partition is not None else None
         arguments = output.partitioner, partition, output.max_parallelism, len(self._channels)
         select = channel_selector(*arguments, seed_of(output.seed, self._subtask))
-        self._split = splitter(*arguments, select, options.functions)
+        self._split = splitter(*arguments, select, self._native)
         return select
 
     def _to_one(self) -> Write:
@@ -133,13 +183,6 @@ class RecordWriter:
         return write
 
     def write_batch(self, values: list[Any], timestamp: int | None) -> None:
-        """What :meth:`write` does with each of the records in their order, at less cost.
-
-        Args:
-            values: records that cannot change (``freeze`` is None, or ``is_immutable`` says so); the list belongs to
-                the writer from here on.
-            timestamp: of all of them.
-        """
         try:
             parts, field = ([(0, values)], UNKNOWN) if self._split is None else self._split(values)
         except Exception as error:
@@ -162,12 +205,10 @@ class RecordWriter:
             self._flush(channel)
 
     def watermark(self, watermark: int) -> None:
-        """Write a watermark into every channel, unless this task is idle."""
         if self._active:
             self._signal(WATERMARK, watermark)
 
     def status(self, active: bool) -> None:
-        """Tell every channel that this task has fallen idle, or has come back."""
         self._active = active
         self._signal(STATUS, int(active))
 
@@ -177,17 +218,14 @@ class RecordWriter:
                 self._flush(channel)
 
     def latency(self, marker: LatencyMarker) -> None:
-        """Write a latency marker into one channel. It makes no buffer: when buffers leave must not depend on the
-        clock."""
+        """It makes no buffer: when buffers leave must not depend on the clock."""
         self._channels[self._draw(len(self._channels))].latency(marker)
 
     def send(self) -> None:
-        """Send everything so far; more may follow."""
         for channel in self._channels:
             self._flush(channel)
 
     def begin_round(self, number: int) -> None:
-        """Send everything, and mark what follows as of another round."""
         self.send()
         self._round = number
 
@@ -207,7 +245,7 @@ class RecordWriter:
                 self._emit(Row(to.level, to.offset + target, to.edge, self._subtask, sequence, data))
 
     def finish(self) -> None:
-        """Send what is left, channel by channel. A last MAX_WATERMARK is left out: the end of the channel says it. A
+        """Channel by channel. A last MAX_WATERMARK is left out: the end of the channel says it. A
         channel that ends in a later round than it has sent anything in says so by an empty row."""
         for channel in self._channels:
             channel.drop_last_watermark()

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from penstock.runtime import native
 from penstock.runtime.buffers.codec import encode, freezer
 from penstock.runtime.buffers.filling import Filling, Size, room, sizes
 from penstock.runtime.buffers.stamps import Stamps
@@ -160,7 +161,7 @@ class CollectSink(BuiltinSink):
         def send(values: list[Any]) -> None:
             context.send(COLLECT, payload((self.id, encode(values, none))))
 
-        return _Buffered(freeze, sizes(context.job.exchange.functions), send)
+        return _Buffered(freeze, sizes(native.functions(context.job.settings.native)), send)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
+from penstock.runtime import native
 from penstock.runtime.buffers.codec import decode_value
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Store
@@ -88,7 +89,7 @@ class BatchTask(Task):
         """Read the early inputs, once."""
         if self._merge is None:
             self._open()
-            self._merge = KeyMerge(self._slots(), self._job.exchange.functions)
+            self._merge = KeyMerge(self._slots(), native.functions(self._job.settings.native))
             yield from self._process(arrival._replace(round=None) for arrival in self._early.drain())
 
     def _add(self, row: Row) -> Iterator[Run]:
