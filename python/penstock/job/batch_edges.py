@@ -29,15 +29,17 @@ _KEPT = frozenset({"FORWARD", "GLOBAL", "HASH"})
 
 
 class BatchEdges:
-    """The edges of a program in BATCH mode.
+    """What BATCH mode says of the edges of a program.
 
     Args:
         operators: by node.
+        batch: whether the program runs so; without it nothing is sorted, early, or combined.
         combine: whether anything may be combined.
     """
 
-    def __init__(self, operators: Mapping[int, StreamOperator], *, combine: bool) -> None:
+    def __init__(self, operators: Mapping[int, StreamOperator], *, batch: bool, combine: bool) -> None:
         self._operators = operators
+        self._batch = batch
         self._combine = combine
 
     def key(self, edge: StreamEdge) -> KeyPartition | None:
@@ -46,6 +48,8 @@ class BatchEdges:
         Raises:
             UnsupportedError: the edge sends records of one key to several subtasks.
         """
+        if not self._batch:
+            return None
         key = self._operators[edge.target].key_of_input(edge.type_number)
         if key is not None and edge.partitioner not in _KEPT:
             raise UnsupportedError(
@@ -61,7 +65,7 @@ class BatchEdges:
             edge: which one.
             beside: all edges into the vertex.
         """
-        if self.key(edge) is not None:
+        if not self._batch or self.key(edge) is not None:
             return False
         broadcast = isinstance(self._operators[edge.target], BroadcastProcess) and edge.type_number == 2
         return broadcast or any(self.key(each) is not None for each in beside)
@@ -90,7 +94,7 @@ class BatchEdges:
         Raises:
             UnsupportedError: there is one.
         """
-        for link in links[1:]:
+        for link in links[1:] if self._batch else ():
             if self._operators[link.node].keyed is not None:
                 raise UnsupportedError(
                     f"Operator {link.name!r} has a key and is chained to the operator before it, so BATCH mode cannot "

@@ -7,14 +7,16 @@ its inputs), and its subtasks get slots in the level. User code is pickled, once
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections import Counter
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from penstock.errors import InvalidProgramError, UnsupportedError
 from penstock.job.batch_edges import BatchEdges
 from penstock.job.outputs import Outputs
-from penstock.job.vertices import Place, Vertices
+from penstock.job.vertices import Vertices
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
 from penstock.runtime.io.sinks import TextSink
@@ -35,25 +37,21 @@ class Deployment:
     Attributes:
         job: what all tasks share.
         vertices: by index in the JobGraph.
-        levels: vertex indices per level, in order of their slots.
+        levels: the vertices of each level, in order of their slots.
     """
 
     job: JobConfig
     vertices: tuple[VertexConfig, ...]
-    levels: tuple[tuple[int, ...], ...]
+    levels: tuple[tuple[VertexConfig, ...], ...]
 
     def slots(self, level: int) -> int:
         """Number of tasks of a level."""
-        last = self.vertices[self.levels[level][-1]]
+        last = self.levels[level][-1]
         return last.offset + last.parallelism
-
-    def level(self, level: int) -> tuple[VertexConfig, ...]:
-        """The vertices of a level, in order of their slots."""
-        return tuple(self.vertices[index] for index in self.levels[level])
 
     def slot(self, level: int, slot: int) -> tuple[VertexConfig, int]:
         """The vertex and subtask that run in a slot. O(vertices of the level)."""
-        return in_slot(self.level(level), slot)
+        return in_slot(self.levels[level], slot)
 
 
 def deploy(pipeline: Pipeline, *, loops: bool = False) -> Deployment:
@@ -74,14 +72,13 @@ def deploy(pipeline: Pipeline, *, loops: bool = False) -> Deployment:
     job_graph = pipeline.job_graph()
     if batch or not loops:
         _refuse_iterations(job_graph, batch)
-    parallelism = {v.job_vertex: (v.parallelism, v.max_parallelism) for v in job_graph.execution_graph().vertices}
-    levels, level_of = _levels(job_graph)
-    places = _places(job_graph, levels, level_of, parallelism)
+    places = _places(job_graph)
     operators = _prepared(pipeline, job_graph, places)
-    edges = BatchEdges(operators, combine=pipeline.settings.combine) if batch else None
-    vertices = Vertices(pipeline, operators, job_graph, places, edges)
-    job = JobConfig(pipeline.name, uuid.uuid4().hex, pipeline.settings)
-    return Deployment(job, tuple(map(vertices.config, job_graph.vertices)), levels)
+    edges = BatchEdges(operators, batch=batch, combine=pipeline.settings.combine)
+    vertices = tuple(map(Vertices(pipeline, operators, job_graph, places, edges).config, job_graph.vertices))
+    level = attrgetter("level")
+    levels = tuple(tuple(each) for _, each in groupby(sorted(vertices, key=level), level))
+    return Deployment(JobConfig(pipeline.name, uuid.uuid4().hex, pipeline.settings), vertices, levels)
 
 
 def sinks(pipeline: Pipeline) -> dict[int, StreamSink]:
@@ -103,34 +100,22 @@ def _refuse_iterations(job_graph: JobGraph, batch: bool) -> None:
         )
 
 
-def _levels(job_graph: JobGraph) -> tuple[tuple[tuple[int, ...], ...], list[int]]:
-    """Vertex indices per level, and the level of each vertex."""
-    level = [0] * len(job_graph.vertices)
+def _places(job_graph: JobGraph) -> list[VertexConfig]:
+    """Where the vertices run, by index: their descriptors, still without operators and inputs."""
+    vertices = job_graph.vertices
+    level = [0] * len(vertices)
     for index in job_graph.topological_order:
-        inputs = job_graph.vertices[index].inputs
-        level[index] = 1 + max((level[edge.source] for edge in inputs), default=-1)
-    groups: list[list[int]] = [[] for _ in range(max(level, default=-1) + 1)]
+        level[index] = 1 + max((level[edge.source] for edge in vertices[index].inputs), default=-1)
+    sizes = {v.job_vertex: (v.parallelism, v.max_parallelism) for v in job_graph.execution_graph().vertices}
+    places: list[VertexConfig] = []
+    slots: Counter[int] = Counter()  # taken so far, by level
     for index, depth in enumerate(level):
-        groups[depth].append(index)
-    return tuple(map(tuple, groups)), level
+        places.append(VertexConfig(index, vertices[index].name, *sizes[index], depth, slots[depth]))
+        slots[depth] += places[index].parallelism
+    return places
 
 
-def _places(
-    job_graph: JobGraph,
-    levels: Sequence[Sequence[int]],
-    level_of: list[int],
-    parallelism: Mapping[int, tuple[int, int]],
-) -> list[Place]:
-    offsets = [0] * len(job_graph.vertices)
-    for group in levels:
-        next_slot = 0
-        for index in group:
-            offsets[index] = next_slot
-            next_slot += parallelism[index][0]
-    return [Place(level_of[i], offsets[i], *parallelism[i]) for i in range(len(offsets))]
-
-
-def _prepared(pipeline: Pipeline, job_graph: JobGraph, places: list[Place]) -> dict[int, StreamOperator]:
+def _prepared(pipeline: Pipeline, job_graph: JobGraph, places: list[VertexConfig]) -> dict[int, StreamOperator]:
     """The operators as they travel, by node: each is there and accepts to run like this, and no two sinks write to one
     place."""
     result: dict[int, StreamOperator] = {}

@@ -99,8 +99,8 @@ class JobOutput:
         return JobMetrics(
             [
                 OperatorMetrics(config.operator_id, config.name, config.uid, subtasks)
-                for level in range(len(self._deployment.levels))
-                for vertex in self._deployment.level(level)
+                for level in self._deployment.levels
+                for vertex in level
                 for config, subtasks in zip(vertex.operators, zip(*measured[vertex.index], strict=True), strict=True)
             ]
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from penstock.common.typeinfo import TypeInformation
@@ -31,23 +31,6 @@ _SHARED = frozenset({"FORWARD", "GLOBAL", "BROADCAST", "HASH"})
 """Partitioners that choose the same channels for a record on every edge with the same attributes."""
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a vertex runs.
-
-    Attributes:
-        level: 0 for sources.
-        offset: slot of subtask 0 in its level.
-        parallelism: number of subtasks.
-        max_parallelism: number of key groups.
-    """
-
-    level: int
-    offset: int
-    parallelism: int
-    max_parallelism: int
-
-
 class Vertices:
     """Makes the descriptors of vertices.
 
@@ -55,8 +38,8 @@ class Vertices:
         pipeline: the program.
         operators: as they travel, by node.
         job_graph: its plan.
-        places: of the vertices, by index.
-        sorting: what BATCH mode says of the edges, None in STREAMING mode.
+        places: the descriptors by index, still without operators and inputs.
+        sorting: what BATCH mode says of the edges.
     """
 
     def __init__(
@@ -64,8 +47,8 @@ class Vertices:
         pipeline: Pipeline,
         operators: Mapping[int, StreamOperator],
         job_graph: JobGraph,
-        places: Sequence[Place],
-        sorting: BatchEdges | None,
+        places: Sequence[VertexConfig],
+        sorting: BatchEdges,
     ) -> None:
         graph = pipeline.stream_graph
         self._pipeline = pipeline
@@ -85,25 +68,15 @@ class Vertices:
         place = self._places[vertex.index]
         position = {link.node: i for i, link in enumerate(vertex.chain)}
         operators = tuple(self._operator(link, place, position) for link in vertex.chain)
-        if self._sorting is not None:
-            self._sorting.check_chain(vertex.chain)
+        self._sorting.check_chain(vertex.chain)
         edges = [self._edges[e] for e in vertex.in_edges]
         inputs = tuple(self._input(edge, edges) for edge in edges)
         back = self._way_back.get(vertex.chain[0].node)
         if back is not None:
             inputs = (InputEdge(back, 0, place.parallelism, pointwise=True),)
-        return VertexConfig(
-            vertex.index,
-            vertex.name,
-            place.parallelism,
-            place.max_parallelism,
-            place.level,
-            place.offset,
-            operators,
-            inputs,
-        )
+        return replace(place, operators=operators, inputs=inputs)
 
-    def _operator(self, link: ChainedOperator, place: Place, position: Mapping[int, int]) -> OperatorConfig:
+    def _operator(self, link: ChainedOperator, place: VertexConfig, position: Mapping[int, int]) -> OperatorConfig:
         node = self._nodes[link.node]
         chained = (self._edges[e] for e in link.chained_outputs)
         return OperatorConfig(
@@ -174,8 +147,6 @@ class Vertices:
 
     def _sorted(self, edge: StreamEdge) -> tuple[KeyPartition | None, SumAggregator | ComparableAggregator | None]:
         """The key by which the records of an edge are sorted, and the reduction that may be applied before."""
-        if self._sorting is None:
-            return None, None
         return self._sorting.key(edge), self._sorting.combined(edge, self._record_type(edge))
 
     def _partition(self, edge: StreamEdge, name: str, key: KeyPartition | None) -> bytes | None:
@@ -191,13 +162,12 @@ class Vertices:
         return pickle_operator(spec, f"{name} ({edge.partitioner} partitioner)")
 
     def _input(self, edge: StreamEdge, beside: list[StreamEdge]) -> InputEdge:
-        sorting = self._sorting
         return InputEdge(
             edge.index,
             edge.type_number,
             self._places[self._vertex_of[edge.source]].parallelism,
             edge.partitioner in POINTWISE,
             self._exact_shares,
-            sorting is not None and sorting.key(edge) is not None,
-            sorting is not None and sorting.early(edge, beside),
+            self._sorting.key(edge) is not None,
+            self._sorting.early(edge, beside),
         )

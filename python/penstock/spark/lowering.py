@@ -59,7 +59,7 @@ def lower(session: Any, deployment: Deployment) -> Any:
 
 def _sorts(deployment: Deployment, level: int) -> bool:
     """Whether a level has input that comes sorted by key: Spark's external sort does that, buffer by buffer."""
-    return any(edge.sorted for vertex in deployment.level(level) for edge in vertex.inputs)
+    return any(edge.sorted for vertex in deployment.levels[level] for edge in vertex.inputs)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Level:
 
 def _level(deployment: Deployment, level: int, following: int) -> Level:
     path = tuple(os.path.abspath(entry) for entry in sys.path)
-    return Level(level, deployment.level(level), following, deployment.job, path)
+    return Level(level, deployment.levels[level], following, deployment.job, path)
 
 
 def level_function(level: Level) -> Callable[[Iterable[Any]], Iterator[Any]]:

@@ -63,7 +63,7 @@ def _watch(tracker: Any, deployment: Deployment, stop: threading.Event) -> None:
 
 def _line(stage: Any, level: int, deployment: Deployment) -> str:
     levels = len(deployment.levels)
-    names = [vertex.name for vertex in deployment.level(min(level, levels - 1))]
+    names = [vertex.name for vertex in deployment.levels[min(level, levels - 1)]]
     text = f"stage {level + 1}/{levels}, {stage.numCompletedTasks}/{stage.numTasks} tasks: {', '.join(names)}"
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
 

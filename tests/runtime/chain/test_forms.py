@@ -32,7 +32,7 @@ def first_chain(program, form="listed"):
 
     program.settings["penstock.runtime.form"] = form
     deployment = deploy(program.pipeline())
-    vertex, job = deployment.vertices[deployment.levels[0][0]], JobConfig("job", "id", Settings.of(program.settings))
+    vertex, job = deployment.levels[0][0], JobConfig("job", "id", Settings.of(program.settings))
 
     def context(config):
         return OperatorContext(job, vertex, config, 0, 0, lambda kind, data: None)

@@ -159,7 +159,7 @@ class VertexConfig:
     max_parallelism: int
     level: int
     offset: int
-    operators: tuple[OperatorConfig, ...]
+    operators: tuple[OperatorConfig, ...] = ()
     inputs: tuple[InputEdge, ...] = ()
 
     def task_name(self, subtask: int) -> str:
