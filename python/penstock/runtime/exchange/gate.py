@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import NamedTuple
 
 from penstock.errors import PenstockError
-from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import MEMORY, Rows, Store
 from penstock.runtime.config.tasks import InputEdge
@@ -31,6 +31,8 @@ REPORT, PRINT, COLLECT = -1, -2, -3
 ROUND_BITS = 40
 """Sequence numbers below a round."""
 _NUMBER = (1 << ROUND_BITS) - 1
+_ORDER = attrgetter("sequence", "edge", "sender")
+"""Senders take turns."""
 
 
 class ExchangeError(PenstockError):
@@ -99,7 +101,7 @@ class InputGate:
         self._ended |= ending
         for channel in sorted(ending - left.keys()):
             yield Arrival(channel, None, None, True)
-        for row in self._rows.take(_order):
+        for row in self._rows.take(_ORDER):
             channel = row.edge, row.sender
             left[channel] -= 1
             yield self._arrival(row, last=channel in ending and not left[channel])
@@ -129,13 +131,3 @@ class InputGate:
     def close(self) -> None:
         """Forget everything."""
         self._store.close()
-
-
-def _order(row: Row) -> tuple[int, int, int]:
-    """Senders take turns: sequence, edge, sender."""
-    return row.sequence, row.edge, row.sender
-
-
-def payload(value: Any) -> bytes:
-    """Bytes of a row for the driver."""
-    return dumps(value)

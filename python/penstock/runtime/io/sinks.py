@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from penstock.runtime import native
-from penstock.runtime.buffers.codec import encode, freezer
+from penstock.runtime.buffers.codec import dumps, encode, freezer
 from penstock.runtime.buffers.filling import Filling, Size, room, sizes
 from penstock.runtime.buffers.stamps import Stamps
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
-from penstock.runtime.exchange.gate import COLLECT, PRINT, payload
+from penstock.runtime.exchange.gate import COLLECT, PRINT
 from penstock.runtime.io.files import local_path
 from penstock.runtime.io.pending import attempt_file, pending_folder
 from penstock.runtime.io.text import file_text, print_text
@@ -131,7 +131,7 @@ class PrintSink(BuiltinSink):
         prefix = self.prefix(context.subtask, context.vertex.parallelism)
 
         def send(lines: list[str]) -> None:
-            context.send(PRINT, payload((context.config.node, self.std_err, lines)))
+            context.send(PRINT, dumps((context.config.node, self.std_err, lines)))
 
         return _Buffered(lambda value: prefix + text(value), lambda lines: sum(map(len, lines)), send)
 
@@ -159,7 +159,7 @@ class CollectSink(BuiltinSink):
         none: Stamps = []
 
         def send(values: list[Any]) -> None:
-            context.send(COLLECT, payload((self.id, encode(values, none))))
+            context.send(COLLECT, dumps((self.id, encode(values, none))))
 
         return _Buffered(freeze, sizes(native.functions(context.job.settings.native)), send)
 

@@ -8,6 +8,7 @@ whoever brings the rows (Spark's external sort); the local executor's rows are p
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
+from operator import itemgetter
 from typing import Any
 
 from penstock.runtime import native
@@ -55,7 +56,9 @@ class BatchTask(Task):
         super().__init__(vertex, subtask, attempt, job)
         self._early = InputGate((edge for edge in vertex.inputs if edge.early), vertex.parallelism, subtask)
         self._early_edges = {edge.edge for edge in vertex.inputs if edge.early}
-        self._late = None if presorted else _Sorter()
+        self._presorted = presorted
+        self._store = Store()
+        self._late: list[tuple[Any, Row]] = []  # rows that nobody has sorted, their bytes in the store, by sort_key
         self._merge: KeyMerge | None = None
 
     def receive(self, rows: Iterable[Row]) -> Iterator[Row]:
@@ -70,17 +73,18 @@ class BatchTask(Task):
         for row in rows:
             if row.sequence < SORTED:
                 (self._early if row.edge in self._early_edges else self._gate).add(row)
-            elif self._late is not None:
-                self._late.add(row)
-            else:
+            elif self._presorted:
                 yield from self._begin()
                 yield from self._by_key(self._add(row))
+            else:
+                self._late.append((sort_key(row), row._replace(data=self._store.put(row.data))))
 
     def _run_to_end(self) -> Iterator[Row | None]:
         yield from self._begin()
-        if self._late is not None:
-            for row in self._late.take():
-                yield from self._by_key(self._add(row))
+        self._late.sort(key=itemgetter(0), reverse=True)
+        while self._late:
+            row = self._late.pop()[1]
+            yield from self._by_key(self._add(row._replace(data=self._store.take(row.data))))
         assert self._merge is not None
         yield from self._by_key(self._merge.finish())
         yield from super()._run_to_end()
@@ -123,8 +127,7 @@ class BatchTask(Task):
 
     def _dispose(self) -> None:
         self._early.close()
-        if self._late is not None:
-            self._late.close()
+        self._store.close()
         super()._dispose()
 
 
@@ -142,27 +145,3 @@ def _slots_of(spec: StreamOperator, number: int, fail: Fail) -> SlotsOf:
             raise fail(keyed.failure(error)) from error
 
     return slots_of
-
-
-class _Sorter:
-    """Rows that nobody has sorted: little of each is in memory, the rest as far as there is room."""
-
-    def __init__(self) -> None:
-        self._store = Store()
-        self._rows: list[tuple[Any, Row]] = []
-
-    def add(self, row: Row) -> None:
-        """Take a row."""
-        self._rows.append((sort_key(row), row._replace(data=self._store.put(row.data))))
-
-    def take(self) -> Iterator[Row]:
-        """All rows in order. O(n log n) for n rows."""
-        self._rows.sort(key=lambda entry: entry[0], reverse=True)
-        while self._rows:
-            row = self._rows.pop()[1]
-            yield row._replace(data=self._store.take(row.data))
-
-    def close(self) -> None:
-        """Forget everything."""
-        self._rows = []
-        self._store.close()

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from typing import TypeVar
 
+from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.entry import Entry
 from penstock.runtime.chain.operator_chain import OperatorChain
 from penstock.runtime.config.tasks import JobConfig, OperatorConfig, PendingFile, TaskReport, VertexConfig
-from penstock.runtime.exchange.gate import DRIVER, REPORT, Arrival, Channel, InputGate, payload
+from penstock.runtime.exchange.gate import DRIVER, REPORT, Arrival, Channel, InputGate
 from penstock.runtime.operators.source import SourceOperator
 from penstock.runtime.state.timers import Clock
 from penstock.runtime.task.outbox import Outbox
@@ -174,7 +175,7 @@ class Task:
         chain.finish()
         yield from self._drain()
         self._dispose()
-        self._send(REPORT, payload(self._report(chain)))
+        self._send(REPORT, dumps(self._report(chain)))
         yield from self._drain()
 
     def _backlog(self) -> bool:
