@@ -124,9 +124,7 @@ def _blocks(file: IO[bytes], split: FileSplit) -> Iterator[bytes]:
     position, end = split.start, split.start + split.length
     if position > 0:
         file.seek(position - 1)
-        position += (
-            len(file.readline()) - 1
-        )  # up to the first line that begins here; just the line end, if one begins at start
+        position += len(file.readline()) - 1  # to the first line that begins here; a line end, if one begins at start
     while position < end:
         block = file.read(min(BLOCK_BYTES, end - position))
         if not block:

@@ -35,9 +35,8 @@ def _shape(function: FunctionType) -> tuple[Any, ...]:
     """All that decides what a function without a closure does with its one argument."""
     code = function.__code__
     constants = code.co_consts
-    if (
-        constants and type(constants[0]) is str
-    ):  # a docstring, where None stands otherwise; code that uses it is another
+    # a docstring may stand where None does otherwise; code that uses it is another
+    if constants and type(constants[0]) is str:
         constants = (None, *constants[1:])
     return (
         code.co_code,

@@ -22,9 +22,10 @@ from collections.abc import Callable
 from datetime import date, time
 from decimal import Decimal
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock.common.row import Row
+from penstock.common.typeinfo import BasicType
 from penstock.errors import TypeInfoError
 
 MAX_TUPLE_ARITY = 25
@@ -134,6 +135,37 @@ def _undeclared_int(value: int) -> int:
     return hash_long(value) if -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF else hash_big_integer(value)
 
 
+class Basic(NamedTuple):
+    """Keys of a declared basic type.
+
+    Attributes:
+        hash: their hash code.
+        python_type: their class, or classes.
+        canonical: their canonical form, None where a key is its own.
+        native: the code of the type for the native functions (``rust/runtime/src/key_type.rs``), if they know it.
+    """
+
+    hash: Hash
+    python_type: Any
+    canonical: Canonical | None = None
+    native: bytes | None = None
+
+
+BASIC = {
+    BasicType.STRING: Basic(hash_string, str, None, b"s"),
+    BasicType.CHAR: Basic(hash_string, str, None, b"s"),  # one UTF-16 unit: its value
+    BasicType.BYTE: Basic(integer_hash(8, "BYTE"), int, None, b"1"),
+    BasicType.SHORT: Basic(integer_hash(16, "SHORT"), int, None, b"2"),
+    BasicType.INT: Basic(integer_hash(32, "INT"), int, None, b"4"),
+    BasicType.LONG: Basic(hash_long, int, None, b"l"),
+    BasicType.BIG_INT: Basic(hash_big_integer, int),
+    BasicType.BOOLEAN: Basic(hash_boolean, (bool, int), bool, b"b"),
+    BasicType.DOUBLE: Basic(hash_double, (float, int), double_bits, b"d"),
+    BasicType.FLOAT: Basic(hash_float, (float, int), float_bits, b"f"),
+    BasicType.BIG_DEC: Basic(hash_big_decimal, Decimal, unscaled_value),
+}
+
+
 # --- composites ------------------------------------------------------------------------------------------------------
 
 
@@ -176,13 +208,10 @@ def _list(value: list) -> int:
     return fold(1, map(hash_undeclared, value))
 
 
-def _row(field_hash: Hash, value: Row) -> int:
-    fields = fold(1, map(field_hash, value.values))
+def _row(value: Row) -> int:
+    hashes = (_bytes_in_row(v) if isinstance(v, (bytes, bytearray)) else hash_undeclared(v) for v in value.values)
+    fields = fold(1, hashes)
     return signed(31 * value.get_row_kind().value + fields)
-
-
-def _undeclared_row(value: Row) -> int:
-    return _row(lambda v: _bytes_in_row(v) if isinstance(v, (bytes, bytearray)) else hash_undeclared(v), value)
 
 
 _UNDECLARED: dict[type, Hash] = {  # bool before int, which is its base class
@@ -192,7 +221,7 @@ _UNDECLARED: dict[type, Hash] = {  # bool before int, which is its base class
     float: hash_double,
     tuple: _tuple,
     list: _list,
-    Row: _undeclared_row,
+    Row: _row,
     Decimal: hash_big_decimal,
 }
 

@@ -8,12 +8,10 @@ Cost: compiling is linear in the size of the type.
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 from penstock.common.row import Row
 from penstock.common.typeinfo import (
-    BasicType,
     BasicTypeInfo,
     ListTypeInfo,
     PickledBytesTypeInfo,
@@ -23,24 +21,14 @@ from penstock.common.typeinfo import (
 )
 from penstock.errors import TypeInfoError
 from penstock.runtime.keys.javahash import (
+    BASIC,
     Canonical,
     Hash,
     canonical_undeclared,
-    double_bits,
-    float_bits,
     fold,
-    hash_big_decimal,
-    hash_big_integer,
-    hash_boolean,
-    hash_double,
-    hash_float,
-    hash_long,
-    hash_string,
     hash_undeclared,
-    integer_hash,
     nullable,
     signed,
-    unscaled_value,
 )
 
 
@@ -75,7 +63,7 @@ def native_code(key_type: TypeInformation[Any] | None) -> bytes | None:
     if key_type is None or isinstance(key_type, PickledBytesTypeInfo):
         return b"u"
     if isinstance(key_type, BasicTypeInfo):
-        return _NATIVE.get(key_type.basic_type)
+        return BASIC[key_type.basic_type].native if key_type.basic_type in BASIC else None
     if not isinstance(key_type, TupleTypeInfo):
         return None
     codes = [native_code(field) for field in key_type.field_types]
@@ -90,9 +78,9 @@ def _compile(key_type: TypeInformation[Any] | None) -> tuple[Hash, Canonical | N
     """Hash and canonical form of a type; None for the form means the value itself."""
     if key_type is None or isinstance(key_type, PickledBytesTypeInfo):
         return hash_undeclared, canonical_undeclared
-    if isinstance(key_type, BasicTypeInfo) and key_type.basic_type in _BASIC:
-        hash_code, python_type, canonical = _BASIC[key_type.basic_type]
-        return _checked(hash_code, python_type, key_type), canonical
+    if isinstance(key_type, BasicTypeInfo) and key_type.basic_type in BASIC:
+        basic = BASIC[key_type.basic_type]
+        return _checked(basic.hash, basic.python_type, key_type), basic.canonical
     if isinstance(key_type, (TupleTypeInfo, RowTypeInfo)):
         return _compile_fields(key_type)
     if isinstance(key_type, ListTypeInfo):
@@ -159,7 +147,7 @@ def _exact(key_type: TypeInformation[Any] | None) -> type | None:
     """The Python type whose values need no further look; None where each does."""
     if not isinstance(key_type, BasicTypeInfo):
         return None
-    python_type = _BASIC[key_type.basic_type][1]
+    python_type = BASIC[key_type.basic_type].python_type
     return python_type[0] if isinstance(python_type, tuple) else python_type
 
 
@@ -190,30 +178,3 @@ def _compile_fields(key_type: TupleTypeInfo | RowTypeInfo) -> tuple[Hash, Canoni
         return (value.get_row_kind().value if isinstance(value, Row) else 0, *form(value))
 
     return _checked(row, (Row, tuple, list), key_type), row_form
-
-
-_BASIC: dict[BasicType, tuple[Hash, Any, Canonical | None]] = {
-    BasicType.STRING: (hash_string, str, None),
-    BasicType.CHAR: (hash_string, str, None),  # one UTF-16 unit: its value
-    BasicType.BYTE: (integer_hash(8, "BYTE"), int, None),
-    BasicType.SHORT: (integer_hash(16, "SHORT"), int, None),
-    BasicType.INT: (integer_hash(32, "INT"), int, None),
-    BasicType.LONG: (hash_long, int, None),
-    BasicType.BIG_INT: (hash_big_integer, int, None),
-    BasicType.BOOLEAN: (hash_boolean, (bool, int), bool),
-    BasicType.DOUBLE: (hash_double, (float, int), lambda v: double_bits(v)),
-    BasicType.FLOAT: (hash_float, (float, int), lambda v: float_bits(v)),
-    BasicType.BIG_DEC: (hash_big_decimal, Decimal, unscaled_value),
-}
-
-_NATIVE = {
-    BasicType.STRING: b"s",
-    BasicType.CHAR: b"s",
-    BasicType.BYTE: b"1",
-    BasicType.SHORT: b"2",
-    BasicType.INT: b"4",
-    BasicType.LONG: b"l",
-    BasicType.BOOLEAN: b"b",
-    BasicType.DOUBLE: b"d",
-    BasicType.FLOAT: b"f",
-}
