@@ -13,14 +13,7 @@ from penstock.job.pickling import pickle_operator
 from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.config.pointwise import POINTWISE
-from penstock.runtime.config.tasks import (
-    ChainedOutput,
-    Destination,
-    InputEdge,
-    NetworkOutput,
-    OperatorConfig,
-    VertexConfig,
-)
+from penstock.runtime.config.tasks import ChainedOutput, InputEdge, NetworkOutput, OperatorConfig, VertexConfig
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.sink import StreamSink
 
@@ -123,7 +116,7 @@ class Vertices:
     def _feedback(self, tail: int) -> NetworkOutput:
         """The way from a loop's tail to its head, an edge that no plan shows. The head's node is the next number."""
         head = self._places[self._vertex_of[tail + 1]]
-        way = Destination(self._way_back[tail + 1], head.level, head.offset)
+        way = head.reached_by(self._way_back[tail + 1])
         return NetworkOutput(None, "FORWARD", None, head.parallelism, head.max_parallelism, "", (way,), None)
 
     def _network_output(self, link: ChainedOperator, edges: list[StreamEdge]) -> NetworkOutput:
@@ -138,7 +131,7 @@ class Vertices:
             parallelism=targets[0].parallelism,
             max_parallelism=targets[0].max_parallelism,
             seed=f"{self._ids[edge.source]}/{ordinal}/{self._ids[edge.target]}",
-            destinations=tuple(Destination(e.index, t.level, t.offset) for e, t in zip(edges, targets, strict=True)),
+            destinations=tuple(t.reached_by(e.index) for e, t in zip(edges, targets, strict=True)),
             record_type=self._record_type(edge),
             exact_shares=self._exact_shares,
             sorted=key is not None,

@@ -14,15 +14,8 @@ from importlib import resources
 from typing import Any
 
 from penstock.errors import ConfigurationError
+from penstock.spark import inside_pyspark
 from penstock.spark.class_archive import java_options
-from penstock.spark.inside_pyspark import (
-    CHECKPOINT_MANAGER,
-    DAEMON_SETTING,
-    SOCKET_SETTING,
-    core_settings,
-    driver_memory,
-    runs_here,
-)
 from penstock.spark.quiet import quiet_start
 
 DEFAULT_MASTER = "local[*,4]"
@@ -34,8 +27,8 @@ STATIC = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.python.worker.reuse": "true",
-    SOCKET_SETTING: "true",  # saves 35 ms per stage against loopback TCP
-    "spark.sql.streaming.checkpointFileManagerClass": CHECKPOINT_MANAGER,
+    inside_pyspark.SOCKET_SETTING: "true",  # saves 35 ms per stage against loopback TCP
+    "spark.sql.streaming.checkpointFileManagerClass": inside_pyspark.CHECKPOINT_MANAGER,
 }
 """Settings of a session of our own, unless the user sets them."""
 
@@ -44,7 +37,7 @@ RESULT_SHARE = 5
 result takes about four times its size there, and one that does not fit makes the job hang for ever; Spark's own limit
 is 1 GiB, which is all the memory that its driver has by default."""
 
-LOCAL = {DAEMON_SETTING: "penstock.spark.daemon"}
+LOCAL = {inside_pyspark.DAEMON_SETTING: "penstock.spark.daemon"}
 """Settings of a session of our own where its workers have this Python and this package. With the daemon a worker
 takes a tenth of the CPU time to start, and a task 45 ms less."""
 
@@ -102,7 +95,7 @@ _started: dict[str, str] = {}
 
 def _running() -> Any:
     """The session of the Spark that runs in this process, if one does. Without options getOrCreate changes nothing."""
-    if not runs_here():
+    if not inside_pyspark.runs_here():
         return None
     from pyspark.sql import SparkSession
 
@@ -147,16 +140,12 @@ def _start(master: str, settings: Mapping[str, str]) -> Any:
         jvm = LOCAL_JVM_OPTIONS if master.startswith("local") else JVM_OPTIONS
         local = LOCAL if master.partition("[")[0] == "local" else {}
         jvm += java_options() if local else ""
-        options = f"{jvm} -Dlog4j2.configurationFile={log.as_uri()}"
-        merged = {**STATIC, **local, "spark.driver.extraJavaOptions": options, **settings}
-        if "spark.driver.extraJavaOptions" in settings:
-            merged["spark.driver.extraJavaOptions"] = f"{options} {settings['spark.driver.extraJavaOptions']}"
-        builder = SparkSession.builder.master(master)
-        for key, value in merged.items():
-            builder = builder.config(key, value)
+        given = settings.get("spark.driver.extraJavaOptions", "")
+        options = f"{jvm} -Dlog4j2.configurationFile={log.as_uri()} {given}".rstrip()
+        merged = {**STATIC, **local, **settings, "spark.driver.extraJavaOptions": options}
         try:
             with quiet_start():
-                session = builder.getOrCreate()
+                session = SparkSession.builder.master(master).config(map=merged).getOrCreate()
         except PySparkRuntimeError as error:
             raise ConfigurationError(
                 f"Spark did not start with the master {master!r}: {error}. Its own message stands above; usual "
@@ -169,9 +158,9 @@ def _start(master: str, settings: Mapping[str, str]) -> Any:
 def _limit_results(session: Any) -> None:
     """See :data:`RESULT_SHARE`. The settings files of a Spark installation, too, can set limit and memory, so both are
     asked for once Spark has started."""
-    conf = core_settings(session)
+    conf = inside_pyspark.core_settings(session)
     if not conf.contains("spark.driver.maxResultSize"):
-        conf.set("spark.driver.maxResultSize", f"{driver_memory(session) // RESULT_SHARE}b")
+        conf.set("spark.driver.maxResultSize", f"{inside_pyspark.driver_memory(session) // RESULT_SHARE}b")
 
 
 def check_java() -> None:

@@ -162,6 +162,10 @@ class VertexConfig:
     operators: tuple[OperatorConfig, ...] = ()
     inputs: tuple[InputEdge, ...] = ()
 
+    def reached_by(self, edge: int) -> Destination:
+        """Where the rows of an edge into the vertex go."""
+        return Destination(edge, self.level, self.offset)
+
     def task_name(self, subtask: int) -> str:
         """Name of a subtask as Flink writes it: ``Map -> Sink: Out (2/7)``."""
         return f"{self.name} ({subtask + 1}/{self.parallelism})"

@@ -180,11 +180,6 @@ def _bytes_in_row(value: bytes | bytearray) -> int:
     return fold(1, (b - 256 if b > 127 else b for b in value))
 
 
-def nullable(hash_code: Hash) -> Hash:
-    """0 for None, as ``Objects.hashCode``."""
-    return lambda value: 0 if value is None else hash_code(value)
-
-
 # --- undeclared values -----------------------------------------------------------------------------------------------
 
 

@@ -20,16 +20,7 @@ from penstock.common.typeinfo import (
     TypeInformation,
 )
 from penstock.errors import TypeInfoError
-from penstock.runtime.keys.javahash import (
-    BASIC,
-    Canonical,
-    Hash,
-    canonical_undeclared,
-    fold,
-    hash_undeclared,
-    nullable,
-    signed,
-)
+from penstock.runtime.keys.javahash import BASIC, Canonical, Hash, canonical_undeclared, fold, hash_undeclared, signed
 
 
 class KeyHash:
@@ -85,7 +76,7 @@ def _compile(key_type: TypeInformation[Any] | None) -> tuple[Hash, Canonical | N
         return _compile_fields(key_type)
     if isinstance(key_type, ListTypeInfo):
         hash_code, canonical = _compile(key_type.element_type)
-        element, form = nullable(hash_code), canonical or _same
+        element, form = _nullable(hash_code), canonical or _same
         return (
             _checked(lambda value: fold(1, map(element, value)), (list, tuple), key_type),
             lambda value: (list, *(None if v is None else form(v) for v in value)),
@@ -95,6 +86,11 @@ def _compile(key_type: TypeInformation[Any] | None) -> tuple[Hash, Canonical | N
         "number, or a tuple of them.",
         flink_class="org.apache.flink.api.common.InvalidProgramException",
     )
+
+
+def _nullable(hash_code: Hash) -> Hash:
+    """0 for None, as ``Objects.hashCode``."""
+    return lambda value: 0 if value is None else hash_code(value)
 
 
 def _checked(hash_code: Hash, python_type: type | tuple[type, ...], key_type: TypeInformation[Any]) -> Hash:
@@ -153,7 +149,7 @@ def _exact(key_type: TypeInformation[Any] | None) -> type | None:
 
 def _compile_fields(key_type: TupleTypeInfo | RowTypeInfo) -> tuple[Hash, Canonical | None]:
     compiled = [_compile(t) for t in key_type.field_types]
-    hashes = [nullable(h) for h, _ in compiled]
+    hashes = [_nullable(h) for h, _ in compiled]
     forms = [c or _same for _, c in compiled]
     arity = len(hashes)
 
