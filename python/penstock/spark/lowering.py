@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from penstock.errors import JobExecutionError
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
@@ -44,22 +46,14 @@ def lower(session: Any, deployment: Deployment) -> Any:
     """
     sources = deployment.slots(0)
     frame = session.range(0, sources, 1, sources)
-    last = len(deployment.levels) - 1
-    for level in range(last + 1):
-        if level > 0:
-            frame = frame.repartitionById(deployment.slots(level), "hop")
-        if _sorts(deployment, level):
+    for index, vertices in enumerate(deployment.levels):
+        if index > 0:
+            frame = frame.repartitionById(deployment.slots(index), "hop")
+        if any(edge.sorted for vertex in vertices for edge in vertex.inputs):  # an external sort, buffer by buffer
             frame = frame.sortWithinPartitions("sequence", "data")
-        following = deployment.slots(level + 1) if level < last else 1
-        function = level_function(_level(deployment, level, following))
         with without_pandas():
-            frame = frame.mapInArrow(function, ROW)
+            frame = frame.mapInArrow(level_function(_level(deployment, index)), ROW)
     return frame
-
-
-def _sorts(deployment: Deployment, level: int) -> bool:
-    """Whether a level has input that comes sorted by key: Spark's external sort does that, buffer by buffer."""
-    return any(edge.sorted for vertex in deployment.levels[level] for edge in vertex.inputs)
 
 
 @dataclass(frozen=True)
@@ -81,9 +75,10 @@ class Level:
     path: tuple[str, ...]
 
 
-def _level(deployment: Deployment, level: int, following: int) -> Level:
+def _level(deployment: Deployment, index: int) -> Level:
+    following = deployment.slots(index + 1) if index + 1 < len(deployment.levels) else 1
     path = tuple(os.path.abspath(entry) for entry in sys.path)
-    return Level(level, deployment.levels[level], following, deployment.job, path)
+    return Level(index, deployment.levels[index], following, deployment.job, path)
 
 
 def level_function(level: Level) -> Callable[[Iterable[Any]], Iterator[Any]]:
@@ -141,8 +136,6 @@ def _split(batch: Any, level: Level) -> tuple[list[Row], Any]:
 
 
 def _taken(batch: Any, indices: list[int]) -> Any:
-    import pyarrow as pa
-
     return batch.take(_integers(indices, pa.int32(), "i"))
 
 
@@ -151,13 +144,8 @@ def _rows(batch: Any) -> list[Row]:
 
 
 def _next_hop(batch: Any, level: Level) -> Any:
-    """Rows for the next level go to their slot, others anywhere that is fixed."""
-    import pyarrow as pa
-
-    levels, slots = (batch.column(name).to_pylist() for name in ("level", "slot"))
-    hops = [
-        slot if each == level.index + 1 else slot % level.following for each, slot in zip(levels, slots, strict=True)
-    ]
+    """Rows for the next level go to their slot, which it has; others anywhere that is fixed."""
+    hops = (slot % level.following for slot in batch.column("slot").to_pylist())
     return batch.set_column(0, batch.schema.field(0), _integers(hops, pa.int32(), "i"))
 
 
@@ -179,10 +167,8 @@ def _batched(rows: Iterator[Row], level: Level, slot: int) -> Iterator[Any]:
 
 
 def _arrow(rows: list[Row], level: Level, slot: int) -> Any:
-    import pyarrow as pa
-
     *numbers, sequence, data = zip(*rows, strict=True)
-    hop = [_hop(row, level, slot) for row in rows]
+    hop = [(slot if row.level == DRIVER else row.slot) % level.following for row in rows]  # as in _next_hop
     arrays = [_integers(values, pa.int32(), "i") for values in (hop, *numbers)]
     arrays += [_integers(sequence, pa.int64(), "q"), _bytes(data)]
     return pa.RecordBatch.from_arrays(arrays, names=["hop", *Row._fields])
@@ -190,20 +176,10 @@ def _arrow(rows: list[Row], level: Level, slot: int) -> Any:
 
 def _integers(values: Iterable[int], kind: Any, code: str) -> Any:
     """An Arrow array by its memory: ``pyarrow.array`` would import pandas, if it is there, in every worker."""
-    import pyarrow as pa
-
     numbers = array(code, values)
     return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(numbers)])
 
 
 def _bytes(values: Sequence[bytes]) -> Any:
-    import pyarrow as pa
-
     ends = array("i", accumulate(map(len, values), initial=0))
     return pa.Array.from_buffers(pa.binary(), len(values), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(values))])
-
-
-def _hop(row: Row, level: Level, slot: int) -> int:
-    if row.level == level.index + 1:
-        return row.slot
-    return (slot if row.level == DRIVER else row.slot) % level.following
