@@ -60,13 +60,10 @@ def prepare() -> Path:
         without = {**os.environ, "XDG_CACHE_HOME": folder}  # no archive is made with the help of another
         run = subprocess.run(child, env=without, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
         if run.returncode or not made.is_file():
-            raise ConfigurationError(f"Java did not write its archive of classes. It said: {_last(run)}")
+            said = (run.stdout + run.stderr).strip()[-1_000:] or f"nothing, with status {run.returncode}"
+            raise ConfigurationError(f"Java did not write its archive of classes. It said: {said}")
         os.replace(made, target)
     return target
-
-
-def _last(run: subprocess.CompletedProcess[str]) -> str:
-    return (run.stdout + run.stderr).strip()[-1_000:] or f"nothing, with status {run.returncode}"
 
 
 def _record(path: str) -> None:

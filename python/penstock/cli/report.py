@@ -58,13 +58,10 @@ def explanation(error: PenstockError) -> str:
     cause = error.__cause__
     if cause is not None and str(cause) not in str(error):  # a failed job's message shows its cause already
         lines += ["", f"  caused by {type(cause).__name__}: {cause}", *_location(cause)]
-    lines += _called_from(error)
-    return "\n".join(lines)
-
-
-def _called_from(error: BaseException) -> list[str]:
     location = _location(error)
-    return ["", "  from this line of the program", *location] if location else []
+    if location:
+        lines += ["", "  from this line of the program", *location]
+    return "\n".join(lines)
 
 
 def _location(error: BaseException) -> list[str]:

@@ -32,16 +32,12 @@ class Outputs:
         real = target.path
         settle(real)
         target.check()
-        for place in (real, *real.parents):
-            if place in self._sinks:
-                self._refuse(self._sinks[place], name, real)
-        if real in self._folders:
-            self._refuse(self._folders[real], name, real)
+        around = (self._sinks[place] for place in (real, *real.parents) if place in self._sinks)
+        first = next(around, self._folders.get(real))
+        if first is not None:
+            raise InvalidProgramError(
+                f"The sinks {first!r} and {name!r} both write to {str(real)!r}, or one inside the folder of the other. "
+                "Give each its own path, or unite the streams before one sink."
+            )
         self._sinks[real] = name
         self._folders.update(dict.fromkeys(real.parents, name))
-
-    def _refuse(self, first: str, second: str, path: Path) -> None:
-        raise InvalidProgramError(
-            f"The sinks {first!r} and {second!r} both write to {str(path)!r}, or one inside the folder of the other. "
-            "Give each its own path, or unite the streams before one sink."
-        )

@@ -161,18 +161,11 @@ class OperatorMetrics:
 
     def counters(self) -> dict[str, int]:
         """The sums of the user's counters by identifier."""
-        values = {name: [each.user.get(name, _NOTHING) for each in self.subtasks] for name in self._names()}
-        return {
-            name: sum(each.count for each in found if isinstance(each, CounterValue))
-            for name, found in values.items()
-            if _kinds(found) == {CounterValue}
-        }
+        values = {name: [each.user.get(name) for each in self.subtasks] for name in self._names()}
+        return {name: _aggregate(found) for name, found in values.items() if _kinds(found) == {CounterValue}}
 
     def _names(self) -> list[str]:
         return list(dict.fromkeys(name for each in self.subtasks for name in each.user))
-
-
-_NOTHING = CounterValue(0)
 
 
 def _kinds(values: Sequence[Any]) -> set[type]:

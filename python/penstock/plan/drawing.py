@@ -7,34 +7,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from penstock import plan
 from penstock.display.tables import NO, QUIET, TITLE, YES, Shown, count, identity, section
 from penstock.errors import PenstockError
-
-if TYPE_CHECKING:
-    from penstock._native import (
-        ExecutionGraph,
-        ExecutionJobVertex,
-        JobEdge,
-        JobGraph,
-        JobVertex,
-        StreamEdge,
-        StreamGraph,
-        StreamNode,
-        Verdict,
-    )
 
 DEEPEST = 12
 """Branches inside branches are indented up to this depth only."""
 
 
-def stream_graph(graph: StreamGraph, shown: Shown) -> Group:
+def stream_graph(graph: plan.StreamGraph, shown: Shown) -> Group:
     """Operators with their IDs, then edges with their verdicts."""
     ids = _ids(graph)
     nodes, edges = graph.nodes, graph.edges
@@ -48,7 +35,7 @@ def stream_graph(graph: StreamGraph, shown: Shown) -> Group:
     )
 
 
-def job_graph(graph: JobGraph, shown: Shown) -> Group:
+def job_graph(graph: plan.JobGraph, shown: Shown) -> Group:
     """Vertices from the sources on, each with the tree of its chain and what it reads."""
     vertices = graph.vertices
     groups = {node.id: node.slot_sharing_group for node in graph.stream_graph.nodes}
@@ -64,7 +51,7 @@ def job_graph(graph: JobGraph, shown: Shown) -> Group:
     return section(title, *parts, *shown.rest(len(vertices), "vertices"))
 
 
-def execution_graph(graph: ExecutionGraph, shown: Shown) -> Group:
+def execution_graph(graph: plan.ExecutionGraph, shown: Shown) -> Group:
     """Vertices at their parallelism, then the fan-out of each connection: counts, never single edges."""
     vertices, jobs = graph.vertices, graph.job_graph
     job_vertices = jobs.vertices
@@ -79,13 +66,15 @@ def execution_graph(graph: ExecutionGraph, shown: Shown) -> Group:
     )
 
 
-def _connection(edge: JobEdge, producer: ExecutionJobVertex, consumer: ExecutionJobVertex) -> tuple[str, ...]:
+def _connection(
+    edge: plan.JobEdge, producer: plan.ExecutionJobVertex, consumer: plan.ExecutionJobVertex
+) -> tuple[str, ...]:
     edges, words = _fan_out(edge, producer, consumer)
     ends = [f"[{each.job_vertex}] × {each.parallelism:,}" for each in (producer, consumer)]
     return (*ends, edge.distribution, f"{edges:,}", words)
 
 
-def _ids(graph: StreamGraph) -> Callable[[int], Text]:
+def _ids(graph: plan.StreamGraph) -> Callable[[int], Text]:
     """How the ID of a node is shown. Where IDs are refused the JobGraph is too, and the reason follows."""
     try:
         ids = graph.operator_ids()
@@ -95,7 +84,7 @@ def _ids(graph: StreamGraph) -> Callable[[int], Text]:
     return lambda node: identity(ids[node]) if node in ids else none
 
 
-def _named(node: StreamNode) -> Text:
+def _named(node: plan.StreamNode) -> Text:
     text = Text(node.name, overflow="fold")
     if node.uid is not None:
         text.append(f"\nuid {node.uid}", style=QUIET)
@@ -108,22 +97,22 @@ def _number(parallelism: int) -> str:
     return "-" if parallelism <= 0 else f"{parallelism:,}"
 
 
-def _group(node: StreamNode) -> str:
+def _group(node: plan.StreamNode) -> str:
     return "none" if node.slot_sharing_group is None else node.slot_sharing_group
 
 
-def _port(edge: StreamEdge) -> str:
+def _port(edge: plan.StreamEdge) -> str:
     port = f" ({edge.type_number})" if edge.type_number else ""
     return port if edge.side_output is None else f"{port} tag {edge.side_output}"
 
 
-def _verdict(verdict: Verdict) -> Text:
+def _verdict(verdict: plan.Verdict) -> Text:
     if verdict.chained:
         return Text("chained", style=YES)
     return Text.assemble(("not chained: ", NO), f"{verdict.reason}")
 
 
-def _vertex_line(vertex: JobVertex, group: str | None) -> Text:
+def _vertex_line(vertex: plan.JobVertex, group: str | None) -> Text:
     text = Text.assemble((f"[{vertex.index}] ", TITLE), (f"× {_number(vertex.parallelism)}", TITLE))
     if group is not None:
         text.append(f"   slot group {group}", style=QUIET)
@@ -133,7 +122,7 @@ def _vertex_line(vertex: JobVertex, group: str | None) -> Text:
     return text
 
 
-def _chain(vertex: JobVertex, targets: dict[int, int], shown: Shown) -> RenderableType:
+def _chain(vertex: plan.JobVertex, targets: dict[int, int], shown: Shown) -> RenderableType:
     """The chain in the order of a walk from its head, one operator and its ID a line; branches are indented."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
@@ -149,17 +138,19 @@ def _chain(vertex: JobVertex, targets: dict[int, int], shown: Shown) -> Renderab
     return Group(table, *shown.rest(len(vertex.chain), "operators in this chain"))
 
 
-def _input_line(edge: JobEdge) -> Text:
+def _input_line(edge: plan.JobEdge) -> Text:
     return Text(f"reads [{edge.source}] by {edge.ship_strategy}, {edge.distribution}, {edge.result_type}", style=QUIET)
 
 
-def _task_names(vertex: ExecutionJobVertex) -> str:
+def _task_names(vertex: plan.ExecutionJobVertex) -> str:
     """The vertex's name with the numbers of its first and its last subtask."""
     first, last = vertex.task_name(0), vertex.task_name(vertex.parallelism - 1)
     return first if vertex.parallelism == 1 else f"{first} … {last.rpartition(' ')[2]}"
 
 
-def _fan_out(edge: JobEdge, producer: ExecutionJobVertex, consumer: ExecutionJobVertex) -> tuple[int, str]:
+def _fan_out(
+    edge: plan.JobEdge, producer: plan.ExecutionJobVertex, consumer: plan.ExecutionJobVertex
+) -> tuple[int, str]:
     """Execution edges of a connection, and who feeds whom. Pointwise, the planner is asked for each subtask."""
     if edge.distribution == "ALL_TO_ALL":
         return producer.parallelism * consumer.parallelism, f"each feeds all {consumer.parallelism:,}"

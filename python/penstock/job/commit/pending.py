@@ -94,17 +94,15 @@ def claim(folder: Path, marker: Marker) -> IO[bytes]:
 def _write_marker(folder: Path, marker: Marker) -> IO[bytes]:
     """Locked before it has its name, so nobody sees a marker of a living job without its lock."""
     temporary = folder / f"{MARKER}.tmp"
-    file = open(temporary, "w+b")  # noqa: SIM115, the caller closes it
-    try:
+    with contextlib.ExitStack() as closing:
+        file = closing.enter_context(open(temporary, "w+b"))
         _try_lock(file)
         file.write(json.dumps(asdict(marker)).encode("ascii"))
         file.flush()
         os.fsync(file.fileno())
         os.rename(temporary, folder / MARKER)
-    except BaseException:
-        file.close()
-        raise
-    return file
+        closing.pop_all()  # from here on the caller closes it
+        return file
 
 
 def hold(home: Path) -> IO[bytes] | None:
@@ -115,18 +113,14 @@ def hold(home: Path) -> IO[bytes] | None:
         OSError: it cannot be opened; FileNotFoundError: it is gone, also if just now.
     """
     path = home / MARKER
-    file = open(path, "r+b")  # noqa: SIM115, the caller closes it
-    try:
-        locked = _try_lock(file)
-        if locked and not os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+    with contextlib.ExitStack() as closing:
+        file = closing.enter_context(open(path, "r+b"))
+        if not _try_lock(file):
+            return None
+        if not os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
             raise FileNotFoundError(f"{str(path)!r} was replaced")
-    except BaseException:
-        file.close()
-        raise
-    if locked:
+        closing.pop_all()  # from here on the caller closes it
         return file
-    file.close()
-    return None
 
 
 def _try_lock(file: IO[bytes]) -> bool:

@@ -94,12 +94,9 @@ class PendingOutputs:
             for target, folder in zip(self._targets, self._marker.folders, strict=True):
                 self._claim(target, Path(folder))
         except BaseException:
-            self._close()
+            self.__exit__()
             raise
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self._close()
 
     def _claim(self, target: Target, folder: Path) -> None:
         try:
@@ -113,7 +110,7 @@ class PendingOutputs:
         else:
             file.close()
 
-    def _close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         with contextlib.suppress(OSError):  # what stays is removed by the next run
             if self._published or not self._committed():
                 remove(self._marker.folders)

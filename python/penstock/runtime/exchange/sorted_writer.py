@@ -42,10 +42,6 @@ Group = list[Any]
 Times = list[int] | None
 
 
-def _itself(key: Any) -> Any:
-    return key
-
-
 class SortedWriter(Writer):
     """Writes records sorted by key.
 
@@ -77,14 +73,15 @@ class SortedWriter(Writer):
         self._quick_key_of = quick(self._key_of)
         self._key_hash = KeyHash(partition.key_type)
         self._own_forms = self._key_hash.identity or partition.key_type is None
-        itself = KeyPartition(_itself, partition.key_type, partition.call)
+        itself = KeyPartition(lambda key: key, partition.key_type, partition.call)
         kind, channels = self._output.partitioner, len(self._targets)
         self._select = channel_selector(kind, itself, self._output.max_parallelism, channels, 0)
         self._split = splitter(kind, itself, self._output.max_parallelism, channels, self._select, self._native)
 
     def _writing(self) -> Write:
         key_of, checked, freeze, failure = self._key_of, self._key_hash.checked, self.freeze, self._partition.failure
-        groups, check, stamp, look, fail = self._groups, self._check, self._stamp, self._look, self._fail
+        groups, keys, select, stamp, look = self._groups, self._keys, self._select, self._stamp, self._look
+        fail = self._fail
 
         def write(value: Any, timestamp: int | None) -> None:
             try:
@@ -96,7 +93,9 @@ class SortedWriter(Writer):
                 if timestamp is not None or self._timed:
                     stamp(slot, timestamp)
                 if slot not in groups:
-                    check(key, slot)
+                    select(key)  # refuses a key that belongs nowhere
+                    if key is not slot:
+                        keys[slot] = key
                 if freeze is not None:
                     value = freeze(value)
             except Exception as error:
@@ -132,12 +131,6 @@ class SortedWriter(Writer):
             return None
         plain = set(map(type, keys)) <= _TEXTS if self._native is None else self._native.are_own_forms(keys)
         return keys if plain else None
-
-    def _check(self, key: Any, slot: Any) -> None:
-        """Refuse a key that belongs nowhere."""
-        self._select(key)
-        if key is not slot:
-            self._keys[slot] = key
 
     def _stamp(self, slot: Any, timestamp: int | None) -> None:
         """Note a record's timestamp. From the first one on all records have one; those before are sent."""

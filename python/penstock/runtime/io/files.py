@@ -43,14 +43,14 @@ def local_path(path: str) -> Path:
     Raises:
         UnsupportedError: another scheme.
     """
-    scheme, _, rest = path.partition("://")
-    if not rest and not path.startswith("file:"):
-        return Path(path)
     if path.startswith("file:"):
         host_and_path = path.removeprefix("file:")  # not urlsplit, which would take # and ? out of names
         if host_and_path.startswith("//"):
             host_and_path = "/" + host_and_path[2:].partition("/")[2]
         return Path(unquote(host_and_path))
+    scheme, _, rest = path.partition("://")
+    if not rest:
+        return Path(path)
     raise UnsupportedError(
         f"The path {path!r} has the scheme {scheme!r}; files are read and written on local or mounted file systems "
         "only. Give a path, or a file:// URI."
