@@ -142,7 +142,7 @@ def _start(master: str, settings: Mapping[str, str]) -> Any:
         jvm += java_options() if local else ""
         given = settings.get("spark.driver.extraJavaOptions", "")
         options = f"{jvm} -Dlog4j2.configurationFile={log.as_uri()} {given}".rstrip()
-        merged = {**STATIC, **local, **settings, "spark.driver.extraJavaOptions": options}
+        merged: dict[str, Any] = {**STATIC, **local, **settings, "spark.driver.extraJavaOptions": options}
         try:
             with quiet_start():
                 session = SparkSession.builder.master(master).config(map=merged).getOrCreate()
