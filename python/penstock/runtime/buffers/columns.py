@@ -47,89 +47,69 @@ def encode(values: list[Any], key: int = UNKNOWN, extras: bytes = b"") -> bytes 
     """
     if len(values) > _MAX_COUNT:
         return None
-    out = bytearray(struct.pack("<BBII", TAG, key, len(values), len(extras)) + extras)
     try:
-        _put_column(out, values, _DEPTH)
+        column = _column(values, _DEPTH)
     except (_Misfit, UnicodeEncodeError):
         return None
-    return bytes(out)
+    return struct.pack("<BBII", TAG, key, len(values), len(extras)) + extras + column
 
 
-def _put_column(out: bytearray, values: list[Any], depth: int) -> None:
-    """Recursive, to the depth of the tuples."""
+def _column(values: list[Any], depth: int) -> bytes:
+    """A column. Recursive, to the depth of the tuples."""
     some = [value for value in values if value is not None]
     if not some:
-        out.append(_NONE)
-        return
-    kind = type(some[0])
-    if any(type(value) is not kind for value in some):
+        return bytes([_NONE])
+    kinds = set(map(type, some))
+    write = _WRITE.get(kinds.pop())
+    if write is None or kinds:
         raise _Misfit
-    presence = b"" if len(some) == len(values) else bytes(value is not None for value in values)
-    nullable = _NULLABLE if presence else 0
-    if kind is str:
-        _put_texts(out, [value.encode() for value in some], nullable, presence)
-    elif kind is tuple:
-        out.append(_TUPLES | nullable)
-        out += presence
-        _put_tuples(out, some, depth)
-    elif kind in _PUT:
-        number, put = _PUT[kind]
-        out.append(number | nullable)
-        out += presence
-        put(out, some)
-    else:
-        raise _Misfit
+    kind, content = write(some, depth)
+    if len(some) == len(values):
+        return bytes([kind]) + content
+    return bytes([kind | _NULLABLE, *(value is not None for value in values)]) + content
 
 
-def _put_tuples(out: bytearray, values: list[tuple], depth: int) -> None:
+def _tuples(values: list[tuple], depth: int) -> tuple[int, bytes]:
     arity = len(values[0])
     if depth == 0 or arity > 255 or any(len(value) != arity for value in values):
         raise _Misfit
-    out.append(arity)
-    for field in zip(*values, strict=True):
-        _put_column(out, list(field), depth - 1)
+    fields = (_column(list(field), depth - 1) for field in zip(*values, strict=True))
+    return _TUPLES, bytes([arity]) + b"".join(fields)
 
 
-def _put_ints(out: bytearray, values: list[int]) -> None:
-    base, top = (min(values), max(values)) if values else (0, 0)
+def _texts(values: list[str], _: int) -> tuple[int, bytes]:
+    texts = [value.encode() for value in values]
+    sample = texts[:_SAMPLE]
+    if len(set(sample)) * 4 > len(sample) * 3:
+        return _TEXTS, _strings(texts)
+    codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+    return _CODED, struct.pack("<I", len(codes)) + _strings(list(codes)) + _ints([codes[text] for text in texts])
+
+
+def _strings(values: list[bytes]) -> bytes:
+    return _ints(list(map(len, values))) + b"".join(values)
+
+
+def _ints(values: list[int]) -> bytes:
+    base, top = min(values), max(values)
     if base < -(1 << 63) or top >= 1 << 63:
         raise _Misfit
     bits = (top - base).bit_length()
-    width = 0 if not bits else next(w for w in _UNSIGNED if bits <= 8 * w)
-    out += struct.pack("<qB", base, width)
-    if width:
-        out += struct.pack(f"<{len(values)}{_UNSIGNED[width]}", *(value - base for value in values))
+    if not bits:
+        return struct.pack("<qB", base, 0)
+    width = next(w for w in _UNSIGNED if bits <= 8 * w)
+    return struct.pack(f"<qB{len(values)}{_UNSIGNED[width]}", base, width, *(value - base for value in values))
 
 
-def _put_floats(out: bytearray, values: list[float]) -> None:
-    out += struct.pack(f"<{len(values)}d", *values)
-
-
-def _put_strings(out: bytearray, values: list[bytes]) -> None:
-    _put_ints(out, list(map(len, values)))
-    out += b"".join(values)
-
-
-def _put_texts(out: bytearray, values: list[bytes], nullable: int, presence: bytes) -> None:
-    sample = values[:_SAMPLE]
-    coded = len(set(sample)) * 4 <= len(sample) * 3
-    out.append((_CODED if coded else _TEXTS) | nullable)
-    out += presence
-    if not coded:
-        _put_strings(out, values)
-        return
-    codes = {text: code for code, text in enumerate(dict.fromkeys(values))}
-    out += struct.pack("<I", len(codes))
-    _put_strings(out, list(codes))
-    _put_ints(out, [codes[value] for value in values])
-
-
-_PUT: dict[type, tuple[int, Callable[[bytearray, list[Any]], None]]] = {
-    int: (_INTS, _put_ints),
-    float: (_FLOATS, _put_floats),
-    bool: (_BOOLS, lambda out, values: out.extend(values)),
-    bytes: (_BYTES, _put_strings),
+_WRITE: dict[type, Callable[[list[Any], int], tuple[int, bytes]]] = {
+    int: lambda values, _: (_INTS, _ints(values)),
+    float: lambda values, _: (_FLOATS, struct.pack(f"<{len(values)}d", *values)),
+    bool: lambda values, _: (_BOOLS, bytes(values)),
+    str: _texts,
+    bytes: lambda values, _: (_BYTES, _strings(values)),
+    tuple: _tuples,
 }
+"""How values of a type are written: the kind of the column, and what follows that."""
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -175,31 +155,18 @@ class _Reader:
         """The values of a column. Recursive, to the depth of the tuples."""
         kind = self.take(1)[0]
         if not kind & _NULLABLE:
-            return self.present(kind, count)
+            return _READ[kind](self, count)
         presence = self.take(count)
-        some = iter(self.present(kind & ~_NULLABLE, sum(presence)))
+        some = iter(_READ[kind & ~_NULLABLE](self, sum(presence)))
         return [next(some) if present else None for present in presence]
 
-    def present(self, kind: int, count: int) -> list[Any]:
-        if kind == _INTS:
-            return self.ints(count)
-        if kind == _FLOATS:
-            return list(self.unpack(f"<{count}d"))
-        if kind == _BOOLS:
-            return list(map(bool, self.take(count)))
-        if kind == _TEXTS:
-            return [text.decode() for text in self.strings(count)]
-        if kind == _CODED:
-            texts = [text.decode() for text in self.strings(_checked(*self.unpack("<I")))]
-            return [texts[code] for code in self.ints(count)]
-        if kind == _BYTES:
-            return self.strings(count)
-        if kind == _TUPLES:
-            fields = [self.column(count) for _ in range(self.take(1)[0])]
-            return list(zip(*fields, strict=True)) if fields else [()] * count
-        if kind == _NONE:
-            return [None] * count
-        raise IndexError
+    def coded(self, count: int) -> list[str]:
+        texts = [text.decode() for text in self.strings(_checked(*self.unpack("<I")))]
+        return [texts[code] for code in self.ints(count)]
+
+    def tuples(self, count: int) -> list[tuple]:
+        fields = [self.column(count) for _ in range(self.take(1)[0])]
+        return list(zip(*fields, strict=True)) if fields else [()] * count
 
     def ints(self, count: int) -> list[int]:
         base, width = self.unpack("<qB")
@@ -209,6 +176,19 @@ class _Reader:
 
     def strings(self, count: int) -> list[bytes]:
         return [self.take(length) for length in self.ints(count)]
+
+
+_READ: dict[int, Callable[[_Reader, int], list[Any]]] = {
+    _NONE: lambda reader, count: [None] * count,
+    _INTS: _Reader.ints,
+    _FLOATS: lambda reader, count: list(reader.unpack(f"<{count}d")),
+    _BOOLS: lambda reader, count: list(map(bool, reader.take(count))),
+    _TEXTS: lambda reader, count: [text.decode() for text in reader.strings(count)],
+    _CODED: _Reader.coded,
+    _BYTES: _Reader.strings,
+    _TUPLES: _Reader.tuples,
+}
+"""How so many values of a kind are read."""
 
 
 def _checked(count: int) -> int:
