@@ -9,7 +9,10 @@ cluster.
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from penstock.common.job import JobExecutionResult
@@ -93,7 +96,7 @@ class _Job:
         shared = Memory(memory)
         self._for_driver = Rows(Store(memory))
         self._stores = [Store(shared) for _ in deployment.levels]
-        self._inboxes: list[dict[int, Rows]] = [{} for _ in deployment.levels]
+        self._inboxes = [defaultdict[int, Rows](partial(Rows, store)) for store in self._stores]  # by slot
         self._ended: set[Channel] = set()
         self._sources: dict[int, Iterator[Row | None]] = {}
         self._others: dict[tuple[int, int], Task] = {}
@@ -158,9 +161,8 @@ class _Job:
         task = self._others.pop((level, slot), None) or self._task(level, slot)
         done = self._quiet if level == 0 else self._ended.issuperset(task.channels)
         inbox = self._inboxes[level].pop(slot, None)
-        for row in task.receive(inbox.take() if inbox is not None else ()):
-            self._deliver(row)
-        for row in task.finish() if done else task.work_off(self._ended):
+        early = task.receive(inbox.take() if inbox is not None else ())
+        for row in chain(early, task.finish() if done else task.work_off(self._ended)):
             self._deliver(row)
         if not done:
             self._others[level, slot] = task
@@ -169,8 +171,5 @@ class _Job:
     def _deliver(self, row: Row) -> None:
         if row.level == DRIVER:
             self._for_driver.append(row)
-            return
-        inboxes = self._inboxes[row.level]
-        if row.slot not in inboxes:
-            inboxes[row.slot] = Rows(self._stores[row.level])
-        inboxes[row.slot].append(row)
+        else:
+            self._inboxes[row.level][row.slot].append(row)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import UnsupportedError
-from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
+from penstock.runtime.aggregators import Aggregator
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.exchange.combining import combinable
 from penstock.runtime.keys.partition import KeyPartition
@@ -70,9 +70,7 @@ class BatchEdges:
         broadcast = isinstance(self._operators[edge.target], BroadcastProcess) and edge.type_number == 2
         return broadcast or any(self.key(each) is not None for each in beside)
 
-    def combined(
-        self, edge: StreamEdge, record_type: TypeInformation[Any] | None
-    ) -> SumAggregator | ComparableAggregator | None:
+    def combined(self, edge: StreamEdge, record_type: TypeInformation[Any] | None) -> Aggregator | None:
         """The reduction by which the sender may combine the records of an edge.
 
         Args:

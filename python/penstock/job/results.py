@@ -11,11 +11,12 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from penstock.common.job import JobExecutionResult
 from penstock.errors import JobExecutionError
 from penstock.job.commit.publish import PendingOutputs, Target
+from penstock.job.deployment import Deployment
 from penstock.metrics.results import JobMetrics, OperatorMetrics, SubtaskMetrics
 from penstock.runtime.buffers.codec import decode, decode_value
 from penstock.runtime.buffers.row import Row
@@ -24,9 +25,6 @@ from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.exchange.gate import COLLECT, PRINT, REPORT
 from penstock.runtime.io.sinks import CollectSink, TextSink
 from penstock.runtime.operators.sink import StreamSink
-
-if TYPE_CHECKING:
-    from penstock.job.deployment import Deployment
 
 
 class JobOutput:

@@ -10,7 +10,7 @@ from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
 from penstock.job.batch_edges import BatchEdges
 from penstock.job.pickling import pickle_operator
-from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
+from penstock.runtime.aggregators import Aggregator
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.config.pointwise import POINTWISE
 from penstock.runtime.config.tasks import ChainedOutput, InputEdge, NetworkOutput, OperatorConfig, VertexConfig
@@ -138,7 +138,7 @@ class Vertices:
             combined=combined,
         )
 
-    def _sorted(self, edge: StreamEdge) -> tuple[KeyPartition | None, SumAggregator | ComparableAggregator | None]:
+    def _sorted(self, edge: StreamEdge) -> tuple[KeyPartition | None, Aggregator | None]:
         """The key by which the records of an edge are sorted, and the reduction that may be applied before."""
         return self._sorting.key(edge), self._sorting.combined(edge, self._record_type(edge))
 

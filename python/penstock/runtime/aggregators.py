@@ -93,6 +93,9 @@ class ComparableAggregator:
         return first if better else second
 
 
+Aggregator = SumAggregator | ComparableAggregator
+
+
 def _index(record: Any, position: Position) -> int:
     """Index of a field of a tuple, list or Row; f0, f1, … are the names of a tuple's fields in Flink, and of those of a
     Row that has no names."""

@@ -6,10 +6,9 @@ import contextlib
 import sys
 import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from penstock.job.deployment import Deployment
+from penstock.job.deployment import Deployment
 
 _INTERVAL = 0.25
 _WIDTH = 78
@@ -47,7 +46,6 @@ def _tracker(session: Any) -> Any:
 
 def _watch(tracker: Any, deployment: Deployment, stop: threading.Event) -> None:
     first: int | None = None
-    shown = False
     while not stop.wait(_INTERVAL):
         with contextlib.suppress(Exception):  # a line less is better than a job less
             stages = [tracker.getStageInfo(i) for i in sorted(tracker.getActiveStageIds())]
@@ -56,8 +54,7 @@ def _watch(tracker: Any, deployment: Deployment, stop: threading.Event) -> None:
                 continue
             first = running[0].stageId if first is None else first
             _write(_line(running[0], running[0].stageId - first, deployment))
-            shown = True
-    if shown:
+    if first is not None:
         _write("")
 
 

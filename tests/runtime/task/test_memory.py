@@ -31,7 +31,7 @@ def waiting(monkeypatch):
     original = Task._drain
 
     def drain(self):
-        sizes.append(self._out.held + self._out.spilled)
+        sizes.append(self._out._store.held + self._out._store.spilled)
         return original(self)
 
     monkeypatch.setattr(Task, "_drain", drain)
@@ -88,8 +88,8 @@ def test_rows_beyond_the_memory_come_back_in_order(size, caplog):
         sent = [row(number, size) for number in range(20)]
         for each in sent:
             box.append(each)
-        assert box.held <= max(100, size)
-        assert box.held + box.spilled == 20 * size
+        assert box._store.held <= max(100, size)
+        assert box._store.held + box._store.spilled == 20 * size
         taken = box.take()
         box.append(row(99, 3))  # comes while the others leave
         assert list(taken) == sent
@@ -104,7 +104,7 @@ def test_one_record_that_makes_very_many_waits_in_a_file(monkeypatch, caplog):
 
     def append(self, row):
         original(self, row)
-        held.append(self.held)
+        held.append(self._store.held)
 
     monkeypatch.setattr(Outbox, "append", append)
     program = Program()

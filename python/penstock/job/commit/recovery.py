@@ -121,8 +121,7 @@ def recover(folder: Path, *, dry_run: bool = False) -> Leftover | None:
 
 
 def _targets(folders: tuple[str, ...]) -> tuple[Path, ...]:
-    found = (target_of(Path(folder)) for folder in folders)
-    return tuple(target for target in found if target is not None)
+    return tuple(filter(None, (target_of(Path(folder)) for folder in folders)))
 
 
 def _remains(folder: Path, dry_run: bool) -> Leftover:

@@ -13,7 +13,7 @@ from typing import Any
 from penstock.common.settings import Settings
 from penstock.common.typeinfo import TypeInformation
 from penstock.metrics.results import SubtaskMetrics
-from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
+from penstock.runtime.aggregators import Aggregator
 from penstock.runtime.config.pointwise import pointwise_producers
 
 
@@ -62,7 +62,7 @@ class NetworkOutput:
     record_type: TypeInformation[Any] | None
     exact_shares: bool = False
     sorted: bool = False
-    combined: SumAggregator | ComparableAggregator | None = None
+    combined: Aggregator | None = None
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,9 @@ from typing import Any
 
 from penstock.common.typeinfo import BasicType, BasicTypeInfo, TupleTypeInfo, TypeInformation
 from penstock.errors import TypeInfoError
-from penstock.runtime.aggregators import ComparableAggregator, SumAggregator, get_field, replace_field
+from penstock.runtime.aggregators import Aggregator, ComparableAggregator, SumAggregator, get_field, replace_field
 from penstock.runtime.buffers.codec import freezer
 
-Aggregator = SumAggregator | ComparableAggregator
 Times = list[int] | None
 Combine = Callable[[list[Any], Times], None]
 

@@ -189,18 +189,15 @@ def _by_key(partition: KeyPartition, max_parallelism: int, channels: int, router
     field, quick_key_of = field_of(key_of), quick(key_of)
     assign = ChannelAssigner(KeyHash(partition.key_type), max_parallelism, channels).assign
 
-    def distribute(values: list[Any]) -> Split:
-        parts = None if field is None else router.split_by_field(field, values, assign)
-        if field is not None and parts is not None:
-            return parts, field
-        keys = None
-        with contextlib.suppress(Exception):  # raised again, if it is, in the user's own line
-            keys = list(map(quick_key_of, values))
-        return split_by(list(map(key_of, values)) if keys is None else keys, values, assign)
-
     def split(values: list[Any]) -> Split:
         try:
-            return distribute(values)
+            parts = None if field is None else router.split_by_field(field, values, assign)
+            if field is not None and parts is not None:
+                return parts, field
+            keys = None
+            with contextlib.suppress(Exception):  # raised again, if it is, in the user's own line
+                keys = list(map(quick_key_of, values))
+            return split_by(list(map(key_of, values)) if keys is None else keys, values, assign)
         except Exception as error:
             raise partition.failure(error, "behind") from error
 

@@ -86,10 +86,6 @@ def _kind(value: Any) -> str:
     return str(value.get_row_kind()) if isinstance(value, Row) else "+I"
 
 
-def _boolean(value: Any) -> str:
-    return "true" if value else "false"
-
-
 def java_double(value: float) -> str:
     """``Double.toString``: digits as few as identify the number, E notation below 10⁻³ and from 10⁷ on."""
     return _java_decimal(float(value), repr(float(value)))
@@ -141,7 +137,7 @@ def _sql_time(value: Any) -> str:
 
 
 _BASIC: dict[BasicType, Text] = {
-    BasicType.BOOLEAN: _boolean,
+    BasicType.BOOLEAN: lambda value: "true" if value else "false",
     BasicType.DOUBLE: java_double,
     BasicType.FLOAT: java_float,
 }

@@ -36,16 +36,6 @@ class Outbox:
         self._store = Store(memory)
         self._rows = Rows(self._store)
 
-    @property
-    def held(self) -> int:
-        """Bytes in memory."""
-        return self._store.held
-
-    @property
-    def spilled(self) -> int:
-        """Bytes in the file."""
-        return self._store.spilled
-
     def append(self, row: Row) -> None:
         """Take a row."""
         self._rows.append(row)
@@ -55,7 +45,7 @@ class Outbox:
                 "Task %s: one record or timer has led to %d MB of output so far, which waits in a temporary file in "
                 "%s. Does the function make an end?",
                 self._task,
-                (self.held + self.spilled) >> 20,
+                (self._store.held + self._store.spilled) >> 20,
                 tempfile.gettempdir(),
             )
 
