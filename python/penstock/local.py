@@ -41,8 +41,7 @@ class LocalExecutor:
         reports: of the subtasks of the last job.
     """
 
-    def __init__(self) -> None:
-        self.reports: tuple[TaskReport, ...] = ()
+    reports: tuple[TaskReport, ...] = ()
 
     def __repr__(self) -> str:
         return "LocalExecutor()"

@@ -37,9 +37,7 @@ class PlanOnlyExecutor:
     """
 
     plans_only = True
-
-    def __init__(self) -> None:
-        self.pipeline: Pipeline | None = None
+    pipeline: Pipeline | None = None
 
     def execute(self, pipeline: Pipeline) -> NoReturn:
         """Raise :class:`PlanCaptured`."""

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+_CODE = (type, ModuleType)
+"""What is no data."""
 _DEPTH = 8
 """Steps into a function's parts."""
 
@@ -26,7 +28,7 @@ def culprit(value: Any, picklable: Callable[[Any], bool]) -> tuple[str, Any]:
     """
     path, seen = "", {id(value)}
     for _ in range(_DEPTH):
-        unfit = (each for each in _parts(value) if id(each[1]) not in seen and _is_data(each[1]))
+        unfit = (each for each in _parts(value) if id(each[1]) not in seen and not isinstance(each[1], _CODE))
         found = next((each for each in unfit if not picklable(each[1])), None)
         if found is None or is_sparks(value):
             break
@@ -35,10 +37,6 @@ def culprit(value: Any, picklable: Callable[[Any], bool]) -> tuple[str, Any]:
             path = f"{path or 'self'}{name}" if name[0] in ".[" else name
         seen.add(id(value))
     return path, value
-
-
-def _is_data(value: Any) -> bool:
-    return not isinstance(value, (type, ModuleType))
 
 
 def is_sparks(value: Any) -> bool:

@@ -32,16 +32,13 @@ def pickle_operator(operator: Any, name: str) -> bytes:
     try:
         _Pickler(target, protocol=5).dump(operator)
     except Exception as error:
+        first_line = str(error).strip().split("\n")[0].rstrip(".")
         raise InvalidProgramError(
             f"The function of operator {name!r} cannot be sent to the executors: {type(error).__name__}: "
-            f"{_first_line(error)}. {_advice(operator, error)}",
+            f"{first_line}. {_advice(operator, error)}",
             flink_class="org.apache.flink.api.common.InvalidProgramException",
         ) from error
     return target.getvalue()
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().split("\n")[0].rstrip(".")
 
 
 def _advice(operator: Any, error: BaseException) -> str:

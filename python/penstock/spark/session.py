@@ -68,9 +68,8 @@ def open_session(master: str | None, config: Mapping[str, str]) -> Any:
         ConfigurationError: there is no Java, or a Spark with another master or fixed settings runs already in this
             process.
     """
-    settings = dict(config)
-    wanted = settings.pop("spark.master", None)
-    wanted = master or wanted
+    settings = {key: value for key, value in config.items() if key != "spark.master"}
+    wanted = master or config.get("spark.master")
     running = _running()
     if running is not None:
         _check_master(running, wanted)

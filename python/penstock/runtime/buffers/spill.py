@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import IO, Any
 
 from penstock.runtime.buffers.row import Row
@@ -20,6 +21,7 @@ Slip = Any
 """What bytes are given back for: themselves, or (offset, length) in the file."""
 
 
+@dataclass(slots=True)
 class Memory:
     """So many bytes of memory, which stores can share.
 
@@ -27,10 +29,7 @@ class Memory:
         left: bytes that are free.
     """
 
-    __slots__ = ("left",)
-
-    def __init__(self, size: int = MEMORY) -> None:
-        self.left = size
+    left: int = MEMORY
 
 
 class Store:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import chain, groupby, pairwise, repeat
 from typing import Union
 
 Stamps = Union[list[tuple[int, "int | None"]], "array[int]"]
@@ -39,14 +39,10 @@ def pack(times: list[int | None]) -> Stamps:
 
 def timestamps(stamps: Stamps, count: int) -> Iterator[int | None]:
     """The timestamp of each of ``count`` records."""
-    return _of_runs(stamps, count) if isinstance(stamps, list) else iter(stamps)
-
-
-def _of_runs(runs: list[tuple[int, int | None]], count: int) -> Iterator[int | None]:
-    position, current = 0, None
-    for start, timestamp in runs:
-        for _ in range(position, start):
-            yield current
-        position, current = start, timestamp
-    for _ in range(position, count):
-        yield current
+    if not isinstance(stamps, list):
+        return iter(stamps)
+    starts = [0, *(start for start, _ in stamps), count]
+    times = [None, *(time for _, time in stamps)]
+    return chain.from_iterable(
+        repeat(time, end - start) for time, (start, end) in zip(times, pairwise(starts), strict=True)
+    )

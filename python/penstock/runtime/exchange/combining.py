@@ -63,7 +63,7 @@ def combiner(reducer: Aggregator, record_type: TypeInformation[Any] | None) -> C
     """
     wanted, position = _value_type(reducer, record_type), reducer.position
     field = itemgetter(position) if isinstance(record_type, TupleTypeInfo) else partial(get_field, position=position)
-    choose = _sum if isinstance(reducer, SumAggregator) else _choice(reducer)
+    choose = _choice(reducer)
 
     def combine(values: list[Any], times: Times) -> None:
         if times is not None:
@@ -157,12 +157,10 @@ def sort_by_time(values: list[Any], times: list[int]) -> None:
     times[:] = [times[index] for index in ordered]
 
 
-def _sum(column: list[Any]) -> tuple[int, Any]:
-    return 0, sum(column)
-
-
-def _choice(reducer: ComparableAggregator) -> Callable[[list[Any]], tuple[int, Any]]:
+def _choice(reducer: Aggregator) -> Callable[[list[Any]], tuple[int, Any]]:
     """Of a column: whose other fields to keep, and the value to put there if it is another's."""
+    if isinstance(reducer, SumAggregator):
+        return lambda column: (0, sum(column))
     best = min if reducer.kind == "min" else max
     if not reducer.by:
         return lambda column: (0, best(column))

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import accumulate, repeat
 from types import ModuleType
@@ -83,16 +84,14 @@ class _Open:
         return _Part(self.origin, run.values, run.times)
 
 
+@dataclass(slots=True, eq=False)
 class _Part:
-    """Records of one key out of one row."""
+    """Records of one key out of one row, those from ``start`` on."""
 
-    __slots__ = ("origin", "start", "times", "values")
-
-    def __init__(self, origin: Origin, values: list[Any], times: list[int] | None) -> None:
-        self.origin = origin
-        self.values = values
-        self.times = times
-        self.start = 0
+    origin: Origin
+    values: list[Any]
+    times: list[int] | None
+    start: int = 0
 
     def place(self) -> Place:
         """Of the next record among those of its key."""

@@ -25,7 +25,7 @@ from penstock.runtime.buffers.signals import MAX_WATERMARK, MIN_WATERMARK
 from penstock.runtime.keys.key_types import KeyHash
 
 SORTED = 1 << 62
-"""Sequence numbers of sorted rows are this and more, those of others less."""
+"""Sequence numbers of sorted rows are this and the rank of their first key, those of others less."""
 NO_TIME = MIN_WATERMARK - 1
 """Stands for no timestamp among timestamps."""
 
@@ -62,11 +62,6 @@ def key_ranks(keys: list[Any], key_hash: KeyHash) -> list[int]:
 def clamped(time: int) -> int:
     """A timestamp as one of 64 bits."""
     return min(max(time, MIN_WATERMARK), MAX_WATERMARK)
-
-
-def sequence_of(key_rank: int) -> int:
-    """The sequence number of a row that begins with a key of this rank."""
-    return SORTED | key_rank
 
 
 def pack(piece: Piece, encoder: Encoder) -> bytes:

@@ -20,7 +20,7 @@ from penstock.runtime.buffers.row import Row
 from penstock.runtime.config.tasks import NetworkOutput
 from penstock.runtime.exchange.combining import combiner, native_sums, sort_by_time
 from penstock.runtime.exchange.selectors import channel_selector, splitter
-from penstock.runtime.exchange.sorted_rows import NO_TIME, key_ranks, pack, sequence_of, with_header
+from penstock.runtime.exchange.sorted_rows import NO_TIME, SORTED, key_ranks, pack, with_header
 from penstock.runtime.exchange.writer import Sender, Write, Writer
 from penstock.runtime.keys.fields import quick
 from penstock.runtime.keys.key_types import KeyHash
@@ -249,7 +249,7 @@ class SortedWriter(Writer):
             data = with_header(time, to.edge, self._subtask, number, packed)
             self.bytes += len(data)
             target = to.offset + self._targets[channel]
-            self._emit(Row(to.level, target, to.edge, self._subtask, sequence_of(ranks[0]), data))
+            self._emit(Row(to.level, target, to.edge, self._subtask, SORTED | ranks[0], data))
 
     def finish(self) -> None:
         self._flush()

@@ -31,6 +31,7 @@ from penstock.common.typeinfo import (
     TypeInformation,
 )
 from penstock.errors import TypeInfoError
+from penstock.runtime.keys.javahash import float_bits
 
 Text = Callable[[Any], str]
 
@@ -93,10 +94,7 @@ def java_double(value: float) -> str:
 
 def java_float(value: float) -> str:
     """``Float.toString`` of the number as a 32-bit float."""
-    try:
-        single = struct.unpack("f", struct.pack("f", value))[0]
-    except OverflowError:
-        single = math.copysign(math.inf, value)
+    single = struct.unpack(">f", float_bits(value))[0]
     if not math.isfinite(single):
         return _java_decimal(single, "")
     shortest = next(
