@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from penstock.common.job import JobExecutionResult
 from penstock.errors import JobExecutionError
-from penstock.job.deployment import Deployment, deploy, sinks
+from penstock.job.deployment import Deployment, deploy
 from penstock.job.results import JobOutput
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import MEMORY, Memory, Rows, Store
@@ -58,7 +58,7 @@ class LocalExecutor:
         """
         started = time.perf_counter()
         deployment = deploy(pipeline, loops=True)
-        with JobOutput(deployment, sinks(pipeline)) as output:
+        with JobOutput(deployment) as output:
             output.commit(_attempts(deployment))
         self.reports = output.reports
         return output.result(started)

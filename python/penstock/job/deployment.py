@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.errors import InvalidProgramError, UnsupportedError
 from penstock.job.batch_edges import BatchEdges
@@ -38,11 +38,13 @@ class Deployment:
         job: what all tasks share.
         vertices: by index in the JobGraph.
         levels: the vertices of each level, in order of their slots.
+        sinks: the program's, as they travel.
     """
 
     job: JobConfig
     vertices: tuple[VertexConfig, ...]
     levels: tuple[tuple[VertexConfig, ...], ...]
+    sinks: tuple[Any, ...]
 
     def slots(self, level: int) -> int:
         """Number of tasks of a level."""
@@ -78,12 +80,8 @@ def deploy(pipeline: Pipeline, *, loops: bool = False) -> Deployment:
     vertices = tuple(map(Vertices(pipeline, operators, job_graph, places, edges).config, job_graph.vertices))
     level = attrgetter("level")
     levels = tuple(tuple(each) for _, each in groupby(sorted(vertices, key=level), level))
-    return Deployment(JobConfig(pipeline.name, uuid.uuid4().hex, pipeline.settings), vertices, levels)
-
-
-def sinks(pipeline: Pipeline) -> dict[int, StreamSink]:
-    """The sinks of a program by stream node."""
-    return {node: op for node, op in pipeline.operators.items() if isinstance(op, StreamSink)}
+    sinks = (op.function for op in map(operators.get, pipeline.operators) if isinstance(op, StreamSink))
+    return Deployment(JobConfig(pipeline.name, uuid.uuid4().hex, pipeline.settings), vertices, levels, tuple(sinks))
 
 
 def _refuse_iterations(job_graph: JobGraph, batch: bool) -> None:

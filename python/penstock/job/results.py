@@ -24,30 +24,26 @@ from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.exchange.gate import COLLECT, PRINT, REPORT
 from penstock.runtime.io.sinks import CollectSink, TextSink
-from penstock.runtime.operators.sink import StreamSink
 
 
 class JobOutput:
     """What the tasks of a job send to the driver; a context manager around their run, which makes the pending folders
     of its outputs and removes them. If the block fails, nothing has been printed or published::
 
-        with JobOutput(deployment, sinks(pipeline)) as output:
+        with JobOutput(deployment) as output:
             output.commit(rows_of_the_tasks)
         result = output.result(started)
 
     Args:
         deployment: the job.
-        sinks: its sinks by stream node.
 
     Attributes:
         reports: of the subtasks, in order of vertex and subtask, after :meth:`commit`.
     """
 
-    def __init__(self, deployment: Deployment, sinks: dict[int, StreamSink]) -> None:
+    def __init__(self, deployment: Deployment) -> None:
         self._deployment = deployment
-        self._sinks = sinks
-        files = (s.function for s in sinks.values() if isinstance(s.function, TextSink))
-        targets = [Target.of(sink) for sink in files]  # with absolute paths, should a function change the folder
+        targets = [Target.of(sink) for sink in deployment.sinks if isinstance(sink, TextSink)]
         self._outputs = PendingOutputs(deployment.job, targets)
         self._rows: Rows | None = None
         self.reports: tuple[TaskReport, ...] = ()
@@ -113,9 +109,8 @@ class JobOutput:
             )
 
     def _collected(self, rows: Iterable[Row]) -> dict[str, list[Any]]:
-        result: dict[str, list[Any]] = {
-            s.function.id: [] for s in self._sinks.values() if isinstance(s.function, CollectSink)
-        }
+        sinks = (sink for sink in self._deployment.sinks if isinstance(sink, CollectSink))
+        result: dict[str, list[Any]] = {sink.id: [] for sink in sinks}
         for row in rows:
             sink_id, data = decode_value(row.data)
             result[sink_id].extend(decode(data)[0])

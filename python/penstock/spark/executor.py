@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.common.job import JobExecutionResult
 from penstock.common.settings import Settings, sparks
 from penstock.errors import ConfigurationError, UnsupportedError
-from penstock.job.deployment import Deployment, deploy, sinks
+from penstock.job.deployment import Deployment, deploy
 from penstock.job.results import JobOutput
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows, Store
@@ -76,7 +76,7 @@ class SparkExecutor:
         deployment = deploy(pipeline)  # before Spark starts: a mistake in the program shows at once
         session = self._session(pipeline.settings.spark)
         started = time.perf_counter()
-        with JobOutput(deployment, sinks(pipeline)) as output:
+        with JobOutput(deployment) as output:
             output.commit(self._rows(session, deployment))
         self.reports = output.reports
         return output.result(started)

@@ -13,7 +13,7 @@ import pytest
 from penstock.common import RestartStrategies
 from penstock.errors import ConfigurationError, JobExecutionError, PenstockError
 from penstock.job.commit.recovery import Verdict
-from penstock.job.deployment import deploy, sinks
+from penstock.job.deployment import deploy
 from penstock.job.results import JobOutput
 from penstock.local import LocalExecutor, _Job
 from penstock.runtime.io.sinks import TextSink
@@ -190,7 +190,7 @@ def test_of_two_attempts_that_both_finish_one_counts(tmp_path):
     """Speculation: whichever attempt Spark takes the rows of, the other's files go."""
     job = pipeline(tmp_path, range(100), function=lambda x: (x, os.urandom(4).hex()))
     deployment = deploy(job)
-    with JobOutput(deployment, sinks(job)) as output:
+    with JobOutput(deployment) as output:
         first, _second = [_Job(deployment, attempt).run() for attempt in (0, 1)]
         output.commit(first)
     assert {report.attempt for report in output.reports} == {0}

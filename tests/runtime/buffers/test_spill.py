@@ -9,7 +9,7 @@ import time
 import pytest
 
 from penstock import local
-from penstock.job.deployment import deploy, sinks
+from penstock.job.deployment import deploy
 from penstock.job.results import JobOutput
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Memory, Rows, Store
@@ -125,7 +125,7 @@ def test_the_driver_reads_its_rows_one_by_one(files):
     job = program().pipeline()
     deployment = deploy(job)
     small = Rows(Store(1000))
-    with JobOutput(deployment, sinks(job)) as output:
+    with JobOutput(deployment) as output:
         for each in local._Job(deployment, 0).run().take():
             small.append(each)
         output.commit(small)
@@ -141,6 +141,6 @@ def test_a_commit_that_fails_leaves_no_file_open(files, monkeypatch):
     rows = local._Job(deployment, 0, 1000).run()
     assert not all(file.closed for file in files)
     monkeypatch.setattr(JobOutput, "_check_reports", lambda self: 1 // 0)
-    with pytest.raises(ZeroDivisionError), JobOutput(deployment, sinks(job)) as output:
+    with pytest.raises(ZeroDivisionError), JobOutput(deployment) as output:
         output.commit(rows)
     assert all(file.closed for file in files)

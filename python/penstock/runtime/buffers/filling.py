@@ -117,16 +117,13 @@ class Filling(Estimate):
         """Look: whether there are enough records, or bytes, as some of those since the last look tell."""
         count = len(self.values)
         self.look(count - self.count, self.values[self.count :: EVERY])
-        if self.bytes >= self._most_bytes:
-            self.adapt()
-            self.mark = 1
-            return True
-        if count >= self._limit:
-            self.adapt()
-            self.mark = min(_LOOK, self._limit)  # the next records are probably as small as these
-            return True
-        self.mark = min(2 * count, count + _LOOK, self._limit)
-        return False
+        large = self.bytes >= self._most_bytes
+        if not large and count < self._limit:
+            self.mark = min(2 * count, count + _LOOK, self._limit)
+            return False
+        self.adapt()
+        self.mark = 1 if large else min(_LOOK, self._limit)  # where they are small, the next ones probably are, too
+        return True
 
     def adapt(self) -> None:
         """Fit the next list to the records of this one. Not by its bytes, which depend on the codec: with native

@@ -21,14 +21,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from penstock.runtime.buffers.signals import MIN_WATERMARK, Advance, LatencyMarker
-from penstock.runtime.exchange.writer import Writer
+from penstock.runtime.exchange.writer import Fail, Writer
 
 Collector = Callable[[Any, "int | None"], None]
 """Takes a record and its timestamp."""
 Feed = Callable[[list[Any], "int | None"], None]
 """Takes records that have one timestamp."""
 Copy = Callable[[Any], Any]
-Fail = Callable[[BaseException], BaseException]
 
 
 class Taker(Protocol):

@@ -49,10 +49,11 @@ def file_text(type_info: TypeInformation[Any] | None) -> Text:
         return _nullable(_BASIC.get(type_info.basic_type, str))
     if isinstance(type_info, SqlTimeTypeInfo):
         return _nullable(_sql_time)
-    if isinstance(type_info, TupleTypeInfo):
-        return _tuple([file_text(t) for t in type_info.field_types])
-    if isinstance(type_info, RowTypeInfo):
-        return _row([file_text(t) for t in type_info.field_types])
+    if isinstance(type_info, (TupleTypeInfo, RowTypeInfo)):
+        fields = [file_text(t) for t in type_info.field_types]
+        if isinstance(type_info, TupleTypeInfo):
+            return _nullable(lambda value: f"({','.join(_texts(fields, value))})")
+        return _nullable(lambda value: f"{_kind(value)}[{', '.join(_texts(fields, value))}]")
     if isinstance(type_info, (ListTypeInfo, ArrayTypeInfo)):
         element = file_text(type_info.element_type)
         return _nullable(lambda value: f"[{', '.join(map(element, value))}]")
@@ -64,14 +65,6 @@ def file_text(type_info: TypeInformation[Any] | None) -> Text:
 
 def _nullable(text: Text) -> Text:
     return lambda value: "null" if value is None else text(value)
-
-
-def _tuple(fields: list[Text]) -> Text:
-    return _nullable(lambda value: f"({','.join(_texts(fields, value))})")
-
-
-def _row(fields: list[Text]) -> Text:
-    return _nullable(lambda value: f"{_kind(value)}[{', '.join(_texts(fields, value))}]")
 
 
 def _texts(fields: list[Text], value: Any) -> list[str]:
