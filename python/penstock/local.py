@@ -112,7 +112,11 @@ class _Job:
                 self._quiet = not self._inboxes[0] and all(level or self._head(slot) for level, slot in running)
                 running = [place for place in running if not self._round(*place)]
                 rounds += 1
-                self._check_bound(rounds, running)
+                if rounds > MAX_ROUNDS and any(level == 0 and self._head(slot) for level, slot in running):
+                    raise JobExecutionError(
+                        f"An iteration has gone round {MAX_ROUNDS} times and still leads records back. It probably "
+                        "never ends; let fewer records through to close_with()."
+                    )
         finally:
             for rows in self._sources.values():
                 rows.close()  # type: ignore[attr-defined]
@@ -135,13 +139,6 @@ class _Job:
     def _head(self, slot: int) -> bool:
         """Whether a task of the first level is the head of an iteration."""
         return bool(self._deployment.slot(0, slot)[0].inputs)
-
-    def _check_bound(self, rounds: int, running: list[tuple[int, int]]) -> None:
-        if rounds > MAX_ROUNDS and any(level == 0 and self._head(slot) for level, slot in running):
-            raise JobExecutionError(
-                f"An iteration has gone round {MAX_ROUNDS} times and still leads records back. It probably never ends; "
-                "let fewer records through to close_with()."
-            )
 
     def _task(self, level: int, slot: int) -> Task:
         vertex, subtask = self._deployment.slot(level, slot)

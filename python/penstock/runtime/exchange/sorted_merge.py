@@ -220,7 +220,11 @@ class KeyMerge:
             if end - start == 1:
                 yield row.run(group)
             else:
-                yield from _of_one_rank([(row, group) for _, _, group, row in entries[start:end]])
+                keys: dict[Any, list[_Part]] = {}  # of one rank, all of whose records are there
+                for _, _, group, row in entries[start:end]:
+                    keys.setdefault(row.slots[group], []).append(row.part(group))
+                for parts in keys.values():
+                    yield from _whole(parts)
             start = end
 
     def _begin_stream(self, rank: int) -> None:
@@ -253,15 +257,6 @@ class KeyMerge:
 
     def _forget_read(self) -> None:
         self._rows = [row for row in self._rows if row.group < len(row.ranks)]
-
-
-def _of_one_rank(groups: list[tuple[_Open, int]]) -> Iterator[Run]:
-    """Keys of one rank all of whose records are there."""
-    keys: dict[Any, list[_Part]] = {}
-    for row, group in groups:
-        keys.setdefault(row.slots[group], []).append(row.part(group))
-    for parts in keys.values():
-        yield from _whole(parts)
 
 
 def _whole(parts: list[_Part]) -> Iterator[Run]:

@@ -199,10 +199,6 @@ def _tuple(value: tuple) -> int:
     return fold(0, map(hash_undeclared, value))
 
 
-def _list(value: list) -> int:
-    return fold(1, map(hash_undeclared, value))
-
-
 def _row(value: Row) -> int:
     hashes = (_bytes_in_row(v) if isinstance(v, (bytes, bytearray)) else hash_undeclared(v) for v in value.values)
     fields = fold(1, hashes)
@@ -215,7 +211,7 @@ _UNDECLARED: dict[type, Hash] = {  # bool before int, which is its base class
     int: _undeclared_int,
     float: hash_double,
     tuple: _tuple,
-    list: _list,
+    list: lambda value: fold(1, map(hash_undeclared, value)),
     Row: _row,
     Decimal: hash_big_decimal,
 }
