@@ -49,7 +49,7 @@ SAYS = {
     "runtime.keys": "Java hash, key groups",
     "runtime.buffers": "codec, columns, spill",
     "runtime.usercode": "binding, failures, steps",
-    "runtime.config": "descriptors, options",
+    "runtime.config": "descriptors, pointwise",
     "runtime.aggregators": "sums and extremes",
     "runtime.native": "the door to Rust",
 }

@@ -1,1 +1,1 @@
-"""Descriptors of tasks and the settings they run under: plain data, pickled by the driver. Nothing here runs."""
+"""Descriptors of tasks: plain data, pickled by the driver; and whom pointwise edges connect. Nothing here runs."""
