@@ -44,8 +44,8 @@ if TYPE_CHECKING:
         MapFunction,
         Partitioner,
         ProcessFunction,
+        Results,
     )
-    from penstock.datastream.functions.base import Results
     from penstock.datastream.state import MapStateDescriptor
     from penstock.datastream.streams.connected_streams import BroadcastStream
     from penstock.datastream.streams.keyed_stream import KeyedStream

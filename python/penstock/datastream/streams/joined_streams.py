@@ -33,8 +33,7 @@ from penstock.runtime.windows.trigger import Trigger
 
 if TYPE_CHECKING:
     from penstock.common.contexts import JoinContext
-    from penstock.datastream.functions import CoGroupFunction, JoinFunction, KeySelector, ProcessJoinFunction
-    from penstock.datastream.functions.base import Results
+    from penstock.datastream.functions import CoGroupFunction, JoinFunction, KeySelector, ProcessJoinFunction, Results
 
 TIME_CHARACTERISTIC = "org.apache.flink.streaming.api.datastream.UnsupportedTimeCharacteristicException"
 

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from penstock.common.contexts import KeyedContext
     from penstock.common.state_descriptor import Folds, Reduces
     from penstock.common.time import Duration, Time
-    from penstock.datastream.functions import KeyedProcessFunction, KeySelector
-    from penstock.datastream.functions.base import Results
+    from penstock.datastream.functions import KeyedProcessFunction, KeySelector, Results
     from penstock.datastream.streams.joined_streams import IntervalJoin
     from penstock.datastream.streams.windowed_stream import WindowedStream
 

@@ -1,23 +1,172 @@
-"""Functions on two connected streams, on windows and joins, and asynchronous ones.
+"""Base classes of user functions, with PyFlink's names.
+
+Wherever the API takes a function, a plain callable does as well; a class adds ``open`` and ``close``. The runtime
+calls, per subtask: ``open(runtime_context)`` once, the method for every record, ``close()`` once. Functions travel to
+the executors by cloudpickle, so open files and connections belong into ``open``.
 
 Source of the names: ``pyflink.datastream.functions``.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
 from penstock.common import contexts
-from penstock.datastream.functions.base import Function, Results
+from penstock.common.contexts import KeyedStateStore as KeyedStateStore  # PyFlink has these here
+from penstock.common.contexts import RuntimeContext as RuntimeContext
+from penstock.common.output_tag import OutputTag
 
+T = TypeVar("T")
 IN = TypeVar("IN", contravariant=True)
 IN1 = TypeVar("IN1", contravariant=True)
 IN2 = TypeVar("IN2", contravariant=True)
+ACC = TypeVar("ACC")
 OUT = TypeVar("OUT", covariant=True)
 KEY = TypeVar("KEY", contravariant=True)
+KEY_co = TypeVar("KEY_co", covariant=True)
 W = TypeVar("W", contravariant=True)
+
+SideOutput = tuple[OutputTag[object], object]
+"""What a function yields to a side output: ``yield tag, value``."""
+Results = Iterable[OUT | SideOutput] | None
+"""What a process function returns: a generator, or an iterable; None is nothing."""
+
+
+class Function(ABC):
+    """Base of all user functions: ``open`` and ``close`` do nothing unless overridden."""
+
+    def open(self, runtime_context: RuntimeContext, /) -> None:
+        """Called once per subtask before the first record."""
+
+    def close(self) -> None:
+        """Called once per subtask after the last record, also after a failure."""
+
+
+class MapFunction(Function, Generic[IN, OUT]):
+    """One record in, one record out."""
+
+    @abstractmethod
+    def map(self, value: IN, /) -> OUT:
+        """The record to emit for ``value``."""
+
+
+class FlatMapFunction(Function, Generic[IN, OUT]):
+    """One record in, any number out."""
+
+    @abstractmethod
+    def flat_map(self, value: IN, /) -> Iterable[OUT]:
+        """The records to emit for ``value``: an iterable, or a generator with ``yield``."""
+
+
+class FilterFunction(Function, Generic[IN]):
+    """Keeps or drops a record."""
+
+    @abstractmethod
+    def filter(self, value: IN, /) -> bool:
+        """Whether ``value`` stays in the stream."""
+
+
+class ReduceFunction(Function, Generic[T]):
+    """Combines two records of a key into one of the same type."""
+
+    @abstractmethod
+    def reduce(self, value1: T, value2: T, /) -> T:
+        """The combination; ``value1`` is the result so far."""
+
+
+class AggregateFunction(Function, Generic[IN, ACC, OUT]):
+    """Folds the records of a window into an accumulator of another type."""
+
+    @abstractmethod
+    def create_accumulator(self) -> ACC:
+        """The accumulator of nothing."""
+
+    @abstractmethod
+    def add(self, value: IN, accumulator: ACC, /) -> ACC:
+        """The accumulator with ``value`` added."""
+
+    @abstractmethod
+    def get_result(self, accumulator: ACC, /) -> OUT:
+        """The record to emit for an accumulator."""
+
+    def merge(self, acc_a: ACC, acc_b: ACC, /) -> ACC:
+        """Two accumulators as one; needed by session windows only."""
+        raise NotImplementedError(f"{type(self).__name__}.merge is needed for merging windows")
+
+
+class KeySelector(Function, Generic[IN, KEY_co]):
+    """Extracts the key of a record."""
+
+    @abstractmethod
+    def get_key(self, value: IN, /) -> KEY_co:
+        """The key: deterministic, and never None."""
+
+
+class Partitioner(Function, Generic[KEY]):
+    """Chooses the subtask for a key."""
+
+    @abstractmethod
+    def partition(self, key: KEY, num_partitions: int, /) -> int:
+        """Index of the receiving subtask, 0 to ``num_partitions`` − 1."""
+
+
+class ProcessFunction(Function, Generic[IN, OUT]):
+    """Record in, any number of records out, with access to timestamp and side outputs.
+
+    To emit, ``yield value``; to emit to a side output, ``yield tag, value``.
+    """
+
+    Context = contexts.Context
+
+    @abstractmethod
+    def process_element(self, value: IN, ctx: contexts.Context, /) -> Results[OUT]:
+        """Called for each record; ``ctx`` has ``timestamp()`` and ``timer_service()``."""
+
+
+class KeyedProcessFunction(Function, Generic[KEY, IN, OUT]):
+    """A ProcessFunction on a keyed stream, with state per key; ``ctx`` also has ``get_current_key()``."""
+
+    Context = contexts.KeyedContext
+    OnTimerContext = contexts.OnTimerContext
+
+    @abstractmethod
+    def process_element(self, value: IN, ctx: contexts.KeyedContext[KEY], /) -> Results[OUT]:
+        """Called for each record."""
+
+    def on_timer(self, timestamp: int, ctx: contexts.OnTimerContext[KEY], /) -> Results[OUT]:
+        """Called when a timer of the current key fires."""
+
+
+class SourceFunction(Function, Generic[OUT]):
+    """A source written in Python. It has one instance, whatever the parallelism of the job.
+
+    ``run`` emits everything and returns; a program ends when all its sources have returned.
+    """
+
+    SourceContext = contexts.SourceContext
+
+    @abstractmethod
+    def run(self, ctx: contexts.SourceContext[OUT], /) -> None:
+        """Emit with ``ctx.collect(value)`` or ``ctx.collect_with_timestamp(value, timestamp)``."""
+
+    def cancel(self) -> None:
+        """Asks ``run`` to return early."""
+
+
+class ParallelSourceFunction(SourceFunction[OUT]):
+    """A source with as many instances as its parallelism says; ``open`` tells each which one it is."""
+
+
+class SinkFunction(Function, Generic[IN]):
+    """A sink written in Python."""
+
+    Context = contexts.SinkContext
+
+    @abstractmethod
+    def invoke(self, value: IN, context: contexts.SinkContext, /) -> None:
+        """Take one record."""
 
 
 class CoMapFunction(Function, Generic[IN1, IN2, OUT]):
@@ -200,3 +349,11 @@ class ProcessJoinFunction(Function, Generic[IN1, IN2, OUT]):
     @abstractmethod
     def process_element(self, left: IN1, right: IN2, ctx: contexts.JoinContext, /) -> Results[OUT]:
         """Called for each pair."""
+
+
+def is_rich(function: object) -> bool:
+    """Whether a function object has an ``open`` or ``close`` of its own (Flink: RichFunction)."""
+    if isinstance(function, Function):
+        cls = type(function)
+        return cls.open is not Function.open or cls.close is not Function.close
+    return hasattr(function, "open") or hasattr(function, "close")
