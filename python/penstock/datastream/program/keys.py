@@ -13,9 +13,9 @@ from typing import Any, NoReturn, cast
 from penstock.common import checks
 from penstock.common.row import Row
 from penstock.common.typeinfo import (
-    NUMERIC,
     ArrayKind,
     ArrayTypeInfo,
+    BasicType,
     BasicTypeInfo,
     RowTypeInfo,
     TupleTypeInfo,
@@ -27,6 +27,9 @@ from penstock.datastream.program.call_site import call_site
 from penstock.errors import TypeInfoError
 
 Field = int | str
+
+NUMERIC = frozenset({BasicType.BYTE, BasicType.SHORT, BasicType.INT, BasicType.LONG, BasicType.FLOAT, BasicType.DOUBLE})
+"""What Flink's SumFunction can add up (not BigInteger, BigDecimal or String)."""
 
 
 class FieldsKey(KeySelector[Any, tuple[Any, ...]]):
