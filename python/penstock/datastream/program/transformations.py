@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
 from penstock.common import checks
@@ -23,6 +24,7 @@ from penstock.datastream.program.resources import ResourceSpec
 _UID_HASH = re.compile(r"[0-9A-Fa-f]{32}")
 
 
+@dataclass(slots=True)
 class Extras:
     """Settings that hardly any operator has; kept apart so that the others need not carry them.
 
@@ -32,15 +34,13 @@ class Extras:
         min_resources, preferred_resources: both or none.
     """
 
-    __slots__ = ("co_location_group", "managed_memory_weight", "min_resources", "preferred_resources")
-
-    def __init__(self) -> None:
-        self.co_location_group: str | None = None
-        self.managed_memory_weight: int | None = None
-        self.min_resources: ResourceSpec | None = None
-        self.preferred_resources: ResourceSpec | None = None
+    co_location_group: str | None = None
+    managed_memory_weight: int | None = None
+    min_resources: ResourceSpec | None = None
+    preferred_resources: ResourceSpec | None = None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Transformation:
     """What all transformations have.
 
@@ -53,30 +53,16 @@ class Transformation:
         uid, user_hash, slot_sharing_group, buffer_timeout: None or −1 when unset.
     """
 
-    __slots__ = (
-        "buffer_timeout",
-        "extras",
-        "id",
-        "max_parallelism",
-        "name",
-        "output_type",
-        "parallelism",
-        "slot_sharing_group",
-        "uid",
-        "user_hash",
-    )
-
-    def __init__(self, id: int, name: str, output_type: TypeInformation[Any] | None, parallelism: int) -> None:
-        self.id: int = id
-        self.name: str = name
-        self.output_type: TypeInformation[Any] | None = output_type
-        self.parallelism: int = parallelism
-        self.max_parallelism: int = -1
-        self.uid: str | None = None
-        self.user_hash: str | None = None
-        self.slot_sharing_group: str | None = None
-        self.buffer_timeout: int = -1
-        self.extras: Extras | None = None
+    id: int
+    name: str
+    output_type: TypeInformation[Any] | None
+    parallelism: int
+    max_parallelism: int = field(default=-1, init=False)
+    uid: str | None = field(default=None, init=False)
+    user_hash: str | None = field(default=None, init=False)
+    slot_sharing_group: str | None = field(default=None, init=False)
+    buffer_timeout: int = field(default=-1, init=False)
+    extras: Extras | None = field(default=None, init=False)
 
     def set_uid_hash(self, uid_hash: str) -> None:
         """Take 32 hex digits as the operator's ID itself (Flink: ``setUidHash``)."""
@@ -137,6 +123,7 @@ class Transformation:
         )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class PhysicalTransformation(Transformation):
     """An operator that becomes a node of the graph.
 
@@ -145,70 +132,38 @@ class PhysicalTransformation(Transformation):
         chaining_strategy: ALWAYS, NEVER or HEAD.
     """
 
-    __slots__ = ("chaining_strategy", "operator")
     kind: ClassVar[str]
     prefix: ClassVar[str] = ""
     yielding: ClassVar[bool] = False
     task: ClassVar[str | None] = None
 
-    def __init__(
-        self,
-        id: int,
-        name: str,
-        operator: Any,
-        output_type: TypeInformation[Any] | None,
-        parallelism: int,
-        chaining_strategy: str = "ALWAYS",
-    ) -> None:
-        Transformation.__init__(self, id, name, output_type, parallelism)
-        self.operator: Any = operator
-        self.chaining_strategy: str = chaining_strategy
+    operator: Any
+    chaining_strategy: str = field(default="ALWAYS", kw_only=True)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SourceTransformation(PhysicalTransformation):
     """A source function (Flink: LegacySourceTransformation)."""
 
-    __slots__ = ()
     kind = "source"
     prefix = "Source: "
-
-    def __init__(
-        self, id: int, name: str, operator: Any, output_type: TypeInformation[Any] | None, parallelism: int
-    ) -> None:
-        super().__init__(id, name, operator, output_type, parallelism, "HEAD")
+    chaining_strategy: str = field(default="HEAD", kw_only=True)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class NewSourceTransformation(SourceTransformation):
     """A source of the new kind (Flink: SourceTransformation); unlike a legacy source it lets operators chain to it."""
 
-    __slots__ = ()
     task: ClassVar[str | None] = "SourceOperatorStreamTask"
-
-    def __init__(
-        self, id: int, name: str, operator: Any, output_type: TypeInformation[Any] | None, parallelism: int
-    ) -> None:
-        super().__init__(id, name, operator, output_type, parallelism)
-        self.chaining_strategy = "ALWAYS"
+    chaining_strategy: str = field(default="ALWAYS", kw_only=True)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class OneInputTransformation(PhysicalTransformation):
     """An operator with one input."""
 
-    __slots__ = ("input",)
     kind = "operator"
-
-    def __init__(
-        self,
-        id: int,
-        input: Transformation,
-        name: str,
-        operator: Any,
-        output_type: TypeInformation[Any] | None,
-        parallelism: int,
-        chaining_strategy: str = "ALWAYS",
-    ) -> None:
-        PhysicalTransformation.__init__(self, id, name, operator, output_type, parallelism, chaining_strategy)
-        self.input: Transformation = input
+    input: Transformation
 
 
 class YieldingTransformation(OneInputTransformation):
@@ -218,37 +173,23 @@ class YieldingTransformation(OneInputTransformation):
     yielding = True
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class TwoInputTransformation(PhysicalTransformation):
     """An operator with two inputs; it always starts a chain."""
 
-    __slots__ = ("input1", "input2")
     kind = "two_input"
-
-    def __init__(
-        self,
-        id: int,
-        input1: Transformation,
-        input2: Transformation,
-        name: str,
-        operator: Any,
-        output_type: TypeInformation[Any] | None,
-        parallelism: int,
-    ) -> None:
-        super().__init__(id, name, operator, output_type, parallelism, "HEAD")
-        self.input1: Transformation = input1
-        self.input2: Transformation = input2
+    input1: Transformation
+    input2: Transformation
+    chaining_strategy: str = field(default="HEAD", kw_only=True)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SinkTransformation(PhysicalTransformation):
     """A sink. Its ``output_type`` is the type of what it takes in, for the runtime to print and write by."""
 
-    __slots__ = ("input",)
     kind = "sink"
     prefix = "Sink: "
-
-    def __init__(self, id: int, input: Transformation, name: str, operator: Any, parallelism: int) -> None:
-        super().__init__(id, name, operator, input.output_type, parallelism)
-        self.input: Transformation = input
+    input: Transformation
 
 
 class PartitionTransformation(Transformation):
@@ -289,6 +230,7 @@ class SideOutputTransformation(Transformation):
         self.tag: OutputTag[Any] = tag
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class FeedbackTransformation(Transformation):
     """An iteration: its input and, joined to it, what comes back.
 
@@ -296,24 +238,11 @@ class FeedbackTransformation(Transformation):
         input: what enters the loop; None for the feedback half of a connected iteration, which carries feedback only.
         max_wait_time: milliseconds the head waits for feedback before it ends; 0 waits for ever.
         feedback: streams that lead back, in the order of ``close_with``.
-        needs_feedback: whether a used loop without feedback is an error.
     """
 
-    __slots__ = ("feedback", "input", "max_wait_time", "needs_feedback")
-
-    def __init__(
-        self,
-        id: int,
-        input: Transformation | None,
-        output_type: TypeInformation[Any] | None,
-        parallelism: int,
-        max_wait_time: int,
-    ) -> None:
-        super().__init__(id, "Feedback" if input is not None else "CoFeedback", output_type, parallelism)
-        self.input: Transformation | None = input
-        self.max_wait_time: int = max_wait_time
-        self.feedback: list[Transformation] = []
-        self.needs_feedback: bool = input is not None
+    input: Transformation | None
+    max_wait_time: int
+    feedback: list[Transformation] = field(default_factory=list[Transformation], init=False)
 
     def add_feedback(self, stream: Transformation) -> None:
         """Lead a stream back; it needs the loop's parallelism."""

@@ -174,11 +174,10 @@ class _Generator:
 
         The loop counts as done from here on, so that its body, on the way to a feedback stream, finds it.
         """
-        if not loop.feedback and loop.needs_feedback:
+        if not loop.feedback and loop.input is not None:
             checks.refuse(
-                f"The iteration behind {inputs_of(loop)[0].name!r} is used but has no feedback: its "
-                "records would go round nowhere. Close it "
-                "with close_with(stream), or use map() instead of iterate().",
+                f"The iteration behind {loop.input.name!r} is used but has no feedback: its records would go round "
+                "nowhere. Close it with close_with(stream), or use map() instead of iterate().",
                 checks.ILLEGAL_STATE,
             )
         head = self.iteration_nodes - 1

@@ -72,14 +72,5 @@ def _wait(
     timeout_ms = milliseconds_of(timeout, call, "timeout")
     checks.integer(capacity, call, "capacity")
     checks.type_info(output_type, call)
-    program = stream.get_execution_environment()
-    node = YieldingTransformation(
-        program.next_id(),
-        stream.transformation,
-        "async wait operator",
-        stream._with_key(AsyncWait(func, ordered, timeout_ms, capacity, output_type)),
-        output_type,
-        program.get_parallelism(),
-    )
-    program.register(node)
-    return SingleOutputStreamOperator(program, node)
+    operator = AsyncWait(func, ordered, timeout_ms, capacity, output_type)
+    return stream._transform("async wait operator", operator, output_type, kind=YieldingTransformation)

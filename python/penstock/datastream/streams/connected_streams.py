@@ -51,12 +51,12 @@ def two_inputs(
     program = first.get_execution_environment()
     transformation = TwoInputTransformation(
         program.next_id(),
-        first.transformation,
-        second.transformation,
         name,
-        operator,
         output_type,
         program.get_parallelism(),
+        operator,
+        first.transformation,
+        second.transformation,
     )
     program.register(transformation)
     return SingleOutputStreamOperator(program, transformation)

@@ -102,18 +102,23 @@ class DataStream(Transitions[T], SinkMethods[T]):
     # --- operators --------------------------------------------------------------------------------------------------
 
     def _transform(
-        self, name: str, operator: Any, output_type: TypeInformation[Any] | None, chaining_strategy: str = "ALWAYS"
+        self,
+        name: str,
+        operator: Any,
+        output_type: TypeInformation[Any] | None,
+        chaining_strategy: str = "ALWAYS",
+        kind: type[OneInputTransformation] = OneInputTransformation,
     ) -> SingleOutputStreamOperator[Any]:
         """Add an operator at the environment's current parallelism."""
         program = self._program
-        transformation = OneInputTransformation(
+        transformation = kind(
             program.next_id(),
-            self.transformation,
             name,
-            self._with_key(operator),
             output_type,
             program.get_parallelism(),
-            chaining_strategy,
+            self._with_key(operator),
+            self.transformation,
+            chaining_strategy=chaining_strategy,
         )
         program.register(transformation)
         return SingleOutputStreamOperator(program, transformation)

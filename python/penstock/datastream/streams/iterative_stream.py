@@ -26,7 +26,7 @@ class IterativeStream(SingleOutputStreamOperator[T]):
         checks.integer(max_wait_time_ms, "iterate", "waiting time in milliseconds")
         program, before = origin.get_execution_environment(), origin.transformation
         loop = FeedbackTransformation(
-            program.next_id(), before, before.output_type, before.parallelism, max_wait_time_ms
+            program.next_id(), "Feedback", before.output_type, before.parallelism, before, max_wait_time_ms
         )
         super().__init__(program, loop)
         self._origin = origin
@@ -48,6 +48,6 @@ class IterativeStream(SingleOutputStreamOperator[T]):
         program, before = self._program, self._origin.transformation
         assert isinstance(self.transformation, FeedbackTransformation)
         wait = self.transformation.max_wait_time
-        loop = FeedbackTransformation(program.next_id(), None, feedback_type, before.parallelism, wait)
+        loop = FeedbackTransformation(program.next_id(), "CoFeedback", feedback_type, before.parallelism, None, wait)
         feedback: DataStream[U] = DataStream(program, loop)
         return ConnectedIterativeStreams(self._origin, feedback)

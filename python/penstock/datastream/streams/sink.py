@@ -69,10 +69,11 @@ class SinkMethods(Generic[T]):
         program = self._program
         transformation = SinkTransformation(
             program.next_id(),
-            self.transformation,
             name,
-            self._with_key(operator),
+            self.transformation.output_type,
             program.get_parallelism() if parallelism is None else parallelism,
+            self._with_key(operator),
+            self.transformation,
         )
         program.register(transformation)
         return DataStreamSink(transformation)

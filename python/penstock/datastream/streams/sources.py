@@ -44,7 +44,7 @@ class ProgramWithSources(Program):
     ) -> DataStreamSource[Any]:
         parallelism = self.get_parallelism() if parallel else 1
         operator = StreamSource(function)
-        transformation = SourceTransformation(self.next_id(), name, operator, type_info, parallelism)
+        transformation = SourceTransformation(self.next_id(), name, type_info, parallelism, operator)
         return DataStreamSource(self, transformation, parallel)
 
     @overload
@@ -132,15 +132,15 @@ class ProgramWithSources(Program):
         self, name: str, monitor: Any, reader: Any, type_info: TypeInformation[Any] | None
     ) -> DataStreamSource[Any]:
         """Monitor and reader; ids in this order."""
-        source = SourceTransformation(self.next_id(), name, monitor, None, 1)
+        source = SourceTransformation(self.next_id(), name, None, 1, monitor)
         node = YieldingTransformation(
             self.next_id(),
-            source,
             f"Split Reader: {name}",
-            reader,
             type_info,
             self.get_parallelism(),
-            "HEAD",
+            reader,
+            source,
+            chaining_strategy="HEAD",
         )
         self.register(node)
         return DataStreamSource(self, node, parallel=True)
@@ -196,7 +196,7 @@ class ProgramWithSources(Program):
         checks.type_info(type_info, "from_source", "type_info")
         operator = PlanOnly("from_source", source)
         parallelism = self.get_parallelism()
-        node = NewSourceTransformation(self.next_id(), source_name, operator, type_info, parallelism)
+        node = NewSourceTransformation(self.next_id(), source_name, type_info, parallelism, operator)
         # Flink 1.11 runs it in parallel, yet lets nobody set another parallelism than 1.
         return DataStreamSource(self, node, parallel=False)
 
@@ -254,7 +254,7 @@ class ProgramWithSources(Program):
         self, name: str, what: str, type_info: TypeInformation[Any] | None, parallel: bool
     ) -> DataStreamSource[Any]:
         parallelism = self.get_parallelism() if parallel else 1
-        node: Any = SourceTransformation(self.next_id(), name, PlanOnly(what), type_info, parallelism)
+        node: Any = SourceTransformation(self.next_id(), name, type_info, parallelism, PlanOnly(what))
         return DataStreamSource(self, node, parallel)
 
 
