@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from penstock.common import checks
 from penstock.datastream.program.program import Program
@@ -36,23 +36,18 @@ _MIXED = object()
 """Slot sharing group of inputs that do not agree; whoever inherits it is in the default group."""
 
 
+@dataclass(slots=True, eq=False)
 class _Head:
     """An iteration's head: it has no group while the loop's body is translated."""
 
-    __slots__ = ("group",)
-
-    def __init__(self) -> None:
-        self.group: str | None = None
+    group: str | None = None
 
 
-class _Feedback:
+class _Feedback(NamedTuple):
     """A step of the stack: the tail's edge from one feedback stream, or (without stream) the end of a loop."""
 
-    __slots__ = ("loop", "stream")
-
-    def __init__(self, loop: FeedbackTransformation, stream: Transformation | None) -> None:
-        self.loop = loop
-        self.stream = stream
+    loop: FeedbackTransformation
+    stream: Transformation | None
 
 
 @dataclass
@@ -75,30 +70,28 @@ class Translation:
     names: dict[int, str] = field(default_factory=dict[int, str])
 
 
-def translate(program: Program, job_name: str, builder_class: Any = None) -> Translation:
+def translate(program: Program, job_name: str) -> Translation:
     """Translate the registered transformations of a program.
 
     Args:
         program: is only read.
         job_name: name of the job.
-        builder_class: ``penstock.plan.StreamGraphBuilder`` unless a test brings its own.
 
     Raises:
         InvalidProgramError: nothing is registered (Flink: IllegalStateException).
         PlanError: what the planner refuses.
     """
-    transformations = program.transformations
-    if not transformations:
+    from penstock.plan import StreamGraphBuilder
+
+    if not program.transformations:
         checks.refuse(
             "The program has no operators, so there is nothing to execute. Add an operator or a sink, such as "
             "stream.print(), before execute(); after an execute() the next one needs operators of its own. "
             "Sources alone do not count.",
             checks.ILLEGAL_STATE,
         )
-    if builder_class is None:
-        from penstock.plan import StreamGraphBuilder as builder_class
-    generator = _Generator(program, builder_class(job_name=job_name, **program.plan_settings()))
-    for transformation in transformations:
+    generator = _Generator(program, StreamGraphBuilder(job_name=job_name, **program.plan_settings()))
+    for transformation in program.transformations:
         generator.run(transformation)
     generator.result.stream_graph = generator.builder.build()
     return generator.result
@@ -118,9 +111,7 @@ class _Generator:
         self.groups: dict[int, Any] = {}
         self.loops: dict[int, tuple[int, _Head, list[Any]]] = {}
         self.iteration_nodes = 0
-        self.parallelism = program.get_parallelism()
-        self.max_parallelism = program.get_max_parallelism()
-        self.buffer_timeout = program.get_buffer_timeout()
+        self.settings = program.settings
         self.is_batch = program.is_batch
 
     def run(self, root: Transformation) -> None:
@@ -152,7 +143,10 @@ class _Generator:
             self.node(current, (current.input,))
             self.builder.add_edge(current.input.id, current.id, 0)
         elif isinstance(current, PartitionTransformation):
-            self.partition(current)
+            self.builder.add_virtual_partition(current.id, current.input.id, current.partitioner)
+            if current.spec is not None:
+                self.result.partitioners[current.id] = current.spec
+            self.groups[current.id] = self.groups[current.input.id]
         elif isinstance(current, SourceTransformation):
             self.node(current, ())
         elif isinstance(current, TwoInputTransformation):
@@ -188,7 +182,7 @@ class _Generator:
             head,
             head - 1,
             parallelism=loop.parallelism,
-            max_parallelism=loop.max_parallelism if loop.max_parallelism > 0 else self.max_parallelism,
+            max_parallelism=loop.max_parallelism if loop.max_parallelism > 0 else self.settings.max_parallelism,
             timeout=loop.max_wait_time,
             **resources,
         )
@@ -215,18 +209,12 @@ class _Generator:
         self.builder.set_slot_sharing_group(node, head.group)
         self.builder.set_slot_sharing_group(node - 1, head.group)
 
-    def partition(self, current: PartitionTransformation) -> None:
-        self.builder.add_virtual_partition(current.id, current.input.id, current.partitioner)
-        if current.spec is not None:
-            self.result.partitioners[current.id] = current.spec
-        self.groups[current.id] = self.groups[current.input.id]
-
     def node(self, current: PhysicalTransformation, inputs: Iterable[Transformation]) -> None:
         """Add a real node with its settings resolved against the program's."""
         group = current.slot_sharing_group
         if group is None:
             group = self.inherited_group(inputs)
-        extras = current.extras
+        settings, extras = self.settings, current.extras
         name = current.prefix + current.name
         self.builder.add_node(
             current.id,
@@ -235,11 +223,11 @@ class _Generator:
             uid=current.uid,
             user_hash=current.user_hash,
             slot_sharing_group=group,
-            parallelism=self.parallelism if current.parallelism == -1 else current.parallelism,
-            max_parallelism=current.max_parallelism if current.max_parallelism > 0 else self.max_parallelism,
+            parallelism=settings.parallelism if current.parallelism == -1 else current.parallelism,
+            max_parallelism=current.max_parallelism if current.max_parallelism > 0 else settings.max_parallelism,
             chaining_strategy=self.chaining_strategy(current),
             yielding=current.yielding,
-            buffer_timeout=current.buffer_timeout if current.buffer_timeout >= 0 else self.buffer_timeout,
+            buffer_timeout=current.buffer_timeout if current.buffer_timeout >= 0 else settings.buffer_timeout,
             task=current.task,
             **({} if extras is None else _extra_settings(extras)),
         )
@@ -297,11 +285,11 @@ def _agreed(group: Any) -> str:
 
 
 def _extra_settings(extras: Any) -> dict[str, Any]:
-    settings = {
+    return {
         "co_location_group": extras.co_location_group,
         "managed_memory_weight": extras.managed_memory_weight,
+        **_resources(extras),
     }
-    return settings | _resources(extras)
 
 
 def _resources(extras: Any) -> dict[str, Any]:
