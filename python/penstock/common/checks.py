@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from types import FunctionType
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 from penstock.common.callables import ROLES, fits, parameters, shown
 from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation, Types
 from penstock.errors import InvalidProgramError, TypeInfoError
+
+T = TypeVar("T")
 
 ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
 ILLEGAL_STATE = "java.lang.IllegalStateException"
@@ -172,6 +174,21 @@ def boolean(value: Any, call: str, what: str) -> bool:
     refuse(f"{call}() was given {what}={shown(value)}; True or False is needed. Give one of the two.")
 
 
+def instance(value: T, call: str, cls: type | tuple[type, ...], hint: str, why: str = "") -> T:
+    """``value`` itself if it is an object of a class.
+
+    Args:
+        value: what a call was given.
+        call: its name.
+        cls: the class, or several.
+        hint: what to give.
+        why: what is wrong with a value that is none, where the hint does not say it.
+    """
+    if not isinstance(value, cls):
+        refuse(f"{call}() was given {shown(value)}{why}. {hint}")
+    return value
+
+
 def stream(
     value: Any,
     call: str,
@@ -186,12 +203,10 @@ def stream(
         cls: DataStream, or what else can be combined.
         hint: what to give.
     """
-    if isinstance(value, cls):
-        return value
     if isinstance(value, list | tuple) and all(isinstance(each, cls) for each in cast("Sequence[Any]", value)):
         kind = "list" if isinstance(value, list) else "tuple"
         refuse(f"{call}() was given a {kind}, which is no DataStream. Give streams one by one: {call}(*streams).")
-    refuse(f"{call}() was given {shown(value)}, which is no DataStream. {hint}")
+    return instance(value, call, cls, hint, ", which is no DataStream")
 
 
 def state(descriptor: str, name: Any, *types: Any) -> None:

@@ -83,9 +83,8 @@ class WatermarkStrategy(Generic[T_contra]):
         """
         if not callable(generator_supplier):
             raise InvalidProgramError(
-                f"for_generator() was given {checks.shown(generator_supplier)}. Give a callable that "
-                "makes a WatermarkGenerator, "
-                "such as its class."
+                f"for_generator() was given {checks.shown(generator_supplier)}. Give a callable that makes a "
+                "WatermarkGenerator, such as its class."
             )
         return WatermarkStrategy("generator", supplier=generator_supplier)
 

@@ -238,9 +238,8 @@ def _check_key_type(key_type: TypeInformation[Any] | None) -> None:
         current = pending.pop()
         if isinstance(current, ArrayTypeInfo):
             checks.refuse(
-                f"key_by() was given the key type {key_type}, which contains an array ({current}); equal "
-                "arrays can hash differently, so "
-                "records of one key would be scattered. Make the key a tuple or a text.",
+                f"key_by() was given the key type {key_type}, which contains an array ({current}); equal arrays can "
+                "hash differently, so records of one key would be scattered. Make the key a tuple or a text.",
                 checks.INVALID_PROGRAM,
             )
         if isinstance(current, TupleTypeInfo | RowTypeInfo):

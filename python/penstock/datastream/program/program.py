@@ -169,9 +169,8 @@ class Program:
         checks.boolean(force, "enable_checkpointing", "force")
         if mode is not None and not isinstance(mode, CheckpointingMode):
             checks.refuse(
-                f"enable_checkpointing() was given the mode {checks.shown(mode)}. Use "
-                "CheckpointingMode.EXACTLY_ONCE or "
-                "AT_LEAST_ONCE."
+                f"enable_checkpointing() was given the mode {checks.shown(mode)}. "
+                "Use CheckpointingMode.EXACTLY_ONCE or AT_LEAST_ONCE."
             )
         if interval < MIN_CHECKPOINT_INTERVAL_MS:
             checks.refuse(
@@ -193,12 +192,8 @@ class Program:
 
     def set_stream_time_characteristic(self: _Self, characteristic: TimeCharacteristic) -> _Self:
         """What time means to ``time_window`` and interval joins; ProcessingTime unless set (Flink 1.11)."""
-        if not isinstance(characteristic, TimeCharacteristic):
-            checks.refuse(
-                f"set_stream_time_characteristic() was given {checks.shown(characteristic)}. Use "
-                "TimeCharacteristic.EventTime or "
-                "another."
-            )
+        hint = "Use TimeCharacteristic.EventTime or another."
+        checks.instance(characteristic, "set_stream_time_characteristic", TimeCharacteristic, hint)
         return self._set(time_characteristic=characteristic.name)
 
     def get_stream_time_characteristic(self) -> TimeCharacteristic:
@@ -212,11 +207,8 @@ class Program:
         Args:
             restart_strategy: made by :class:`penstock.common.RestartStrategies`.
         """
-        if not isinstance(restart_strategy, RestartStrategy):
-            checks.refuse(
-                f"set_restart_strategy() was given {checks.shown(restart_strategy)}. "
-                "Make one: RestartStrategies.fixed_delay_restart(3, 1000)."
-            )
+        hint = "Make one: RestartStrategies.fixed_delay_restart(3, 1000)."
+        checks.instance(restart_strategy, "set_restart_strategy", RestartStrategy, hint)
         self.settings = self.settings.restarting(restart_strategy)
         return self
 
@@ -224,10 +216,6 @@ class Program:
         """STREAMING (default): records are processed as they come, and every update is emitted. BATCH: operators with a
         key see one key after the other, and emit what is known at its end. AUTOMATIC is BATCH, as every source has an
         end."""
-        if not isinstance(execution_mode, RuntimeExecutionMode):
-            checks.refuse(
-                f"set_runtime_mode() was given {checks.shown(execution_mode)}. Use "
-                "RuntimeExecutionMode.STREAMING, BATCH or "
-                "AUTOMATIC."
-            )
+        hint = "Use RuntimeExecutionMode.STREAMING, BATCH or AUTOMATIC."
+        checks.instance(execution_mode, "set_runtime_mode", RuntimeExecutionMode, hint)
         return self._set(runtime_mode=execution_mode)

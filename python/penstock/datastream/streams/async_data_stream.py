@@ -66,8 +66,7 @@ def _wait(
     capacity: Any,
     output_type: TypeInformation[Any] | None,
 ) -> SingleOutputStreamOperator[Any]:
-    if not isinstance(stream, DataStream):
-        checks.refuse(f"{call}() was given {checks.shown(stream)}, which is no DataStream. Give the stream first.")
+    checks.instance(stream, call, DataStream, "Give the stream first.", ", which is no DataStream")
     checks.function(func, call, "async_invoke")
     timeout_ms = milliseconds_of(timeout, call, "timeout")
     checks.integer(capacity, call, "capacity")

@@ -190,12 +190,8 @@ class DataStream(Transitions[T], SinkMethods[T]):
             operator: an operator of :mod:`penstock.runtime.operators`.
         """
         checks.name(operator_name, "transform", "operator name")
-        if not isinstance(operator, StreamOperator):
-            checks.refuse(
-                f"transform() was given {checks.shown(operator)}, which is no operator. Use map() or "
-                "process() with a function, "
-                "or give an operator such as StreamMap(f, output_type)."
-            )
+        hint = "Use map() or process() with a function, or give an operator such as StreamMap(f, output_type)."
+        checks.instance(operator, "transform", StreamOperator, hint, ", which is no operator")
         return self._transform(operator_name, operator, checks.type_info(output_type, "transform"))
 
     def project(self, *field_indexes: int) -> SingleOutputStreamOperator[tuple[Any, ...]]:
@@ -305,13 +301,9 @@ class DataStream(Transitions[T], SinkMethods[T]):
         from penstock.datastream.state import MapStateDescriptor
         from penstock.datastream.streams.connected_streams import BroadcastStream
 
+        hint = "Give nothing, or each state as a MapStateDescriptor."
         for descriptor in broadcast_state_descriptors:
-            if not isinstance(descriptor, MapStateDescriptor):
-                checks.refuse(
-                    f"broadcast() was given {checks.shown(descriptor)}. Give nothing, or each state as a "
-                    "MapStateDescriptor."
-                )
-
+            checks.instance(descriptor, "broadcast", MapStateDescriptor, hint)
         return BroadcastStream(stream, broadcast_state_descriptors)
 
     def global_(self) -> DataStream[T]:
@@ -372,10 +364,7 @@ class SingleOutputStreamOperator(OperatorSetters, DataStream[T]):
         Raises:
             InvalidProgramError: the tag's id was asked for before with another type.
         """
-        if not isinstance(output_tag, OutputTag):
-            checks.refuse(
-                f"get_side_output() was given {checks.shown(output_tag)}. Give the OutputTag the function yields to."
-            )
+        checks.instance(output_tag, "get_side_output", OutputTag, "Give the OutputTag the function yields to.")
         known = self._side_outputs = {} if self._side_outputs is None else self._side_outputs
         asked_before = known.setdefault(output_tag.tag_id, output_tag.type_info)
         if asked_before != output_tag.type_info:

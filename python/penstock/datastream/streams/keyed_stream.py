@@ -180,11 +180,8 @@ class KeyedStream(DataStream[T], Generic[T, K]):
         """Join with another keyed stream by intervals of event time; ``between`` says how far apart."""
         from penstock.datastream.streams.joined_streams import IntervalJoin
 
-        if not isinstance(other_stream, KeyedStream):
-            checks.refuse(
-                f"interval_join() was given {checks.shown(other_stream)}; both streams must be keyed. "
-                "Call key_by() on it."
-            )
+        why = "; both streams must be keyed"
+        checks.instance(other_stream, "interval_join", KeyedStream, "Call key_by() on it.", why)
         checks.same_environment(self, other_stream, "interval_join")
         return IntervalJoin(self, other_stream)
 

@@ -156,11 +156,8 @@ class SinkMethods(Generic[T]):
 
     def write_using_output_format(self, output_format: OutputFormat[T]) -> DataStreamSink[T]:
         """Write through an output format (plan only)."""
-        if not isinstance(output_format, OutputFormat):
-            checks.refuse(
-                f"write_using_output_format() was given {checks.shown(output_format)}, which is no "
-                "OutputFormat. Use add_sink(function) to write what you like."
-            )
+        hint = "Use add_sink(function) to write what you like."
+        checks.instance(output_format, "write_using_output_format", OutputFormat, hint, ", which is no OutputFormat")
         return self._sink_operator("Unnamed", PlanOnly("write_using_output_format", output_format))
 
     def write_to_socket(self, host_name: str, port: int, schema: object = None) -> DataStreamSink[T]:

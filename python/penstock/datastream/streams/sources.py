@@ -100,9 +100,8 @@ class ProgramWithSources(Program):
         """
         if not hasattr(source_func, "run") or isinstance(source_func, type):
             checks.refuse(
-                f"add_source() was given {checks.shown(source_func)}; an object with a method run(ctx) "
-                "is needed, such as an "
-                "instance of a SourceFunction subclass. For a list use from_collection()."
+                f"add_source() was given {checks.shown(source_func)}; an object with a method run(ctx) is needed, such "
+                "as an instance of a SourceFunction subclass. For a list use from_collection()."
             )
         checks.name(source_name, "add_source", "source name")
         checks.type_info(type_info, "add_source", "type_info")
@@ -180,17 +179,15 @@ class ProgramWithSources(Program):
             source_name: operator name.
             type_info: type of the records; None leaves them undeclared.
         """
-        if not isinstance(source, Source):
-            checks.refuse(
-                f"from_source() was given {checks.shown(source)}, which is no Source. Sources of "
-                "connectors can only be "
-                "planned so far; to run a program use from_collection(), read_text_file(), generate_sequence(), or "
-                "add_source() with a SourceFunction."
-            )
+        hint = (
+            "Sources of connectors can only be planned so far; to run a program use from_collection(), "
+            "read_text_file(), generate_sequence(), or add_source() with a SourceFunction."
+        )
+        checks.instance(source, "from_source", Source, hint, ", which is no Source")
         if not isinstance(watermark_strategy, WatermarkStrategy):
             checks.refuse(
-                f"from_source() was given the watermark strategy {checks.shown(watermark_strategy)}. "
-                "Give a WatermarkStrategy."
+                f"from_source() was given the watermark strategy {checks.shown(watermark_strategy)}. Give a "
+                "WatermarkStrategy."
             )
         checks.name(source_name, "from_source", "source name")
         checks.type_info(type_info, "from_source", "type_info")
@@ -238,12 +235,8 @@ class ProgramWithSources(Program):
     ) -> DataStreamSource[T]:
         """Records of an input format; files are read by a monitor and a reader, everything else by one operator."""
         checks.type_info(type_info, "create_input", "type_info")
-        if not isinstance(input_format, InputFormat):
-            checks.refuse(
-                f"create_input() was given {checks.shown(input_format)}, which is no InputFormat. Use "
-                "read_text_file(), or a "
-                "SourceFunction with add_source()."
-            )
+        hint = "Use read_text_file(), or a SourceFunction with add_source()."
+        checks.instance(input_format, "create_input", InputFormat, hint, ", which is no InputFormat")
         if not isinstance(input_format, FileInputFormat):
             return self._planned("Custom Source", "create_input", type_info, parallel=True)
         lines = Types.STRING() if isinstance(input_format, TextInputFormat) else type_info
@@ -277,9 +270,8 @@ def _elements(collection: Any, type_info: TypeInformation[Any] | None) -> list[A
     elements = list(cast("Iterable[Any]", collection))
     if not elements and isinstance(collection, Iterator):
         checks.refuse(
-            f"from_collection() was given {checks.shown(collection)}, an iterator that has nothing left: "
-            "it was probably read "
-            "before. Pass a list, which can be read again (and may be empty)."
+            f"from_collection() was given {checks.shown(collection)}, an iterator that has nothing left: it was "
+            "probably read before. Pass a list, which can be read again (and may be empty)."
         )
     return [_row(element, type_info) for element in elements] if isinstance(type_info, RowTypeInfo) else elements
 

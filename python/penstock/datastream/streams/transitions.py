@@ -83,12 +83,8 @@ class Transitions(Generic[T]):
         self, watermark_strategy: WatermarkStrategy[T]
     ) -> SingleOutputStreamOperator[T]:
         """Give records event times, and the stream watermarks. The parallelism is the input's."""
-        if not isinstance(watermark_strategy, WatermarkStrategy):
-            checks.refuse(
-                f"assign_timestamps_and_watermarks() was given {checks.shown(watermark_strategy)}. Give "
-                "a WatermarkStrategy, such "
-                "as WatermarkStrategy.for_monotonous_timestamps()."
-            )
+        hint = "Give a WatermarkStrategy, such as WatermarkStrategy.for_monotonous_timestamps()."
+        checks.instance(watermark_strategy, "assign_timestamps_and_watermarks", WatermarkStrategy, hint)
         stream = self._itself
         operator = TimestampsAndWatermarks(watermark_strategy)
         added = stream._transform("Timestamps/Watermarks", operator, stream.transformation.output_type)

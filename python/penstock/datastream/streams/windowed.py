@@ -83,11 +83,8 @@ class Windowed(Generic[T, W]):
     """What makes such a stream."""
 
     def __init__(self, stream: KeyedStream[T, object], assigner: WindowAssigner[T, W]) -> None:
-        if not isinstance(assigner, WindowAssigner):
-            checks.refuse(
-                f"{self._call}() was given {checks.shown(assigner)}. Give a window assigner such as "
-                "TumblingEventTimeWindows.of(Time.seconds(5))."
-            )
+        hint = "Give a window assigner such as TumblingEventTimeWindows.of(Time.seconds(5))."
+        checks.instance(assigner, self._call, WindowAssigner, hint)
         self._stream = stream
         self._assigner = assigner
         self._trigger: Trigger[T, W] = assigner.default_trigger()
@@ -121,8 +118,7 @@ class Windowed(Generic[T, W]):
         Raises:
             InvalidProgramError: session windows and a trigger that cannot merge.
         """
-        if not isinstance(trigger, Trigger):
-            checks.refuse(f"trigger() was given {checks.shown(trigger)}. Give a trigger such as CountTrigger.of(5).")
+        checks.instance(trigger, "trigger", Trigger, "Give a trigger such as CountTrigger.of(5).")
         if self._assigner.merging and not trigger.can_merge():
             checks.refuse(
                 f"trigger({trigger!r}) on {self._assigner}: session windows merge, and this trigger cannot. "
@@ -134,9 +130,7 @@ class Windowed(Generic[T, W]):
 
     def evictor(self: _Self, evictor: Evictor[T]) -> _Self:
         """Which records stay in a window when it fires."""
-        if not isinstance(evictor, Evictor):
-            checks.refuse(f"evictor() was given {checks.shown(evictor)}. Give an evictor such as CountEvictor.of(5).")
-        self._evictor = evictor
+        self._evictor = checks.instance(evictor, "evictor", Evictor, "Give an evictor such as CountEvictor.of(5).")
         return self
 
     def allowed_lateness(self: _Self, time_ms: int) -> _Self:
@@ -151,9 +145,7 @@ class Windowed(Generic[T, W]):
 
     def side_output_late_data(self: _Self, output_tag: OutputTag[T]) -> _Self:
         """Send records that come too late to a side output instead of dropping them."""
-        if not isinstance(output_tag, OutputTag):
-            checks.refuse(f"side_output_late_data() was given {checks.shown(output_tag)}. Give an OutputTag.")
-        self._late = output_tag
+        self._late = checks.instance(output_tag, "side_output_late_data", OutputTag, "Give an OutputTag.")
         return self
 
     # --- functions ----------------------------------------------------------------------------------------------------
