@@ -36,6 +36,16 @@ def refuse(message: str, flink_class: str | None = None) -> NoReturn:
     raise InvalidProgramError(message, flink_class=flink_class)
 
 
+def illegal_argument(message: str) -> NoReturn:
+    """:func:`refuse` as Java's IllegalArgumentException."""
+    refuse(message, ILLEGAL_ARGUMENT)
+
+
+def unsupported_operation(message: str) -> NoReturn:
+    """:func:`refuse` as Java's UnsupportedOperationException."""
+    refuse(message, UNSUPPORTED_OPERATION)
+
+
 def function(func: Any, call: str, method: str, *arguments: str) -> Any:
     """``func`` itself if it can serve as the user function of ``call``.
 
@@ -277,17 +287,15 @@ def parallelism(value: Any, call: str, operator: str, *, fixed: bool = False) ->
     """
     integer(value, call, f"parallelism of {operator!r}", bits=32)
     if fixed and value != 1:
-        refuse(
+        illegal_argument(
             f"{call}({value}) on {operator!r}: this operator is not parallel, so its parallelism can only be 1. It is "
             "a source without parallel instances, a window over the whole stream, or was made so by "
-            "force_non_parallel(). Set the parallelism of the operator after it instead.",
-            ILLEGAL_ARGUMENT,
+            "force_non_parallel(). Set the parallelism of the operator after it instead."
         )
     if value < 1 and value != -1:
-        refuse(
+        illegal_argument(
             f"{call}({value}) on {operator!r}: a parallelism is at least 1, or -1 for the environment's. "
-            "Give the number of subtasks the operator shall have.",
-            ILLEGAL_ARGUMENT,
+            "Give the number of subtasks the operator shall have."
         )
     return value
 
@@ -296,16 +304,14 @@ def max_parallelism(value: Any, call: str, operator: str, *, fixed: bool = False
     """Check an operator's max parallelism (number of key groups), 1 to 32768; only 1 when ``fixed``."""
     integer(value, call, f"max parallelism of {operator!r}")
     if not 0 < value <= UPPER_BOUND_MAX_PARALLELISM:
-        refuse(
+        illegal_argument(
             f"{call}({value}) on {operator!r}: the max parallelism is the number of key groups and lies between 1 and "
-            f"{UPPER_BOUND_MAX_PARALLELISM}. Leave the call out to get Flink's default (128 up to parallelism 85).",
-            ILLEGAL_ARGUMENT,
+            f"{UPPER_BOUND_MAX_PARALLELISM}. Leave the call out to get Flink's default (128 up to parallelism 85)."
         )
     if fixed and value != 1:
-        refuse(
+        illegal_argument(
             f"{call}({value}) on {operator!r}: this operator is not parallel, so its max parallelism can only be 1. "
-            "Leave the call out.",
-            ILLEGAL_ARGUMENT,
+            "Leave the call out."
         )
     return value
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from penstock.common import checks
-from penstock.errors import InvalidProgramError, UnsupportedError
+from penstock.errors import UnsupportedError
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,8 @@ class RestartStrategies:
         checks.integer(restart_attempts, "fixed_delay_restart", "number of attempts")
         checks.integer(delay_between_attempts, "fixed_delay_restart", "delay in milliseconds")
         if restart_attempts < 0 or delay_between_attempts < 0:
-            raise InvalidProgramError(
-                f"fixed_delay_restart({restart_attempts}, {delay_between_attempts}): neither can be "
-                "negative. Give 0 or more.",
-                flink_class="java.lang.IllegalArgumentException",
+            checks.illegal_argument(
+                f"fixed_delay_restart({restart_attempts}, {delay_between_attempts}): neither can be negative. Give 0 "
+                "or more."
             )
         return RestartStrategy(restart_attempts, delay_between_attempts)

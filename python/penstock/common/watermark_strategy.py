@@ -13,7 +13,6 @@ from typing import Any, Generic, TypeVar, cast
 from penstock.common import checks
 from penstock.common.time import Duration, milliseconds_of
 from penstock.common.watermark_generator import BoundedOutOfOrderness, NoWatermarks, WatermarkGenerator
-from penstock.errors import InvalidProgramError
 
 T = TypeVar("T", bound=Any)  # so that a lambda whose record is not known yet takes any
 T_contra = TypeVar("T_contra", contravariant=True)
@@ -67,10 +66,9 @@ class WatermarkStrategy(Generic[T_contra]):
         """Records come at most so much late."""
         bound = milliseconds_of(max_out_of_orderness, "for_bounded_out_of_orderness", "bound")
         if bound < 0:
-            raise InvalidProgramError(
+            checks.illegal_argument(
                 f"for_bounded_out_of_orderness({bound} ms): the bound is how late a record may come and cannot be "
-                "negative. Give 0 or more.",
-                flink_class="java.lang.IllegalArgumentException",
+                "negative. Give 0 or more."
             )
         return WatermarkStrategy("bounded", bound)
 
@@ -82,7 +80,7 @@ class WatermarkStrategy(Generic[T_contra]):
             generator_supplier: makes a WatermarkGenerator for each subtask; its class, say.
         """
         if not callable(generator_supplier):
-            raise InvalidProgramError(
+            checks.refuse(
                 f"for_generator() was given {checks.shown(generator_supplier)}. Give a callable that makes a "
                 "WatermarkGenerator, such as its class."
             )
@@ -99,8 +97,7 @@ class WatermarkStrategy(Generic[T_contra]):
         """A strategy that leaves sources out of account when they have been silent for a while."""
         idle = milliseconds_of(idle_timeout, "with_idleness", "timeout")
         if idle <= 0:
-            raise InvalidProgramError(
-                f"with_idleness({idle} ms): the timeout must be positive. Leave the call out for none.",
-                flink_class="java.lang.IllegalArgumentException",
+            checks.illegal_argument(
+                f"with_idleness({idle} ms): the timeout must be positive. Leave the call out for none."
             )
         return replace(self, idle_ms=idle)

@@ -334,9 +334,8 @@ def projected_type(stream_type: TypeInformation[Any] | None, fields: Sequence[in
             checks.refuse(f"project() was given {field!r}. Give positions one by one: project({str(given)[1:-1]}).")
         checks.integer(field, "project", "field position")
     if not 1 <= len(fields) <= 24:  # Flink keeps one below its largest tuple
-        checks.refuse(
-            f"project() was given {len(fields)} positions; 1 to 24 fields can be kept. Give those to keep: project(0).",
-            checks.ILLEGAL_ARGUMENT,
+        checks.illegal_argument(
+            f"project() was given {len(fields)} positions; 1 to 24 fields can be kept. Give those to keep: project(0)."
         )
     if not checks.declared(stream_type):
         _check_not_negative(fields, "project")

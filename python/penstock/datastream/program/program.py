@@ -106,10 +106,9 @@ class Program:
         """Parallelism of operators added from now on: at least 1, or −1 to leave it open."""
         checks.integer(parallelism, "set_parallelism", "parallelism of the environment", bits=32)
         if parallelism < 1 and parallelism != -1:
-            checks.refuse(
+            checks.illegal_argument(
                 f"set_parallelism({parallelism}) on the environment: a parallelism is at least 1, or -1 for the "
-                "system's default. Give a number of subtasks.",
-                checks.ILLEGAL_ARGUMENT,
+                "system's default. Give a number of subtasks."
             )
         return self._set(parallelism=parallelism)
 
@@ -121,10 +120,9 @@ class Program:
         """Max parallelism of all operators without their own: 1 to 32768 key groups."""
         checks.integer(max_parallelism, "set_max_parallelism", "max parallelism of the environment")
         if not 0 < max_parallelism <= checks.UPPER_BOUND_MAX_PARALLELISM:
-            checks.refuse(
+            checks.illegal_argument(
                 f"set_max_parallelism({max_parallelism}) on the environment: it lies between 1 and "
-                f"{checks.UPPER_BOUND_MAX_PARALLELISM}. Leave the call out for Flink's default per operator.",
-                checks.ILLEGAL_ARGUMENT,
+                f"{checks.UPPER_BOUND_MAX_PARALLELISM}. Leave the call out for Flink's default per operator."
             )
         return self._set(max_parallelism=max_parallelism)
 
@@ -136,10 +134,9 @@ class Program:
         """Buffer timeout of all operators without their own: 0 or more milliseconds, or −1 for the default."""
         checks.integer(timeout_millis, "set_buffer_timeout", "timeout in milliseconds")
         if timeout_millis < -1:
-            checks.refuse(
+            checks.illegal_argument(
                 f"set_buffer_timeout({timeout_millis}) on the environment: a timeout is 0 or more milliseconds, or -1. "
-                "Give one of these.",
-                checks.ILLEGAL_ARGUMENT,
+                "Give one of these."
             )
         return self._set(buffer_timeout=timeout_millis)
 
@@ -173,10 +170,9 @@ class Program:
                 "Use CheckpointingMode.EXACTLY_ONCE or AT_LEAST_ONCE."
             )
         if interval < MIN_CHECKPOINT_INTERVAL_MS:
-            checks.refuse(
+            checks.illegal_argument(
                 f"enable_checkpointing({interval}): the interval is at least {MIN_CHECKPOINT_INTERVAL_MS} ms. "
-                "Leave the call out to run without checkpoints.",
-                checks.ILLEGAL_ARGUMENT,
+                "Leave the call out to run without checkpoints."
             )
         self._force_checkpointing = force
         mode = mode or self.get_checkpointing_mode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.common.checks import ILLEGAL_ARGUMENT, refuse
+from penstock.common.checks import illegal_argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class ResourceSpec:
 
     def __post_init__(self) -> None:
         if min(self.cpu, self.heap_mb, self.off_heap_mb, self.managed_mb) < 0:
-            refuse(f"{self} has a negative amount. Every amount is 0 or more.", ILLEGAL_ARGUMENT)
+            illegal_argument(f"{self} has a negative amount. Every amount is 0 or more.")
 
     def fits(self, other: ResourceSpec) -> bool:
         """Whether this asks for no more than ``other`` in every respect."""

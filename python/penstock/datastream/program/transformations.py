@@ -78,10 +78,9 @@ class Transformation:
         """Milliseconds until an unfilled buffer is sent; −1 leaves it to the environment."""
         checks.integer(timeout_millis, "set_buffer_timeout", "timeout in milliseconds")
         if timeout_millis < -1:
-            checks.refuse(
+            checks.illegal_argument(
                 f"set_buffer_timeout({timeout_millis}) on {self.name!r}: a timeout is 0 or more milliseconds, or -1 "
-                "for the environment's. Give the time in milliseconds.",
-                checks.ILLEGAL_ARGUMENT,
+                "for the environment's. Give the time in milliseconds."
             )
         self.buffer_timeout = timeout_millis
 
@@ -98,20 +97,18 @@ class Transformation:
         """Share of the slot's managed memory, relative to the operators it shares the slot with."""
         checks.integer(weight, "set_managed_memory_weight", "weight")
         if weight < 0:
-            checks.refuse(
+            checks.illegal_argument(
                 f"set_managed_memory_weight({weight}) on {self.name!r}: a weight is 0 or more; 0 means no managed "
-                "memory.",
-                checks.ILLEGAL_ARGUMENT,
+                "memory."
             )
         self._own_extras().managed_memory_weight = weight
 
     def set_resources(self, min_resources: ResourceSpec, preferred_resources: ResourceSpec) -> None:
         """What a subtask needs and what it would like; the second at least the first in every respect."""
         if not min_resources.fits(preferred_resources):
-            checks.refuse(
+            checks.illegal_argument(
                 f"set_resources on {self.name!r}: the preferred resources {preferred_resources} are below the minimum "
-                f"{min_resources}. Swap the two arguments, or raise the second.",
-                checks.ILLEGAL_ARGUMENT,
+                f"{min_resources}. Swap the two arguments, or raise the second."
             )
         extras = self._own_extras()
         extras.min_resources, extras.preferred_resources = min_resources, preferred_resources
@@ -247,11 +244,10 @@ class FeedbackTransformation(Transformation):
     def add_feedback(self, stream: Transformation) -> None:
         """Lead a stream back; it needs the loop's parallelism."""
         if stream.parallelism != self.parallelism:
-            checks.refuse(
+            checks.unsupported_operation(
                 f"close_with(): the feedback {stream.name!r} has parallelism {stream.parallelism}, the "
                 f"loop {self.parallelism}. Head and tail of a loop run in pairs; set one of the two with "
-                "set_parallelism().",
-                checks.UNSUPPORTED_OPERATION,
+                "set_parallelism()."
             )
         self.feedback.append(stream)
 

@@ -49,9 +49,8 @@ def execute_and_collect(
 ) -> CloseableIterator[T] | list[T]:
     """See :meth:`DataStream.execute_and_collect`. Memory on the driver: all records of the stream."""
     if limit is not None and checks.integer(limit, "execute_and_collect", "limit") < 1:
-        checks.refuse(
-            f"execute_and_collect(limit={limit}): a limit is at least 1. Leave it out for all records.",
-            checks.ILLEGAL_ARGUMENT,
+        checks.illegal_argument(
+            f"execute_and_collect(limit={limit}): a limit is at least 1. Leave it out for all records."
         )
     program = stream.get_execution_environment()
     sink_id = f"collect-{program.next_collect_number()}"

@@ -129,10 +129,9 @@ class ConnectedStreams(Generic[A, B]):
 
         keyed = isinstance(func, KeyedCoProcessFunction)
         if keyed and not (isinstance(self._first, KeyedStream) and isinstance(self._second, KeyedStream)):
-            checks.refuse(
+            checks.unsupported_operation(
                 f"process() was given the KeyedCoProcessFunction {type(func).__name__}, but not both streams are "
-                "keyed. Call key_by(selector1, selector2) on the connected streams first.",
-                checks.UNSUPPORTED_OPERATION,
+                "keyed. Call key_by(selector1, selector2) on the connected streams first."
             )
         name = "Co-Keyed-Process" if keyed else "Co-Process"
         return self._add(name, "process", ("process_element1", "process_element2"), func, output_type)
@@ -164,10 +163,9 @@ def check_same_keys(first: DataStream[Any], second: DataStream[Any], name: str) 
         return
     one, two = keys[0].key_type, keys[1].key_type
     if one != two and checks.declared(one) and checks.declared(two):
-        checks.refuse(
+        checks.unsupported_operation(
             f"{name}: the first stream is keyed by {one}, the second by {two}. Equal keys of both must meet, so they "
-            "need one type. (A position or field name makes a tuple key, a key selector does not.)",
-            checks.UNSUPPORTED_OPERATION,
+            "need one type. (A position or field name makes a tuple key, a key selector does not.)"
         )
 
 
@@ -186,10 +184,9 @@ class ConnectedIterativeStreams(ConnectedStreams[A, B]):
         Raises:
             InvalidProgramError: always.
         """
-        checks.refuse(
+        checks.unsupported_operation(
             "key_by() of a connected iteration: its head cannot be partitioned. Key the input before iterate() and the "
-            "stream given to close_with().",
-            checks.UNSUPPORTED_OPERATION,
+            "stream given to close_with()."
         )
 
 
@@ -198,10 +195,9 @@ def close_loop(loop: Any, feedback_stream: DataStream[U]) -> DataStream[U]:
     assert isinstance(loop, FeedbackTransformation)
     checks.stream(feedback_stream, "close_with", DataStream)
     if not leads_back_to(feedback_stream.transformation, loop):
-        checks.refuse(
+        checks.unsupported_operation(
             f"close_with() was given a stream ({feedback_stream.get_name()}) that does not come from that iteration. "
-            "Give a stream that starts at what iterate() returned.",
-            checks.UNSUPPORTED_OPERATION,
+            "Give a stream that starts at what iterate() returned."
         )
     loop.add_feedback(feedback_stream.transformation)
     return feedback_stream
@@ -277,10 +273,9 @@ class BroadcastConnectedStream(Generic[A, B]):
                 if keyed
                 else ("not keyed", "Call key_by() first, or derive it from BroadcastProcessFunction.")
             )
-            checks.refuse(
+            checks.illegal_argument(
                 f"process() was given the {type(func).__name__} (a {type(func).__bases__[0].__name__}), but the stream "
-                f"is {given}. {cure}",
-                checks.ILLEGAL_ARGUMENT,
+                f"is {given}. {cure}"
             )
         checks.type_info(output_type, "process")
         name = "Co-Process-Broadcast-Keyed" if keyed else "Co-Process-Broadcast"

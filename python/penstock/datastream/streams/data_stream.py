@@ -217,10 +217,9 @@ class DataStream(Transitions[T], SinkMethods[T]):
             checks.same_environment(self, other, "union")
             theirs = other.transformation.output_type
             if mine != theirs and checks.declared(mine) and checks.declared(theirs):
-                checks.refuse(
+                checks.illegal_argument(
                     f"union() of a stream of {mine} ({self.get_name()}) and one of {theirs} ({other.get_name()}): "
-                    "united streams need one type. Bring one of them to the other's type with map() first.",
-                    checks.ILLEGAL_ARGUMENT,
+                    "united streams need one type. Bring one of them to the other's type with map() first."
                 )
         inputs = [self.transformation, *(other.transformation for other in streams)]
         return DataStream(self._program, UnionTransformation(self._program.next_id(), inputs))
@@ -368,11 +367,10 @@ class SingleOutputStreamOperator(OperatorSetters, DataStream[T]):
         known = self._side_outputs = {} if self._side_outputs is None else self._side_outputs
         asked_before = known.setdefault(output_tag.tag_id, output_tag.type_info)
         if asked_before != output_tag.type_info:
-            checks.refuse(
+            checks.unsupported_operation(
                 f"The side output {output_tag.tag_id!r} of {self.get_name()} was asked for with the type "
                 f"{asked_before} before and now with {output_tag.type_info}. Tag ids are unique per operator: use one "
-                "OutputTag object, or another id.",
-                checks.UNSUPPORTED_OPERATION,
+                "OutputTag object, or another id."
             )
         node = SideOutputTransformation(self._program.next_id(), self.transformation, output_tag)
         return DataStream(self._program, node)

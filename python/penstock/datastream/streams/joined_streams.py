@@ -98,10 +98,9 @@ class Where(_Step, Generic[A, B, M, K]):
         second_key = KeyPartition(*keys.key_by(None, key_selector, (), key_type, "equal_to"), keys.called("equal_to"))
         one, two = self.first_key.key_type, second_key.key_type
         if one != two and checks.declared(one) and checks.declared(two):
-            checks.refuse(
+            checks.illegal_argument(
                 f"equal_to() has keys of type {two}, where() of type {one}: they could never be equal. "
-                "Bring one of them to the other's type.",
-                checks.ILLEGAL_ARGUMENT,
+                "Bring one of them to the other's type."
             )
         return EqualTo(self.joined, self.first_key, second_key)
 
@@ -289,10 +288,9 @@ class IntervalJoined(_Step, Generic[A, B]):
         checks.function(func, "process", "process_element", "left", "right", "ctx")
         checks.type_info(output_type, "process")
         if self.lower_ms > self.upper_ms:
-            checks.refuse(
+            checks.illegal_argument(
                 f"process() of an interval join from {self.lower_ms} to {self.upper_ms} ms: the lower bound lies "
-                "above the upper one (an exclusive bound counts 1 ms). Swap them.",
-                checks.ILLEGAL_ARGUMENT,
+                "above the upper one (an exclusive bound counts 1 ms). Swap them."
             )
         left, right = self.left.keyed_again(), self.right.keyed_again()  # Flink keys both once more
         check_same_keys(left, right, "Interval Join")

@@ -76,10 +76,9 @@ class KeyedStream(DataStream[T], Generic[T, K]):
         return operator.keyed_by(self._key)
 
     def _partition(self, partitioner: str, spec: Any = None) -> NoReturn:
-        checks.refuse(
+        checks.unsupported_operation(
             f"{partitioner.lower()} partitioning of a keyed stream ({self!r}): keyed streams are partitioned by their "
-            "key. Partition the stream before key_by(), or the result of the keyed operator.",
-            checks.UNSUPPORTED_OPERATION,
+            "key. Partition the stream before key_by(), or the result of the keyed operator."
         )
 
     def process(

@@ -44,10 +44,9 @@ class CommonSetters:
     def _set_chaining(self: _Self, strategy: str) -> _Self:
         transformation: Transformation = self.transformation
         if not isinstance(transformation, PhysicalTransformation):
-            checks.refuse(
+            checks.unsupported_operation(
                 f"Chaining cannot be controlled on {transformation.name!r}: it is no operator of its own. "
-                "Set it on the operator before or after it.",
-                checks.UNSUPPORTED_OPERATION,
+                "Set it on the operator before or after it."
             )
         transformation.chaining_strategy = strategy
         return self

@@ -104,10 +104,7 @@ class SinkMethods(Generic[T]):
             overwrite: replace what is there; otherwise existing output is an error when the job starts.
         """
         if not checks.text(path, "write_as_text", "path").strip():
-            checks.refuse(
-                f"write_as_text({path!r}): the path is blank. Give the path of a file or folder.",
-                checks.ILLEGAL_ARGUMENT,
-            )
+            checks.illegal_argument(f"write_as_text({path!r}): the path is blank. Give the path of a file or folder.")
         checks.boolean(overwrite, "write_as_text", "overwrite")
         return self._sink("Unnamed", sinks.TextSink(path, overwrite))
 
@@ -147,10 +144,9 @@ class SinkMethods(Generic[T]):
         checks.text(path, "write_as_csv", "path")
         declared = self.transformation.output_type
         if checks.declared(declared) and not isinstance(declared, TupleTypeInfo | RowTypeInfo):
-            checks.refuse(
+            checks.illegal_argument(
                 f"write_as_csv() on a stream of {declared}: only tuples and rows have fields to separate. "
-                "Use write_as_text().",
-                checks.ILLEGAL_ARGUMENT,
+                "Use write_as_text()."
             )
         return self._sink_operator("Unnamed", PlanOnly("write_as_csv"))
 

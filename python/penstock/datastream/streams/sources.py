@@ -78,9 +78,8 @@ class ProgramWithSources(Program):
         checks.integer(from_, "generate_sequence", "start")
         checks.integer(to, "generate_sequence", "end")
         if from_ > to:
-            checks.refuse(
-                f"generate_sequence({from_}, {to}): the start lies behind the end. Swap them; the end is included.",
-                checks.ILLEGAL_ARGUMENT,
+            checks.illegal_argument(
+                f"generate_sequence({from_}, {to}): the start lies behind the end. Swap them; the end is included."
             )
         return self._source("Sequence Source", sources.SequenceSource(from_, to), Types.LONG(), parallel=True)
 
@@ -119,9 +118,8 @@ class ProgramWithSources(Program):
             charset_name: encoding by its Python or IANA name.
         """
         if not checks.text(file_path, "read_text_file", "path").strip():
-            checks.refuse(
-                f"read_text_file({file_path!r}): the path is blank. Give the path of a file or folder.",
-                checks.ILLEGAL_ARGUMENT,
+            checks.illegal_argument(
+                f"read_text_file({file_path!r}): the path is blank. Give the path of a file or folder."
             )
         _check_charset(checks.text(charset_name, "read_text_file", "charset"))
         monitor = StreamSource(sources.FileMonitor(file_path, charset_name))
@@ -222,9 +220,8 @@ class ProgramWithSources(Program):
         if watch_type is FileProcessingMode.PROCESS_ONCE:
             return self.read_text_file(file_path, charset_name)
         if checks.integer(interval, "read_file", "interval in milliseconds") < 1:
-            checks.refuse(
-                f"read_file(interval={interval}): looking again takes at least 1 ms. Give 1 or more.",
-                checks.ILLEGAL_ARGUMENT,
+            checks.illegal_argument(
+                f"read_file(interval={interval}): looking again takes at least 1 ms. Give 1 or more."
             )
         checks.text(file_path, "read_file", "path")
         operator = PlanOnly("read_file", None, "(PROCESS_CONTINUOUSLY)")
@@ -255,10 +252,9 @@ def _check_charset(name: str) -> None:
     try:
         codecs.lookup(name)
     except LookupError:
-        checks.refuse(
+        checks.illegal_argument(
             f"read_text_file() was given the charset {name!r}, which Python does not know. Use one such as 'UTF-8' or "
-            "'ISO-8859-1'.",
-            checks.ILLEGAL_ARGUMENT,
+            "'ISO-8859-1'."
         )
 
 

@@ -120,10 +120,9 @@ class Windowed(Generic[T, W]):
         """
         checks.instance(trigger, "trigger", Trigger, "Give a trigger such as CountTrigger.of(5).")
         if self._assigner.merging and not trigger.can_merge():
-            checks.refuse(
+            checks.unsupported_operation(
                 f"trigger({trigger!r}) on {self._assigner}: session windows merge, and this trigger cannot. "
-                "Use another trigger, or windows of fixed length.",
-                checks.UNSUPPORTED_OPERATION,
+                "Use another trigger, or windows of fixed length."
             )
         self._trigger = trigger
         return self
@@ -136,9 +135,8 @@ class Windowed(Generic[T, W]):
     def allowed_lateness(self: _Self, time_ms: int) -> _Self:
         """How many milliseconds after its end a window still takes records; 0 unless set."""
         if checks.integer(time_ms, "allowed_lateness", "milliseconds") < 0:
-            checks.refuse(
-                f"allowed_lateness({time_ms}): lateness cannot be negative. Give 0 or more milliseconds.",
-                checks.ILLEGAL_ARGUMENT,
+            checks.illegal_argument(
+                f"allowed_lateness({time_ms}): lateness cannot be negative. Give 0 or more milliseconds."
             )
         self._lateness = time_ms
         return self
@@ -227,10 +225,9 @@ class Windowed(Generic[T, W]):
         checks.function(func, "fold", "fold")
         _refuse_rich(func, "fold")
         if self._assigner.merging:
-            checks.refuse(
+            checks.unsupported_operation(
                 f"fold() on {self._assigner}: sessions merge, and two folds cannot be merged. Use aggregate() with a "
-                "merge().",
-                checks.UNSUPPORTED_OPERATION,
+                "merge()."
             )
         names = (simple_name(func), PASS_THROUGH)
         function = functions.FoldWindow(initial_value, func)
@@ -283,10 +280,9 @@ def _typed(output_type: TypeInformation[U] | None, call: str) -> TypeInformation
 
 def _refuse_rich(func: Any, call: str) -> None:
     if is_rich(func):
-        checks.refuse(
+        checks.unsupported_operation(
             f"{call}() of a window was given {simple_name(func)}, which has open() or close(): inside window state "
-            "they would never be called. Use a function without them and a window function that has them.",
-            checks.UNSUPPORTED_OPERATION,
+            "they would never be called. Use a function without them and a window function that has them."
         )
 
 

@@ -148,10 +148,9 @@ class _TumblingWindows(_TimeWindows[object]):
         size_ms = milliseconds_of(size, f"{cls.__name__}.of", "size")
         offset_ms = milliseconds_of(offset, f"{cls.__name__}.of", "offset")
         if abs(offset_ms) >= size_ms:
-            checks.refuse(
+            checks.illegal_argument(
                 f"{cls.__name__}.of({size_ms} ms, offset {offset_ms} ms): the size must be positive and the offset "
-                "smaller than the size. Give other spans of time.",
-                checks.ILLEGAL_ARGUMENT,
+                "smaller than the size. Give other spans of time."
             )
         return cls(size_ms, offset_ms)
 
@@ -203,10 +202,9 @@ class _SlidingWindows(_TimeWindows[object]):
         size_ms, slide_ms = milliseconds_of(size, call, "size"), milliseconds_of(slide, call, "slide")
         offset_ms = milliseconds_of(offset, call, "offset")
         if abs(offset_ms) >= slide_ms or size_ms <= 0:
-            checks.refuse(
+            checks.illegal_argument(
                 f"{call}({size_ms} ms, slide {slide_ms} ms, offset {offset_ms} ms): size and slide must be positive "
-                "and the offset smaller than the slide. Give other spans of time.",
-                checks.ILLEGAL_ARGUMENT,
+                "and the offset smaller than the slide. Give other spans of time."
             )
         return cls(size_ms, slide_ms, offset_ms)
 
@@ -250,10 +248,9 @@ class _SessionWindows(_TimeWindows[object]):
         """Sessions that end when nothing comes for ``size``."""
         gap_ms = milliseconds_of(size, f"{cls.__name__}.with_gap", "gap")
         if gap_ms <= 0:
-            checks.refuse(
+            checks.illegal_argument(
                 f"{cls.__name__}.with_gap({gap_ms} ms): the gap after which a session ends must be positive. "
-                "Give a longer one.",
-                checks.ILLEGAL_ARGUMENT,
+                "Give a longer one."
             )
         return cls(gap_ms)
 
