@@ -226,28 +226,16 @@ class BroadcastContext(BaseContext):
         """
 
 
-class KeyedReadOnlyBroadcastContext(ReadOnlyBroadcastContext, Context, Generic[KEY_co]):
+class KeyedReadOnlyBroadcastContext(ReadOnlyBroadcastContext, KeyedContext[KEY_co]):
     """The ``ctx`` of the elements' side of a keyed stream beside a broadcast stream."""
 
     __slots__ = ()
 
-    @abstractmethod
-    def get_current_key(self) -> KEY_co:
-        """The key of the current record or timer."""
 
-
-class OnTimerBroadcastContext(KeyedReadOnlyBroadcastContext[KEY_co]):
+class OnTimerBroadcastContext(OnTimerContext[KEY_co], KeyedReadOnlyBroadcastContext[KEY_co]):
     """The ``ctx`` of ``on_timer`` beside a broadcast stream."""
 
     __slots__ = ()
-
-    @abstractmethod
-    def timestamp(self) -> int:
-        """The time of the timer."""
-
-    @abstractmethod
-    def time_domain(self) -> TimeDomain:
-        """Whether the timer is one of event time or of the clock."""
 
 
 class KeyedBroadcastContext(BroadcastContext, Generic[KEY_co]):
