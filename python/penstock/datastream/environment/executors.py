@@ -9,10 +9,10 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from penstock.common import JobExecutionResult, checks
 from penstock.common.settings import Settings
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from penstock.plan import Pipeline
+
+T = TypeVar("T")
 
 ENVIRONMENT_VARIABLE = "PENSTOCK_EXECUTOR"
 DEFAULT = "spark"
@@ -45,45 +47,40 @@ class Executor(Protocol):
 
 
 @contextmanager
-def override(executor: Executor | str) -> Generator[None, None, None]:
+def _within(variable: ContextVar[T], value: T) -> Generator[None, None, None]:
+    """Within the block a variable of this context has a value."""
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
+
+
+def override(executor: Executor | str) -> AbstractContextManager[None]:
     """Within the block every program of this context goes to ``executor``, whatever it asks for itself.
 
     Args:
         executor: an executor or a name. ``penstock explain`` plants one that keeps the plan and runs nothing.
     """
-    token = _override.set(get(executor) if isinstance(executor, str) else executor)
-    try:
-        yield
-    finally:
-        _override.reset(token)
+    return _within(_override, get(executor) if isinstance(executor, str) else executor)
 
 
-@contextmanager
-def impose(settings: Mapping[str, str]) -> Generator[None, None, None]:
+def impose(settings: Mapping[str, str]) -> AbstractContextManager[None]:
     """Within the block every program of this context has these settings, whatever its own configuration says.
 
     Args:
         settings: values by key. ``penstock run --flink`` sets ``penstock.flink``.
     """
-    token = _imposed.set(settings)
-    try:
-        yield
-    finally:
-        _imposed.reset(token)
+    return _within(_imposed, settings)
 
 
-@contextmanager
-def watch(take: Callable[[JobExecutionResult], None]) -> Generator[None, None, None]:
+def watch(take: Callable[[JobExecutionResult], None]) -> AbstractContextManager[None]:
     """Within the block the result of every job that a program of this context has run also goes to ``take``.
 
     Args:
         take: ``penstock run --metrics`` plants one that prints the metrics.
     """
-    token = _watcher.set(take)
-    try:
-        yield
-    finally:
-        _watcher.reset(token)
+    return _within(_watcher, take)
 
 
 def run(executor: Executor, pipeline: Pipeline) -> JobExecutionResult:
