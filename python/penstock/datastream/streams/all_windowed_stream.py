@@ -14,12 +14,11 @@ from penstock.datastream.functions import KeySelector
 from penstock.datastream.program.call_site import call_site
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream
-from penstock.datastream.streams.windowed import Applied, Windowed, by_count
+from penstock.datastream.streams.windowed import Applied, Windowed
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state import serializers
 from penstock.runtime.usercode.naming import java_object
-from penstock.runtime.windows.assigners import GlobalWindows, WindowAssigner
-from penstock.runtime.windows.time_window import GlobalWindow
+from penstock.runtime.windows.assigners import WindowAssigner
 
 if TYPE_CHECKING:
     from penstock.common.state_descriptor import Reduces
@@ -37,11 +36,6 @@ class NullByteKey(KeySelector[object, int]):
 
     def get_key(self, value: object) -> int:
         return 0
-
-
-def count_window_all(stream: DataStream[T], size: int, slide: int | None) -> AllWindowedStream[T, GlobalWindow]:
-    """See :meth:`DataStream.count_window_all`."""
-    return by_count(AllWindowedStream(stream, GlobalWindows()), "count_window_all", size, slide)
 
 
 class AllWindowedStream(Windowed[T, W]):

@@ -2,7 +2,7 @@
 
 Source: Flink 1.11 ``KeyedStream``; spelling: ``pyflink.datastream.KeyedStream``.
 """
-# pyright: reportUnnecessaryIsInstance=false
+# pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.process import KeyedProcessOperator
 from penstock.runtime.operators.reduce import GroupedFold, GroupedReduce
 from penstock.runtime.windows.assigners import (
+    GlobalWindows,
     SlidingEventTimeWindows,
     SlidingProcessingTimeWindows,
     TumblingEventTimeWindows,
@@ -159,9 +160,7 @@ class KeyedStream(DataStream[T], Generic[T, K]):
 
         Like Flink this takes numbers below 1 too: it then fires at every record.
         """
-        from penstock.datastream.streams.windowed_stream import count_window
-
-        return count_window(self, size, slide)
+        return self.window(GlobalWindows())._by_count("count_window", size, slide)
 
     def window(self, window_assigner: WindowAssigner[T, W]) -> WindowedStream[T, K, W]:
         """Windows as an assigner makes them."""

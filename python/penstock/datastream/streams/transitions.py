@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar, cast, overload
 from penstock.common import checks
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
+from penstock.runtime.windows.assigners import GlobalWindows, WindowAssigner
+from penstock.runtime.windows.time_window import GlobalWindow, TimeWindow
 
 if TYPE_CHECKING:
     from penstock.common.time import Duration, Time
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
     from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
     from penstock.datastream.streams.iterative_stream import IterativeStream
     from penstock.datastream.streams.joined_streams import JoinedStreams
-    from penstock.runtime.windows.assigners import WindowAssigner
-    from penstock.runtime.windows.time_window import GlobalWindow, TimeWindow
 
 T = TypeVar("T", covariant=True)
 B = TypeVar("B")
@@ -112,9 +112,7 @@ class Transitions(Generic[T]):
             size: records in a window. Without ``slide`` a window fires when full and starts anew.
             slide: fire every ``slide`` records, over the last ``size`` ones; the first firings hold fewer.
         """
-        from penstock.datastream.streams.all_windowed_stream import count_window_all
-
-        return count_window_all(self._itself, size, slide)
+        return self.window_all(GlobalWindows())._by_count("count_window_all", size, slide)
 
     def join(self, other_stream: DataStream[B]) -> JoinedStreams[T, B, Literal["join"]]:
         """Pair records of equal keys within windows: ``join(other).where(…).equal_to(…).window(…).apply(…)``."""

@@ -62,16 +62,6 @@ class Applied:
     passed_on: CallSite | None = None
 
 
-def by_count(windowed: _Self, call: str, size: int, slide: int | None) -> _Self:
-    """Make global windows into windows by count."""
-    checks.integer(size, call, "size")
-    if slide is None:
-        windowed.trigger(PurgingTrigger(CountTrigger(size)))
-    else:
-        windowed.evictor(CountEvictor(size)).trigger(CountTrigger(checks.integer(slide, call, "slide")))
-    return windowed
-
-
 class Windowed(Generic[T, W]):
     """Records of type ``T`` in windows of type ``W``; a function makes them a stream again."""
 
@@ -145,6 +135,13 @@ class Windowed(Generic[T, W]):
         """Send records that come too late to a side output instead of dropping them."""
         self._late = checks.instance(output_tag, "side_output_late_data", OutputTag, "Give an OutputTag.")
         return self
+
+    def _by_count(self: _Self, call: str, size: int, slide: int | None) -> _Self:
+        """Make global windows into windows by number of records."""
+        checks.integer(size, call, "size")
+        if slide is None:
+            return self.trigger(PurgingTrigger(CountTrigger(size)))
+        return self.evictor(CountEvictor(size)).trigger(CountTrigger(checks.integer(slide, call, "slide")))
 
     # --- functions ----------------------------------------------------------------------------------------------------
 

@@ -10,10 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from penstock.common.typeinfo import TypeInformation
-from penstock.datastream.streams.keyed_stream import KeyedStream
-from penstock.datastream.streams.windowed import Windowed, by_count
-from penstock.runtime.windows.assigners import GlobalWindows
-from penstock.runtime.windows.time_window import GlobalWindow
+from penstock.datastream.streams.windowed import Windowed
 
 if TYPE_CHECKING:
     from penstock.common.state_descriptor import Reduces
@@ -26,11 +23,6 @@ W = TypeVar("W", covariant=True)
 A = TypeVar("A")
 R = TypeVar("R")
 U = TypeVar("U")
-
-
-def count_window(stream: KeyedStream[T, K], size: int, slide: int | None) -> WindowedStream[T, K, GlobalWindow]:
-    """See :meth:`KeyedStream.count_window`."""
-    return by_count(WindowedStream(stream, GlobalWindows()), "count_window", size, slide)
 
 
 class WindowedStream(Windowed[T, W], Generic[T, K, W]):
