@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from penstock.common import checks
 from penstock.common.state import AggregatingState, ListState, MapState, ReducingState, ValueState
+from penstock.common.typeinfo import TypeInformation
 from penstock.errors import UnsupportedError
-
-if TYPE_CHECKING:
-    from penstock.common.typeinfo import TypeInformation
 
 T = TypeVar("T")
 K = TypeVar("K")

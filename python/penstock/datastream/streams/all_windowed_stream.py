@@ -7,10 +7,11 @@ Source: Flink 1.11 ``AllWindowedStream``. (In PyFlink the operator has the envir
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
+from penstock.common.state_descriptor import Reduces
 from penstock.common.typeinfo import TypeInformation, Types
-from penstock.datastream.functions import KeySelector
+from penstock.datastream.functions import AggregateFunction, AllWindowFunction, KeySelector, ProcessAllWindowFunction
 from penstock.datastream.program.call_site import call_site
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream
@@ -19,10 +20,6 @@ from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state import serializers
 from penstock.runtime.usercode.naming import java_object
 from penstock.runtime.windows.assigners import WindowAssigner
-
-if TYPE_CHECKING:
-    from penstock.common.state_descriptor import Reduces
-    from penstock.datastream.functions import AggregateFunction, AllWindowFunction, ProcessAllWindowFunction
 
 T = TypeVar("T", covariant=True)
 W = TypeVar("W", covariant=True)

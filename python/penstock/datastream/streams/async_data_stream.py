@@ -6,18 +6,15 @@ Source: Flink 1.11 ``AsyncDataStream``; spelling: ``pyflink.datastream.AsyncData
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from penstock.common import checks
-from penstock.common.time import milliseconds_of
+from penstock.common.time import Span, milliseconds_of
 from penstock.common.typeinfo import TypeInformation
+from penstock.datastream.functions import AsyncFunction
 from penstock.datastream.program.transformations import YieldingTransformation
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.runtime.operators.async_wait import AsyncWait
-
-if TYPE_CHECKING:
-    from penstock.common.time import Duration, Time
-    from penstock.datastream.functions import AsyncFunction
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -30,7 +27,7 @@ class AsyncDataStream:
     def ordered_wait(
         data_stream: DataStream[T],
         async_function: AsyncFunction[T, U],
-        timeout: Time | Duration | int,
+        timeout: Span,
         capacity: int = 100,
         output_type: TypeInformation[U] | None = None,
     ) -> SingleOutputStreamOperator[U]:
@@ -49,7 +46,7 @@ class AsyncDataStream:
     def unordered_wait(
         data_stream: DataStream[T],
         async_function: AsyncFunction[T, U],
-        timeout: Time | Duration | int,
+        timeout: Span,
         capacity: int = 100,
         output_type: TypeInformation[U] | None = None,
     ) -> SingleOutputStreamOperator[U]:

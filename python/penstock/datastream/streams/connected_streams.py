@@ -11,6 +11,15 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 
 from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation
+from penstock.datastream.functions import (
+    BroadcastProcessFunction,
+    CoFlatMapFunction,
+    CoMapFunction,
+    CoProcessFunction,
+    KeyedBroadcastProcessFunction,
+    KeyedCoProcessFunction,
+    KeySelector,
+)
 from penstock.datastream.program import missing
 from penstock.datastream.program.transformations import (
     FeedbackTransformation,
@@ -18,24 +27,15 @@ from penstock.datastream.program.transformations import (
     TwoInputTransformation,
     leads_back_to,
 )
+from penstock.datastream.state import MapStateDescriptor
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream
+from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.broadcast import BroadcastProcess
 from penstock.runtime.operators.two_inputs import CoFlatMap, CoMap, CoProcess
 
 if TYPE_CHECKING:
-    from penstock.datastream.functions import (
-        BroadcastProcessFunction,
-        CoFlatMapFunction,
-        CoMapFunction,
-        CoProcessFunction,
-        KeyedBroadcastProcessFunction,
-        KeyedCoProcessFunction,
-        KeySelector,
-    )
-    from penstock.datastream.state import MapStateDescriptor
     from penstock.datastream.streams.sources import ProgramWithSources
-    from penstock.runtime.keys.partition import KeyPartition
 
 A = TypeVar("A", covariant=True)
 B = TypeVar("B", covariant=True)
@@ -125,8 +125,6 @@ class ConnectedStreams(Generic[A, B]):
         Raises:
             InvalidProgramError: a KeyedCoProcessFunction, and not both streams are keyed.
         """
-        from penstock.datastream.functions import KeyedCoProcessFunction
-
         keyed = isinstance(func, KeyedCoProcessFunction)
         if keyed and not (isinstance(self._first, KeyedStream) and isinstance(self._second, KeyedStream)):
             checks.unsupported_operation(
@@ -259,8 +257,6 @@ class BroadcastConnectedStream(Generic[A, B]):
             func: a KeyedBroadcastProcessFunction on a keyed stream, else a BroadcastProcessFunction.
             output_type: type of the results; None leaves them undeclared.
         """
-        from penstock.datastream.functions import BroadcastProcessFunction, KeyedBroadcastProcessFunction
-
         if not isinstance(func, BroadcastProcessFunction | KeyedBroadcastProcessFunction):
             checks.refuse(
                 f"process() beside a broadcast stream was given {checks.shown(func)}. Give an object of a subclass of "

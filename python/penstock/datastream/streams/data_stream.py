@@ -15,8 +15,19 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from penstock.common import checks
+from penstock.common.contexts import Context
 from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation, Types
+from penstock.datastream.functions import (
+    FilterFunction,
+    FlatMapFunction,
+    KeyedProcessFunction,
+    KeySelector,
+    MapFunction,
+    Partitioner,
+    ProcessFunction,
+    Results,
+)
 from penstock.datastream.program import keys, missing
 from penstock.datastream.program.transformations import (
     OneInputTransformation,
@@ -25,6 +36,7 @@ from penstock.datastream.program.transformations import (
     Transformation,
     UnionTransformation,
 )
+from penstock.datastream.state import MapStateDescriptor
 from penstock.datastream.streams.setters import OPERATOR_SETTERS, OperatorSetters
 from penstock.datastream.streams.sink import SinkMethods
 from penstock.datastream.streams.transitions import Transitions
@@ -36,17 +48,6 @@ from penstock.runtime.operators.process import ProcessOperator
 from penstock.runtime.usercode.naming import simple_name
 
 if TYPE_CHECKING:
-    from penstock.common.contexts import Context
-    from penstock.datastream.functions import (
-        FilterFunction,
-        FlatMapFunction,
-        KeySelector,
-        MapFunction,
-        Partitioner,
-        ProcessFunction,
-        Results,
-    )
-    from penstock.datastream.state import MapStateDescriptor
     from penstock.datastream.streams.connected_streams import BroadcastStream
     from penstock.datastream.streams.keyed_stream import KeyedStream
     from penstock.datastream.streams.sources import ProgramWithSources
@@ -168,8 +169,6 @@ class DataStream(Transitions[T], SinkMethods[T]):
             func: a ProcessFunction, or a callable of (value, context).
             output_type: type of the main output; None leaves it undeclared.
         """
-        from penstock.datastream.functions import KeyedProcessFunction
-
         checks.function(func, "process", "process_element")
         if isinstance(func, KeyedProcessFunction):
             checks.refuse(
@@ -297,7 +296,6 @@ class DataStream(Transitions[T], SinkMethods[T]):
         stream = self._partition("BROADCAST")
         if not broadcast_state_descriptors:
             return stream
-        from penstock.datastream.state import MapStateDescriptor
         from penstock.datastream.streams.connected_streams import BroadcastStream
 
         hint = "Give nothing, or each state as a MapStateDescriptor."

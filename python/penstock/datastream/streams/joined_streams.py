@@ -13,9 +13,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, overload
 
 from penstock.common import checks
+from penstock.common.contexts import JoinContext
 from penstock.common.time import Span, milliseconds_of
 from penstock.common.typeinfo import TypeInformation
-from penstock.datastream.functions import FlatJoinFunction
+from penstock.datastream.functions import (
+    CoGroupFunction,
+    FlatJoinFunction,
+    JoinFunction,
+    KeySelector,
+    ProcessJoinFunction,
+    Results,
+)
 from penstock.datastream.program import keys, missing
 from penstock.datastream.program.program import TimeCharacteristic
 from penstock.datastream.streams.connected_streams import check_same_keys, two_inputs
@@ -30,10 +38,6 @@ from penstock.runtime.windows.assigners import WindowAssigner
 from penstock.runtime.windows.evictors import Evictor
 from penstock.runtime.windows.functions import CoGroupWindow, Tagged, TaggedKey
 from penstock.runtime.windows.trigger import Trigger
-
-if TYPE_CHECKING:
-    from penstock.common.contexts import JoinContext
-    from penstock.datastream.functions import CoGroupFunction, JoinFunction, KeySelector, ProcessJoinFunction, Results
 
 TIME_CHARACTERISTIC = "org.apache.flink.streaming.api.datastream.UnsupportedTimeCharacteristicException"
 

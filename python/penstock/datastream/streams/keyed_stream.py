@@ -10,8 +10,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar
 
 from penstock.common import checks
+from penstock.common.contexts import KeyedContext
+from penstock.common.state_descriptor import Folds, Reduces
+from penstock.common.time import Span
 from penstock.common.typeinfo import TypeInformation
-from penstock.datastream.functions import ProcessFunction
+from penstock.datastream.functions import KeyedProcessFunction, KeySelector, ProcessFunction, Results
 from penstock.datastream.program import keys
 from penstock.datastream.program.program import Program, TimeCharacteristic
 from penstock.datastream.program.transformations import PartitionTransformation
@@ -31,10 +34,6 @@ from penstock.runtime.windows.assigners import (
 from penstock.runtime.windows.time_window import GlobalWindow, TimeWindow
 
 if TYPE_CHECKING:
-    from penstock.common.contexts import KeyedContext
-    from penstock.common.state_descriptor import Folds, Reduces
-    from penstock.common.time import Duration, Time
-    from penstock.datastream.functions import KeyedProcessFunction, KeySelector, Results
     from penstock.datastream.streams.joined_streams import IntervalJoin
     from penstock.datastream.streams.windowed_stream import WindowedStream
 
@@ -168,9 +167,7 @@ class KeyedStream(DataStream[T], Generic[T, K]):
 
         return WindowedStream(self, window_assigner)
 
-    def time_window(
-        self, size: Time | Duration | int, slide: Time | Duration | int | None = None
-    ) -> WindowedStream[T, K, TimeWindow]:
+    def time_window(self, size: Span, slide: Span | None = None) -> WindowedStream[T, K, TimeWindow]:
         """Tumbling or, with ``slide``, sliding windows in the environment's time characteristic."""
         return self.window(time_assigner(self._program, size, slide))
 
@@ -184,9 +181,7 @@ class KeyedStream(DataStream[T], Generic[T, K]):
         return IntervalJoin(self, other_stream)
 
 
-def time_assigner(
-    program: Program, size: Time | Duration | int, slide: Time | Duration | int | None
-) -> WindowAssigner[Any, TimeWindow]:
+def time_assigner(program: Program, size: Span, slide: Span | None) -> WindowAssigner[Any, TimeWindow]:
     """The assigner of ``time_window``: by the clock for ProcessingTime, else by timestamps (Flink 1.11)."""
     by_clock = program.get_stream_time_characteristic() is TimeCharacteristic.ProcessingTime
     if slide is None:

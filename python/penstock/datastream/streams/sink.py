@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 from penstock.common import checks
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo
 from penstock.datastream.formats import OutputFormat
+from penstock.datastream.functions import SinkFunction
 from penstock.datastream.program import missing
 from penstock.datastream.program.plan_only import PlanOnly
-from penstock.datastream.program.transformations import SinkTransformation
+from penstock.datastream.program.transformations import SinkTransformation, Transformation
 from penstock.datastream.streams.setters import SinkSetters
 from penstock.runtime.io import sinks
 from penstock.runtime.operators.sink import StreamSink
 
 if TYPE_CHECKING:
-    from penstock.datastream.functions import SinkFunction
-    from penstock.datastream.program.transformations import Transformation
     from penstock.datastream.streams.collecting import CloseableIterator
     from penstock.datastream.streams.data_stream import DataStream
     from penstock.datastream.streams.sources import ProgramWithSources

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import Any, TypeVar, cast, overload
 
 from penstock.common import checks
+from penstock.common.contexts import SourceContext
 from penstock.common.row import Row
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.datastream.formats import FileInputFormat, FileProcessingMode, InputFormat, Source, TextInputFormat
-from penstock.datastream.functions import ParallelSourceFunction
+from penstock.datastream.functions import ParallelSourceFunction, RuntimeContext, SourceFunction
 from penstock.datastream.program.plan_only import PlanOnly
 from penstock.datastream.program.program import Program
 from penstock.datastream.program.transformations import (
@@ -27,10 +28,6 @@ from penstock.datastream.streams.data_stream import DataStreamSource
 from penstock.errors import TypeInfoError
 from penstock.runtime.io import sources
 from penstock.runtime.operators.source import FileReader, StreamSource
-
-if TYPE_CHECKING:
-    from penstock.common.contexts import SourceContext
-    from penstock.datastream.functions import RuntimeContext, SourceFunction
 
 T = TypeVar("T")
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar, cast, overload
 
 from penstock.common import checks
+from penstock.common.time import Span
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.windows.assigners import GlobalWindows, WindowAssigner
 from penstock.runtime.windows.time_window import GlobalWindow, TimeWindow
 
 if TYPE_CHECKING:
-    from penstock.common.time import Duration, Time
     from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
     from penstock.datastream.streams.connected_streams import (
         BroadcastConnectedStream,
@@ -96,9 +96,7 @@ class Transitions(Generic[T]):
 
         return AllWindowedStream(self._itself, window_assigner)
 
-    def time_window_all(
-        self, size: Time | Duration | int, slide: Time | Duration | int | None = None
-    ) -> AllWindowedStream[T, TimeWindow]:
+    def time_window_all(self, size: Span, slide: Span | None = None) -> AllWindowedStream[T, TimeWindow]:
         """Tumbling or, with ``slide``, sliding windows over the whole stream in the environment's time
         characteristic."""
         from penstock.datastream.streams.keyed_stream import time_assigner

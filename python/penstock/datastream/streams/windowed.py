@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from penstock.common import checks
 from penstock.common.callables import ROLES
 from penstock.common.output_tag import OutputTag
+from penstock.common.state_descriptor import Folds
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.functions import is_rich
 from penstock.datastream.program import missing
@@ -28,7 +29,6 @@ from penstock.runtime.windows.trigger import Trigger
 from penstock.runtime.windows.triggers import CountTrigger, PurgingTrigger
 
 if TYPE_CHECKING:
-    from penstock.common.state_descriptor import Folds
     from penstock.datastream.streams.sources import ProgramWithSources
 
 T = TypeVar("T", covariant=True)

@@ -7,15 +7,13 @@ with a slide means something else; this one is Java's.)
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
+from penstock.common.state_descriptor import Reduces
 from penstock.common.typeinfo import TypeInformation
+from penstock.datastream.functions import AggregateFunction, ProcessWindowFunction, WindowFunction
+from penstock.datastream.streams.data_stream import SingleOutputStreamOperator
 from penstock.datastream.streams.windowed import Windowed
-
-if TYPE_CHECKING:
-    from penstock.common.state_descriptor import Reduces
-    from penstock.datastream.functions import AggregateFunction, ProcessWindowFunction, WindowFunction
-    from penstock.datastream.streams.data_stream import SingleOutputStreamOperator
 
 T = TypeVar("T", covariant=True)
 K = TypeVar("K", covariant=True)
