@@ -177,6 +177,13 @@ def name(value: Any, call: str, what: str, *, optional: bool = False) -> Any:
     return value
 
 
+def path(value: Any, call: str) -> str:
+    """``value`` itself if it can be the path of a file or folder."""
+    if not text(value, call, "path").strip():
+        illegal_argument(f"{call}({value!r}): the path is blank. Give the path of a file or folder.")
+    return value
+
+
 def boolean(value: Any, call: str, what: str) -> bool:
     """``value`` itself if it is True or False."""
     if isinstance(value, bool):

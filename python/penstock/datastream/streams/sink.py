@@ -102,8 +102,7 @@ class SinkMethods(Generic[T]):
             path: a file when the sink's parallelism is 1, else a folder with one file per subtask.
             overwrite: replace what is there; otherwise existing output is an error when the job starts.
         """
-        if not checks.text(path, "write_as_text", "path").strip():
-            checks.illegal_argument(f"write_as_text({path!r}): the path is blank. Give the path of a file or folder.")
+        checks.path(path, "write_as_text")
         checks.boolean(overwrite, "write_as_text", "overwrite")
         return self._sink("Unnamed", sinks.TextSink(path, overwrite))
 

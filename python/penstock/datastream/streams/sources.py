@@ -39,8 +39,9 @@ class ProgramWithSources(Program):
     def _source(
         self, name: str, function: Any, type_info: TypeInformation[Any] | None, parallel: bool
     ) -> DataStreamSource[Any]:
+        """A source that is one operator; of a function, or planned only."""
         parallelism = self.get_parallelism() if parallel else 1
-        operator = StreamSource(function)
+        operator = function if isinstance(function, PlanOnly) else StreamSource(function)
         transformation = SourceTransformation(self.next_id(), name, type_info, parallelism, operator)
         return DataStreamSource(self, transformation, parallel)
 
@@ -114,10 +115,7 @@ class ProgramWithSources(Program):
             file_path: path of a file or folder, not blank.
             charset_name: encoding by its Python or IANA name.
         """
-        if not checks.text(file_path, "read_text_file", "path").strip():
-            checks.illegal_argument(
-                f"read_text_file({file_path!r}): the path is blank. Give the path of a file or folder."
-            )
+        checks.path(file_path, "read_text_file")
         _check_charset(checks.text(charset_name, "read_text_file", "charset"))
         monitor = StreamSource(sources.FileMonitor(file_path, charset_name))
         return self._file_source("Custom File Source", monitor, FileReader(charset_name), Types.STRING())
@@ -196,7 +194,7 @@ class ProgramWithSources(Program):
         """Lines from a socket, with parallelism 1."""
         checks.text(hostname, "socket_text_stream", "host name")
         checks.integer(port, "socket_text_stream", "port")
-        return self._planned("Socket Stream", "socket_text_stream", Types.STRING(), parallel=False)
+        return self._source("Socket Stream", PlanOnly("socket_text_stream"), Types.STRING(), parallel=False)
 
     def read_file(
         self,
@@ -232,17 +230,10 @@ class ProgramWithSources(Program):
         hint = "Use read_text_file(), or a SourceFunction with add_source()."
         checks.instance(input_format, "create_input", InputFormat, hint, ", which is no InputFormat")
         if not isinstance(input_format, FileInputFormat):
-            return self._planned("Custom Source", "create_input", type_info, parallel=True)
+            return self._source("Custom Source", PlanOnly("create_input"), type_info, parallel=True)
         lines = Types.STRING() if isinstance(input_format, TextInputFormat) else type_info
         operator = PlanOnly("create_input", input_format)
         return self._file_source("Custom File source", operator, operator, lines)
-
-    def _planned(
-        self, name: str, what: str, type_info: TypeInformation[Any] | None, parallel: bool
-    ) -> DataStreamSource[Any]:
-        parallelism = self.get_parallelism() if parallel else 1
-        node: Any = SourceTransformation(self.next_id(), name, type_info, parallelism, PlanOnly(what))
-        return DataStreamSource(self, node, parallel)
 
 
 def _check_charset(name: str) -> None:
