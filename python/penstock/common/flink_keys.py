@@ -6,53 +6,37 @@ not taken for one of Flink's.
 
 from __future__ import annotations
 
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-FAMILIES = _words("""
+_KEYS = {
+    "": """
     $internal. akka. blob. classloader. cleanup-strategy client. cluster. compiler. containerized. env. events.
     external-resource external-resources flink.hadoop. fs. heartbeat. high-availability historyserver. io. jmx.
     job-event. job. jobmanager. jobstore. kubernetes. local. mesos. pekko. plugin. process. python.
     queryable-state. resourcemanager. rest. s3. scheduler-mode security. shuffle-service-factory. slot.
     slotmanager. slow-task-detector. sql-client. sql-gateway. state. table. task. taskmanager. traces. web. yarn.
     zookeeper.
-""")
-"""How keys begin that are Flink's, whatever follows."""
-
-_METRICS = _words("""
+    """,
+    "metrics.": """
     fetcher internal job latency.granularity latency.history-size reporter reporters scope system-resource
     system-resource-probing-interval
-""")
-_EXECUTION = _words("""
+    """,
+    "execution.": """
     allow-client-job-configurations async-state attached batch batch-shuffle-mode batch-state-backend
     buffer-timeout.enabled checkpointing job-listeners job-status-changed-listeners program-config savepoint
     savepoint-restore-mode shutdown-on-application-finish shutdown-on-attached-exit sort-keyed-partition
     sort-partition sorted-inputs state-recovery submit-failed-job-on-application-error target
-""")
-_PIPELINE = _words("""
+    """,
+    "pipeline.": """
     auto-generate-uids auto-type-registration auto-watermark-interval cached-files classpaths closure-cleaner-level
     default-kryo-serializers force-avro force-kryo force-kryo-avro generic-types jars
     jobvertex-parallelism-overrides operator-chaining.chain-operators-with-different-max-parallelism
     registered-kryo-types registered-pojo-types serialization-config vertex-description-mode
     vertex-name-include-index-prefix watermark-alignment
-""")
-_RESTARTS = _words("exponential-delay failure-rate")
+    """,
+    "restart-strategy.": "exponential-delay failure-rate",
+}
+"""How keys go on, by how they begin."""
 
-PREFIXES = (
-    *FAMILIES,
-    *(
-        f"{family}.{key}"
-        for family, keys in {
-            "execution": _EXECUTION,
-            "metrics": _METRICS,
-            "pipeline": _PIPELINE,
-            "restart-strategy": _RESTARTS,
-        }.items()
-        for key in keys
-    ),
-)
+PREFIXES = tuple(begin + key for begin, keys in _KEYS.items() for key in keys.split())
 """All of them. One that ends in a word stands for the key itself and for those that go on after a dot or a hyphen."""
 
 
