@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from types import FunctionType
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, NoReturn, TypeGuard, TypeVar, cast
 
 from penstock.common.callables import ROLES, fits, parameters, shown
 from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation, Types
@@ -223,7 +223,7 @@ def stream(
     if isinstance(value, list | tuple) and all(isinstance(each, cls) for each in cast("Sequence[Any]", value)):
         kind = "list" if isinstance(value, list) else "tuple"
         refuse(f"{call}() was given a {kind}, which is no DataStream. Give streams one by one: {call}(*streams).")
-    return instance(value, call, cls, hint, ", which is no DataStream")
+    return instance(cast("Any", value), call, cls, hint, ", which is no DataStream")
 
 
 def state(descriptor: str, name: Any, *types: Any) -> None:
@@ -278,7 +278,7 @@ def _type_hint(value: Any) -> str:
     return "Use one of Types, such as Types.STRING(), or leave it out."
 
 
-def declared(type_info: TypeInformation[Any] | None) -> bool:
+def declared(type_info: TypeInformation[Any] | None) -> TypeGuard[TypeInformation[Any]]:
     """Whether anything is known of the records (undeclared and pickled records can be anything)."""
     return type_info is not None and not isinstance(type_info, PickledBytesTypeInfo)
 

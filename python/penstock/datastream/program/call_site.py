@@ -36,3 +36,14 @@ def call_site() -> CallSite:
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _OURS:
         frame = frame.f_back
     return CallSite(frame.f_code.co_name, os.path.basename(frame.f_code.co_filename), frame.f_lineno)
+
+
+def called(name: str, detail: str = "") -> str:
+    """A call of the API as messages about its functions name it: with the place in the program.
+
+    Args:
+        name: of the method.
+        detail: what of the call is meant, such as ``.map``.
+    """
+    site = call_site()
+    return f"{name}(){detail} (line {site.line} of {site.file})"

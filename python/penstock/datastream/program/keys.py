@@ -23,7 +23,6 @@ from penstock.common.typeinfo import (
     Types,
 )
 from penstock.datastream.functions import KeySelector
-from penstock.datastream.program.call_site import call_site
 from penstock.errors import TypeInfoError
 
 Field = int | str
@@ -122,8 +121,7 @@ def key_by(
         more, key_type = (), checks.type_info(more[0], call, "key_type")
     checks.type_info(key_type, call, "key_type")
     if _is_field(selector):
-        fields = [selector, *more]
-        return _fields_key(stream_type, fields, key_type)
+        return _fields_key(stream_type, [selector, *more], key_type)
     if len(more) == 1 and key_type is None and not _is_field(more[0]):  # a type would be the key_type by now
         checks.type_info(more[0], call, "key_type")
     if more:
@@ -138,12 +136,6 @@ def key_by(
         )
     _check_key_type(key_type)
     return checks.function(selector, call, "get_key"), key_type
-
-
-def called(name: str) -> str:
-    """A call of the API as messages about its functions name it: with the place in the program."""
-    site = call_site()
-    return f"{name}() (line {site.line} of {site.file})"
 
 
 def _is_field(value: Any) -> bool:
@@ -164,16 +156,14 @@ def _fields_key(
     if not checks.declared(stream_type):
         _check_not_negative(fields, "key_by")
         return FieldsKey(fields), None
-    assert stream_type is not None
-    if isinstance(fields[0], int):
-        if isinstance(stream_type, ArrayTypeInfo) and stream_type.kind is not ArrayKind.OBJECT:
-            key_type = Types.TUPLE([stream_type.element_type] * len(fields))
-            return FieldsKey(fields), key_type
-        positions = [_key_position(stream_type, field) for field in fields]
-    else:
-        positions = [_key_name(stream_type, field) for field in fields]
-    types = _field_types(stream_type)
-    key_type = Types.TUPLE([types[position] for position in positions])
+    if (
+        isinstance(fields[0], int)
+        and isinstance(stream_type, ArrayTypeInfo)
+        and stream_type.kind is not ArrayKind.OBJECT
+    ):
+        return FieldsKey(fields), Types.TUPLE([stream_type.element_type] * len(fields))
+    positions, types = zip(*(_key_field(stream_type, field, "key_by") for field in fields), strict=True)
+    key_type = Types.TUPLE(types)
     _check_key_type(key_type)
     return FieldsKey(positions), key_type
 
@@ -188,41 +178,27 @@ def _check_not_negative(fields: Sequence[Field], call: str) -> None:
             )
 
 
-def _field_types(stream_type: TypeInformation[Any]) -> tuple[TypeInformation[Any], ...]:
-    return stream_type.field_types if isinstance(stream_type, TupleTypeInfo | RowTypeInfo) else (stream_type,)
-
-
-def _key_position(stream_type: TypeInformation[Any], position: int, call: str = "key_by") -> int:
+def _key_field(stream_type: TypeInformation[Any], field: Field, call: str) -> tuple[int, TypeInformation[object]]:
+    """Position and type of a field of a declared type."""
+    given = f"{call}() was given the {'position' if isinstance(field, int) else 'field name'} {field!r}, but"
     if not isinstance(stream_type, TupleTypeInfo | RowTypeInfo):
+        none = ": only tuples and rows have positions" if isinstance(field, int) else ", which has no fields"
         checks.refuse(
-            f"{call}() was given the position {position}, but the stream's type is {stream_type}: only tuples and rows "
-            "have positions. Give a function instead: lambda value: …",
+            f"{given} the stream's type is {stream_type}{none}. Give a function instead: lambda value: …",
             checks.INVALID_PROGRAM,
+        )
+    position = field if isinstance(field, int) else _position_by_name(stream_type, field)
+    if position is None:
+        checks.refuse(
+            f"{given} {stream_type} has the fields {list(stream_type.field_names)}. Give one of these, or a function.",
+            checks.INVALID_FIELD,
         )
     if not 0 <= position < len(stream_type.field_types):
         checks.refuse(
-            f"{call}() was given the position {position}, but {stream_type} has the positions 0 to "
-            f"{len(stream_type.field_types) - 1}. Give one of these.",
+            f"{given} {stream_type} has the positions 0 to {len(stream_type.field_types) - 1}. Give one of these.",
             checks.INDEX_OUT_OF_BOUNDS,
         )
-    return position
-
-
-def _key_name(stream_type: TypeInformation[Any], name: str, call: str = "key_by") -> int:
-    if not isinstance(stream_type, TupleTypeInfo | RowTypeInfo):
-        checks.refuse(
-            f"{call}() was given the field name {name!r}, but the stream's type is {stream_type}, which has no fields. "
-            "Give a function instead: lambda value: …",
-            checks.INVALID_PROGRAM,
-        )
-    position = _position_by_name(stream_type, name)
-    if position is None:
-        checks.refuse(
-            f"{call}() was given the field name {name!r}, but {stream_type} has the fields "
-            f"{list(stream_type.field_names)}. Give one of these, or a function.",
-            checks.INVALID_FIELD,
-        )
-    return position
+    return position, stream_type.field_types[position]
 
 
 def _position_by_name(stream_type: TupleTypeInfo | RowTypeInfo, name: str) -> int | None:
@@ -252,15 +228,10 @@ def one_key(
     """Key selector of ``partition_custom``: a callable, a KeySelector, or one field."""
     if not _is_field(selector):
         return checks.function(selector, call, "get_key")
-    if not checks.declared(stream_type):
-        _check_not_negative([selector], call)
-        return FieldKey(selector)
-    assert stream_type is not None
-    return FieldKey(
-        _key_position(stream_type, selector, call)
-        if isinstance(selector, int)
-        else _key_name(stream_type, selector, call)
-    )
+    if checks.declared(stream_type):
+        return FieldKey(_key_field(stream_type, selector, call)[0])
+    _check_not_negative([selector], call)
+    return FieldKey(selector)
 
 
 def aggregated_field(stream_type: TypeInformation[Any] | None, field: Any, call: str, *, numeric: bool) -> Field:
@@ -283,7 +254,6 @@ def aggregated_field(stream_type: TypeInformation[Any] | None, field: Any, call:
     if not checks.declared(stream_type):
         _check_not_negative([field], call)
         return field
-    assert stream_type is not None
     position, field_type = _aggregated(stream_type, field, call)
     if numeric:
         _check_addable(field_type, stream_type, field, call)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.datastream.program.call_site import call_site
+from penstock.datastream.program.call_site import called
 from penstock.errors import UnsupportedError
 
 PLAN_ONLY: dict[str, str] = {
@@ -41,8 +41,7 @@ class PlanOnly:
     def __init__(self, call: str, function: Any = None, detail: str = "") -> None:
         assert call in PLAN_ONLY, call
         self.call: str = call
-        site = call_site()
-        self.what: str = f"{call}(){detail} (line {site.line} of {site.file})"
+        self.what: str = called(call, detail)
         self.function: Any = function
 
     def keyed_by(self, key: Any) -> PlanOnly:

@@ -29,6 +29,7 @@ from penstock.datastream.functions import (
     Results,
 )
 from penstock.datastream.program import keys, missing
+from penstock.datastream.program.call_site import called
 from penstock.datastream.program.transformations import (
     OneInputTransformation,
     PartitionTransformation,
@@ -258,7 +259,7 @@ class DataStream(Transitions[T], SinkMethods[T]):
         from penstock.datastream.streams.keyed_stream import KeyedStream
 
         selector, key_type = keys.key_by(self.transformation.output_type, key_selector, fields, key_type)
-        return KeyedStream(self, partition.KeyPartition(selector, key_type, keys.called("key_by")))
+        return KeyedStream(self, partition.KeyPartition(selector, key_type, called("key_by")))
 
     def _partition(self, partitioner: str, spec: Any = None) -> DataStream[T]:
         program = self._program
@@ -324,9 +325,7 @@ class DataStream(Transitions[T], SinkMethods[T]):
         """
         checks.function(partitioner, "partition_custom", "partition")
         selector = keys.one_key(self.transformation.output_type, key_selector, "partition_custom")
-        return self._partition(
-            "CUSTOM", partition.CustomPartition(partitioner, selector, keys.called("partition_custom"))
-        )
+        return self._partition("CUSTOM", partition.CustomPartition(partitioner, selector, called("partition_custom")))
 
 
 def _missing(cls: type[DataStream[Any]], name: str) -> AttributeError:

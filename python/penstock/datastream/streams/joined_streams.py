@@ -25,6 +25,7 @@ from penstock.datastream.functions import (
     Results,
 )
 from penstock.datastream.program import keys, missing
+from penstock.datastream.program.call_site import called
 from penstock.datastream.program.program import TimeCharacteristic
 from penstock.datastream.streams.connected_streams import check_same_keys, two_inputs
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
@@ -83,7 +84,7 @@ class JoinedStreams(_Step, Generic[A, B, M]):
         self, key_selector: KeySelector[A, L] | Callable[[A], L], key_type: TypeInformation[L] | None = None
     ) -> Where[A, B, M, L]:
         """The key of the first stream."""
-        return Where(self, KeyPartition(*keys.key_by(None, key_selector, (), key_type, "where"), keys.called("where")))
+        return Where(self, KeyPartition(*keys.key_by(None, key_selector, (), key_type, "where"), called("where")))
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,7 +100,7 @@ class Where(_Step, Generic[A, B, M, K]):
         self, key_selector: KeySelector[B, L] | Callable[[B], L], key_type: TypeInformation[L] | None = None
     ) -> EqualTo[A, B, M]:
         """The key of the second stream, of the same type."""
-        second_key = KeyPartition(*keys.key_by(None, key_selector, (), key_type, "equal_to"), keys.called("equal_to"))
+        second_key = KeyPartition(*keys.key_by(None, key_selector, (), key_type, "equal_to"), called("equal_to"))
         one, two = self.first_key.key_type, second_key.key_type
         if one != two and checks.declared(one) and checks.declared(two):
             checks.illegal_argument(

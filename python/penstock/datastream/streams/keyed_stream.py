@@ -16,6 +16,7 @@ from penstock.common.time import Span
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.functions import KeyedProcessFunction, KeySelector, ProcessFunction, Results
 from penstock.datastream.program import keys
+from penstock.datastream.program.call_site import called
 from penstock.datastream.program.program import Program, TimeCharacteristic
 from penstock.datastream.program.transformations import PartitionTransformation
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
@@ -223,5 +224,5 @@ class DataStreamUtils:
         If it is not, records of one key end up in several subtasks, each with state of its own.
         """
         selector, key_type = keys.key_by(None, key_selector, (), key_type)
-        key = KeyPartition(selector, key_type, keys.called("reinterpret_as_keyed_stream"))
+        key = KeyPartition(selector, key_type, called("reinterpret_as_keyed_stream"))
         return KeyedStream(stream, key, "FORWARD")
