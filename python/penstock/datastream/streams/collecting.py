@@ -1,17 +1,10 @@
-"""execute_and_collect: run a program and bring one stream's records to the driver."""
-# pyright: reportPrivateUsage=false
+"""CloseableIterator: the records of one stream on the driver."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from operator import length_hint
-from typing import TYPE_CHECKING, TypeVar
-
-from penstock.common import checks
-from penstock.runtime.io import sinks
-
-if TYPE_CHECKING:
-    from penstock.datastream.streams.data_stream import DataStream
+from typing import TypeVar
 
 T = TypeVar("T")
 
@@ -42,18 +35,3 @@ class CloseableIterator(Iterator[T]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def execute_and_collect(
-    stream: DataStream[T], job_name: str | None, limit: int | None
-) -> CloseableIterator[T] | list[T]:
-    """See :meth:`DataStream.execute_and_collect`. Memory on the driver: all records of the stream."""
-    if limit is not None and checks.integer(limit, "execute_and_collect", "limit") < 1:
-        checks.illegal_argument(
-            f"execute_and_collect(limit={limit}): a limit is at least 1. Leave it out for all records."
-        )
-    program = stream.get_execution_environment()
-    sink_id = f"collect-{program.next_collect_number()}"
-    stream._sink("Data stream collect sink", sinks.CollectSink(sink_id), parallelism=1)
-    records = list(program.execute(job_name).collected.get(sink_id, ()))
-    return CloseableIterator(records) if limit is None else records[:limit]

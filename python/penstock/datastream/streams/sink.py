@@ -7,7 +7,7 @@ Source: Flink 1.11 ``DataStream`` and ``DataStreamSink``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from penstock.common import checks
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo
@@ -16,13 +16,12 @@ from penstock.datastream.functions import SinkFunction
 from penstock.datastream.program import missing
 from penstock.datastream.program.plan_only import PlanOnly
 from penstock.datastream.program.transformations import SinkTransformation, Transformation
+from penstock.datastream.streams.collecting import CloseableIterator
 from penstock.datastream.streams.setters import SinkSetters
 from penstock.runtime.io import sinks
 from penstock.runtime.operators.sink import StreamSink
 
 if TYPE_CHECKING:
-    from penstock.datastream.streams.collecting import CloseableIterator
-    from penstock.datastream.streams.data_stream import DataStream
     from penstock.datastream.streams.sources import ProgramWithSources
 
 T = TypeVar("T", covariant=True)
@@ -62,10 +61,9 @@ class SinkMethods(Generic[T]):
     _with_key: Callable[[Any], Any]
 
     def _sink(self, name: str, sink: Any, parallelism: int | None = None) -> DataStreamSink[T]:
-        return self._sink_operator(name, StreamSink(sink), parallelism)
-
-    def _sink_operator(self, name: str, operator: Any, parallelism: int | None = None) -> DataStreamSink[T]:
+        """Add a sink; of a function, or planned only."""
         program = self._program
+        operator = sink if isinstance(sink, PlanOnly) else StreamSink(sink)
         transformation = SinkTransformation(
             program.next_id(),
             name,
@@ -127,11 +125,17 @@ class SinkMethods(Generic[T]):
             limit: at least 1: return a list of at most that many records instead of an iterator.
 
         Returns:
-            An iterator that is also a context manager, or a list if ``limit`` was given.
+            An iterator that is also a context manager, or a list if ``limit`` was given. All records of the stream are
+            in the driver's memory.
         """
-        from penstock.datastream.streams.collecting import execute_and_collect
-
-        return execute_and_collect(cast("DataStream[T]", self), job_execution_name, limit)
+        if limit is not None and checks.integer(limit, "execute_and_collect", "limit") < 1:
+            checks.illegal_argument(
+                f"execute_and_collect(limit={limit}): a limit is at least 1. Leave it out for all records."
+            )
+        sink_id = f"collect-{self._program.next_collect_number()}"
+        self._sink("Data stream collect sink", sinks.CollectSink(sink_id), parallelism=1)
+        records = list(self._program.execute(job_execution_name).collected.get(sink_id, ()))
+        return CloseableIterator(records) if limit is None else records[:limit]
 
     def write_as_csv(self, path: str) -> DataStreamSink[T]:
         """Write tuples or rows as lines of comma-separated fields (plan only).
@@ -146,13 +150,13 @@ class SinkMethods(Generic[T]):
                 f"write_as_csv() on a stream of {declared}: only tuples and rows have fields to separate. "
                 "Use write_as_text()."
             )
-        return self._sink_operator("Unnamed", PlanOnly("write_as_csv"))
+        return self._sink("Unnamed", PlanOnly("write_as_csv"))
 
     def write_using_output_format(self, output_format: OutputFormat[T]) -> DataStreamSink[T]:
         """Write through an output format (plan only)."""
         hint = "Use add_sink(function) to write what you like."
         checks.instance(output_format, "write_using_output_format", OutputFormat, hint, ", which is no OutputFormat")
-        return self._sink_operator("Unnamed", PlanOnly("write_using_output_format", output_format))
+        return self._sink("Unnamed", PlanOnly("write_using_output_format", output_format))
 
     def write_to_socket(self, host_name: str, port: int, schema: object = None) -> DataStreamSink[T]:
         """Send records to a socket, from one subtask (plan only).
@@ -164,4 +168,4 @@ class SinkMethods(Generic[T]):
         """
         checks.text(host_name, "write_to_socket", "host name")
         checks.integer(port, "write_to_socket", "port")
-        return self._sink_operator("Unnamed", PlanOnly("write_to_socket", schema)).set_parallelism(1)
+        return self._sink("Unnamed", PlanOnly("write_to_socket", schema)).set_parallelism(1)
