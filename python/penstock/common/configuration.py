@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from penstock.common.settings import check
+from penstock.common.settings import find
 from penstock.errors import ConfigurationError
 
 T = TypeVar("T")
@@ -56,7 +56,9 @@ class Configuration:
             raise ConfigurationError(
                 f"A configuration key must be a non-empty text, not {key!r}. Give one such as 'parallelism.default'."
             )
-        check(key, value)
+        setting = find(key)
+        if setting is not None:
+            setting.parse(key, value)
         self._values[key] = value
         return self
 

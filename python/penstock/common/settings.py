@@ -218,18 +218,6 @@ def find(key: str) -> Setting | None:
     return setting
 
 
-def check(key: str, text: str) -> None:
-    """Look at one setting of a configuration.
-
-    Raises:
-        ConfigurationError: a key of ours that does not exist, or a value that makes no sense.
-        UnsupportedError: a value that Flink has and we do not support.
-    """
-    setting = find(key)
-    if setting is not None:
-        setting.parse(key, text)
-
-
 def sparks(given: Mapping[str, str]) -> dict[str, str]:
     """The settings that are passed on to Spark."""
     return {key: text for key, text in given.items() if key.startswith(SPARKS)}

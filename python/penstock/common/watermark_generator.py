@@ -25,11 +25,9 @@ class WatermarkOutput(Protocol):
 
     def emit_watermark(self, watermark: Watermark | int) -> None:
         """Emit a watermark; one that is not larger than the last is left out."""
-        ...
 
     def mark_idle(self) -> None:
         """Hold nobody's watermark back until the next one."""
-        ...
 
 
 class WatermarkGenerator(ABC, Generic[T_contra]):

@@ -1,8 +1,8 @@
 """Program: what a program consists of so far, and its settings.
 
-Streams, translation and configuring know a program by this class only; what makes it an environment, its sources and
-its execution, is added above. Source of defaults and refusals: Flink 1.11 ``StreamExecutionEnvironment`` and
-``ExecutionConfig``; spelling: ``pyflink.datastream.StreamExecutionEnvironment``.
+Streams and translation know a program by this class only; what makes it an environment, its sources and its execution,
+is added above. Source of defaults and refusals: Flink 1.11 ``StreamExecutionEnvironment`` and ``ExecutionConfig``;
+spelling: ``pyflink.datastream.StreamExecutionEnvironment``.
 """
 # pyright: reportUnnecessaryIsInstance=false
 

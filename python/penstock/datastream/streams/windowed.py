@@ -180,7 +180,7 @@ class Windowed(Generic[T, W]):
         names = (simple_name(reduce_function), _window_function_name(window_function, "reduce"))
         function = functions.ReduceWindow(reduce_function, self._after(window_function))
         kept = self._stream.transformation.output_type
-        return self._add(Applied(function, names, "Reducing", kept), _typed(output_type, "reduce"))
+        return self._add(Applied(function, names, "Reducing", kept), checks.type_info(output_type, "reduce"))
 
     def _reduced(self, reducer: Any) -> SingleOutputStreamOperator[Any]:
         same_type = self._stream.transformation.output_type
@@ -204,7 +204,7 @@ class Windowed(Generic[T, W]):
         names = (simple_name(aggregate_function), after)
         function = functions.AggregateWindow(aggregate_function, self._after(window_function))
         applied = Applied(function, names, "Aggregating", accumulator_type, passed_on)
-        return self._add(applied, _typed(output_type, "aggregate"))
+        return self._add(applied, checks.type_info(output_type, "aggregate"))
 
     def fold(
         self, initial_value: U, func: Folds[T, U] | Callable[[U, T], U], output_type: TypeInformation[U] | None = None
@@ -229,14 +229,14 @@ class Windowed(Generic[T, W]):
         names = (simple_name(func), PASS_THROUGH)
         function = functions.FoldWindow(initial_value, func)
         applied = Applied(function, names, "Folding", output_type, _FOLD_PASSED_ON)
-        return self._add(applied, _typed(output_type, "fold"))
+        return self._add(applied, checks.type_info(output_type, "fold"))
 
     def _applied(
         self, window_function: Any, output_type: TypeInformation[Any] | None
     ) -> SingleOutputStreamOperator[Any]:
         names = (_window_function_name(window_function, "apply"),)
         applied = Applied(functions.ApplyWindow(window_function, self._keyed), names)
-        return self._add(applied, _typed(output_type, "apply"))
+        return self._add(applied, checks.type_info(output_type, "apply"))
 
     def _processed(
         self, process_window_function: Any, output_type: TypeInformation[Any] | None
@@ -245,7 +245,7 @@ class Windowed(Generic[T, W]):
         checks.function(process_window_function, "process", "process", *arguments)
         function = functions.ProcessWindow(process_window_function, self._keyed)
         applied = Applied(function, (simple_name(process_window_function),))
-        return self._add(applied, _typed(output_type, "process"))
+        return self._add(applied, checks.type_info(output_type, "process"))
 
     def _aggregate(self, call: str, field: int | str, first: bool = True) -> SingleOutputStreamOperator[T]:
         return self._reduced(aggregator(self._stream.transformation.output_type, call, field, first))
@@ -269,10 +269,6 @@ class Windowed(Generic[T, W]):
     def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator[T]:
         """The record with the largest field of each window; among equals the first, or the last if not ``first``."""
         return self._aggregate("max_by", position_to_max_by, first)
-
-
-def _typed(output_type: TypeInformation[U] | None, call: str) -> TypeInformation[U] | None:
-    return checks.type_info(output_type, call)
 
 
 def _refuse_rich(func: Any, call: str) -> None:
