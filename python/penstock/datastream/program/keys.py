@@ -255,8 +255,13 @@ def aggregated_field(stream_type: TypeInformation[Any] | None, field: Any, call:
         _check_not_negative([field], call)
         return field
     position, field_type = _aggregated(stream_type, field, call)
-    if numeric:
-        _check_addable(field_type, stream_type, field, call)
+    addable = isinstance(field_type, BasicTypeInfo) and field_type.basic_type in NUMERIC
+    if numeric and checks.declared(field_type) and not addable:
+        checks.refuse(
+            f"{call}({field!r}) on a stream of {stream_type}: the field is of type {field_type}, which cannot be added "
+            "up. Sum a field of type BYTE, SHORT, INT, LONG, FLOAT or DOUBLE, or use reduce().",
+            checks.RUNTIME_EXCEPTION,
+        )
     return position
 
 
@@ -283,17 +288,6 @@ def _no_field(stream_type: TypeInformation[Any], field: Any, call: str, because:
         f"{call}({field!r}) on a stream of {stream_type}: there is no such field. Give another: {because}.",
         checks.INVALID_FIELD,
     )
-
-
-def _check_addable(field_type: TypeInformation[Any], stream_type: TypeInformation[Any], field: Any, call: str) -> None:
-    if not checks.declared(field_type):
-        return
-    if not isinstance(field_type, BasicTypeInfo) or field_type.basic_type not in NUMERIC:
-        checks.refuse(
-            f"{call}({field!r}) on a stream of {stream_type}: the field is of type {field_type}, which cannot be added "
-            "up. Sum a field of type BYTE, SHORT, INT, LONG, FLOAT or DOUBLE, or use reduce().",
-            checks.RUNTIME_EXCEPTION,
-        )
 
 
 def projected_type(stream_type: TypeInformation[Any] | None, fields: Sequence[int]) -> TypeInformation[Any] | None:

@@ -187,12 +187,10 @@ class _Generator:
             **resources,
         )
         self.loops[loop.id] = (head, _Head(), [])
-        entry = [head]
-        if loop.input is not None:
-            entry.insert(0, loop.input.id)
-        self.builder.add_union(loop.id, entry)
-        before = () if loop.input is None else _parts(self.groups[loop.input.id])
-        self.groups[loop.id] = (*before, self.loops[loop.id][1])
+        before = inputs_of(loop)
+        self.builder.add_union(loop.id, [*(each.id for each in before), head])
+        groups = [part for each in before for part in _parts(self.groups[each.id])]
+        self.groups[loop.id] = (*groups, self.loops[loop.id][1])
         steps: list[Transformation | _Feedback] = [_Feedback(loop, None)]
         for stream in reversed(loop.feedback):
             steps += [_Feedback(loop, stream), stream]

@@ -146,23 +146,15 @@ class Windowed(Generic[T, W]):
     # --- functions ----------------------------------------------------------------------------------------------------
 
     def _add(self, applied: Applied, output_type: TypeInformation[Any] | None) -> SingleOutputStreamOperator[Any]:
-        return self._stream._transform(self._name(applied), self._operator(applied), output_type)
+        late = None if self._late is None else self._late.tag_id
+        operator = WindowOperator(self._assigner, self._trigger, self._evictor, applied.function, self._lateness, late)
+        return self._stream._transform(self._name(applied), operator, output_type)
 
     def _name(self, applied: Applied) -> str:
         parts = [str(self._assigner), type(self._trigger).__name__]
         if self._evictor is not None:
             parts.append(type(self._evictor).__name__)
         return f"Window({', '.join([*parts, *applied.names])})"
-
-    def _operator(self, applied: Applied) -> WindowOperator:
-        return WindowOperator(
-            self._assigner,
-            self._trigger,
-            self._evictor,
-            applied.function,
-            self._lateness,
-            None if self._late is None else self._late.tag_id,
-        )
 
     def _after(self, func: Any) -> functions.WindowFunction | None:
         """A window function as the runtime runs it."""
