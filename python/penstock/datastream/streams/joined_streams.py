@@ -160,14 +160,7 @@ class WithWindow(_Step, Generic[A, B, M]):
     @overload
     def apply(
         self: WithWindow[A, B, Literal["join"]],
-        func: FlatJoinFunction[A, B, U],
-        output_type: TypeInformation[U] | None = None,
-    ) -> DataStream[U]: ...
-
-    @overload
-    def apply(
-        self: WithWindow[A, B, Literal["join"]],
-        func: JoinFunction[A, B, U] | Callable[[A, B], U],
+        func: FlatJoinFunction[A, B, U] | JoinFunction[A, B, U] | Callable[[A, B], U],
         output_type: TypeInformation[U] | None = None,
     ) -> DataStream[U]: ...
 
@@ -186,14 +179,7 @@ class WithWindow(_Step, Generic[A, B, M]):
     @overload
     def with_(
         self: WithWindow[A, B, Literal["join"]],
-        func: FlatJoinFunction[A, B, U],
-        output_type: TypeInformation[U] | None = None,
-    ) -> SingleOutputStreamOperator[U]: ...
-
-    @overload
-    def with_(
-        self: WithWindow[A, B, Literal["join"]],
-        func: JoinFunction[A, B, U] | Callable[[A, B], U],
+        func: FlatJoinFunction[A, B, U] | JoinFunction[A, B, U] | Callable[[A, B], U],
         output_type: TypeInformation[U] | None = None,
     ) -> SingleOutputStreamOperator[U]: ...
 
