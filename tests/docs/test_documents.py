@@ -117,7 +117,18 @@ def _place(page: Path, target: str) -> Path | None:
     return None if "://" in target else page.parent / target
 
 
-PUBLIC = ["common", "datastream", "local", "metrics", "plan", "plan.shapes", "spark", "errors", "datastream.window"]
+PUBLIC = [
+    "common",
+    "datastream",
+    "datastream.window",
+    "errors",
+    "local",
+    "metrics",
+    "plan",
+    "plan.shapes",
+    "spark",
+    "testing",
+]
 
 
 @pytest.mark.parametrize("package", PUBLIC)

@@ -20,6 +20,8 @@ users look."""
 
 SAYS = {
     "cli": "the user at a terminal",
+    "testing": "harnesses for users' tests",
+    "pytest_plugin": "fixtures",
     "spark": "tasks as a Spark job",
     "local": "tasks in this process",
     "plan": "the planner's graphs",

@@ -25,6 +25,8 @@ MAY_IMPORT = {
     "datastream": {"errors", "common", "metrics", "runtime", "plan"},
     "local": {"errors", "common", "runtime", "plan", "job"},
     "spark": {"errors", "common", "runtime", "plan", "job"},
+    "testing": {"errors", "common", "metrics", "runtime", "plan", "job", "datastream"},
+    "pytest_plugin": {"datastream"},
 }
 """Parts of the package that each part may import, at the top of a module or inside a function; the command line may
 import everything."""

@@ -1,0 +1,29 @@
+"""For tests of programs: operator harnesses, and whole programs on a few records. No operators, nothing a job needs.
+
+A *harness* is one subtask of one operator with nothing around it: a test hands it records, watermarks and the time of
+the clock, and looks at what comes out, at timers, at metrics, and at its state, which it may move to harnesses of
+another parallelism. :func:`run_program` runs a whole program in this process, in milliseconds. Fixtures for pytest are
+in :mod:`penstock.pytest_plugin`.
+
+Source of the names: Flink's ``ProcessFunctionTestHarnesses`` and ``KeyedOneInputStreamOperatorTestHarness``.
+"""
+
+from __future__ import annotations
+
+from penstock.testing.function_harnesses import ProcessFunctionTestHarnesses
+from penstock.testing.harness import StreamRecord, TestHarness, Watermark
+from penstock.testing.inputs import BroadcastTestHarness, OneInputTestHarness, TwoInputTestHarness
+from penstock.testing.programs import run_program
+from penstock.testing.snapshot import OperatorSnapshot
+
+__all__ = [
+    "BroadcastTestHarness",
+    "OneInputTestHarness",
+    "OperatorSnapshot",
+    "ProcessFunctionTestHarnesses",
+    "StreamRecord",
+    "TestHarness",
+    "TwoInputTestHarness",
+    "Watermark",
+    "run_program",
+]

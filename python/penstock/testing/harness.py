@@ -1,0 +1,386 @@
+"""The harness itself: one subtask of one operator, and what comes out of it.
+
+The operator is taken from a real plan of the program that a test gives, so it has the name, the key groups, the pickled
+function and the type of key that it has in a job. Records do not go through an exchange or a chain.
+
+Source of the semantics: Flink's ``AbstractStreamOperatorTestHarness``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from penstock.common import Configuration, OutputTag, TypeInformation, checks
+from penstock.errors import InvalidProgramError, UnsupportedError
+from penstock.metrics.results import MetricValue
+from penstock.runtime.buffers.codec import decode_value
+from penstock.runtime.buffers.signals import LatencyMarker
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.operator import StreamOperator
+from penstock.runtime.chain.outputs import CountingOutput, Output
+from penstock.runtime.keys.key_types import KeyHash
+from penstock.runtime.keys.keygroups import assign_to_key_group, subtask_of_key_group
+from penstock.runtime.operators.async_wait import AsyncWait
+from penstock.runtime.state.timers import Clock, TimerQueue
+from penstock.runtime.usercode.failure import OperatorFailure
+from penstock.testing.planned import PlannedOperator, plan_operator
+from penstock.testing.snapshot import OperatorSnapshot
+
+OUT = TypeVar("OUT")
+E = TypeVar("E", covariant=True)
+Self = TypeVar("Self", bound="TestHarness[Any]")
+
+
+class StreamRecord(NamedTuple, Generic[E]):
+    """A record that came out.
+
+    Attributes:
+        value: the record.
+        timestamp: in milliseconds, None if it has none.
+    """
+
+    value: E
+    timestamp: int | None
+
+
+class Watermark(NamedTuple):
+    """A watermark that came out.
+
+    Attributes:
+        timestamp: in milliseconds.
+    """
+
+    timestamp: int
+
+
+class TestHarness(Generic[OUT]):
+    """What harnesses of any number of inputs share.
+
+    The operator opens with the first thing it is given, or by :meth:`open`; a harness is a context manager that closes
+    it. The clock stands at 0 until a test moves it. What a user function raises comes out as it is, not as the failure
+    of a job.
+
+    Args:
+        program: the streams of the inputs in, what its one operator or sink function makes of them out.
+        types: of the inputs' records; None for undeclared.
+        parallelism: of the operator.
+        subtask: which of its subtasks this is, from 0.
+        max_parallelism: number of key groups.
+        configuration: of the program; its job parameters, say.
+
+    Raises:
+        InvalidProgramError: the program has no operator, or more than one.
+        UnsupportedError: its operator cannot be run alone: a built-in sink, or BATCH mode.
+    """
+
+    __test__ = False  # pytest takes classes whose names begin with Test for tests
+
+    def __init__(
+        self,
+        program: Callable[..., Any],
+        types: tuple[TypeInformation[Any] | None, ...],
+        *,
+        parallelism: int = 1,
+        subtask: int = 0,
+        max_parallelism: int = 128,
+        configuration: Configuration | None = None,
+    ) -> None:
+        planned = plan_operator(program, types, parallelism, max_parallelism, configuration)
+        if not 0 <= checks.integer(subtask, type(self).__name__, "subtask") < planned.vertex.parallelism:
+            checks.refuse(
+                f"{type(self).__name__} was given subtask {subtask} of an operator that has "
+                f"{planned.vertex.parallelism}. Subtasks are counted from 0.",
+                checks.ILLEGAL_ARGUMENT,
+            )
+        self._now = 0
+        self._clock = Clock(lambda: self._now)
+        self._output = _Recorder()
+        self._context = _context(planned, subtask, self._clock)
+        self._operator: StreamOperator = decode_value(planned.config.operator)
+        self._phase = _NEW
+        with self._users_own_errors():
+            self._live = self._operator.build(self._context, CountingOutput(self._output))
+            numbers = range(1, len(types) + 1) if len(types) > 1 else (0,)
+            self._takers = {n: (self._live.input(n), self._live.watermark(n)) for n in numbers}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._context.vertex.task_name(self._context.subtask)}, {self._phase}>"
+
+    # --- its life ----------------------------------------------------------------------------------------------------
+
+    def restore(self: Self, *snapshots: OperatorSnapshot) -> Self:
+        """Begin with what subtasks had when they were snapshotted, before the operator opens: with the key groups that
+        this subtask owns, and its part of operator state.
+
+        Args:
+            snapshots: those of all subtasks, in order, however many there were then.
+
+        Raises:
+            InvalidProgramError: the operator is open already, has no key, or has another max parallelism.
+        """
+        self._expect(_NEW, "restore()")
+        state = self._context.state
+        for snapshot in snapshots:
+            self._check_fits(snapshot)
+            if state is not None:
+                state.restore({group: data for group, data in snapshot.keyed_state.items() if self._owns(group)})
+        parallelism = self._context.vertex.parallelism
+        self._context.operator_state.restore(
+            [snapshot.operator_state for snapshot in snapshots], parallelism, self._context.subtask
+        )
+        if state is not None and len(state.processing_timers):
+            self._clock.add(self._context.time)
+        return self
+
+    def open(self: Self) -> Self:
+        """Open the operator and its function."""
+        self._expect(_NEW, "open()")
+        self._phase = _OPEN
+        with self._users_own_errors():
+            self._live.open()
+        return self
+
+    def end_input(self) -> None:
+        """Tell the operator that its input has ended. The watermark of the end is not sent by this; use
+        ``process_watermark(MAX_WATERMARK)`` before."""
+        self._ready("end_input()")
+        with self._users_own_errors():
+            self._live.end_input()
+
+    def close(self) -> None:
+        """Close the operator and its function; nothing comes after it. A second call does nothing."""
+        if self._phase == _CLOSED:
+            return
+        opened, self._phase = self._phase == _OPEN, _CLOSED
+        try:
+            with self._users_own_errors():
+                if opened:
+                    self._live.close()
+        finally:
+            self._live.dispose()
+
+    def __enter__(self: Self) -> Self:
+        return self.open() if self._phase == _NEW else self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- what goes in ------------------------------------------------------------------------------------------------
+
+    def set_processing_time(self, time_ms: int) -> None:
+        """Move the clock, and fire the timers that are due, the earliest first.
+
+        Args:
+            time_ms: milliseconds since the epoch, not before the time of now.
+        """
+        self._ready("set_processing_time()")
+        if checks.integer(time_ms, "set_processing_time", "time in milliseconds") < self._now:
+            checks.refuse(f"set_processing_time({time_ms}): the clock stands at {self._now} already, and goes forward.")
+        self._now = time_ms
+        with self._users_own_errors():
+            self._clock.fire()
+
+    def advance_processing_time(self, by_ms: int) -> None:
+        """Move the clock by some milliseconds, and fire the timers that are due."""
+        self.set_processing_time(self._now + checks.integer(by_ms, "advance_processing_time", "milliseconds"))
+
+    def get_processing_time(self) -> int:
+        """What the clock shows, in milliseconds."""
+        return self._now
+
+    def _process(self, number: int, call: str, value: Any, timestamp: int | None) -> None:
+        self._ready(call)
+        if timestamp is not None:
+            checks.integer(timestamp, call.rstrip("()"), "timestamp in milliseconds")
+        self._check_owner(number, call, value)
+        with self._users_own_errors():
+            self._takers[number][0](value, timestamp)
+
+    def _watermark(self, number: int, call: str, timestamp: int) -> None:
+        self._ready(call)
+        checks.integer(timestamp, call.rstrip("()"), "timestamp in milliseconds")
+        with self._users_own_errors():
+            self._takers[number][1](timestamp)
+
+    # --- what comes out ----------------------------------------------------------------------------------------------
+
+    def get_output(self) -> list[StreamRecord[OUT] | Watermark]:
+        """Records of the main output, and watermarks, in the order in which they came, since :meth:`clear_output`."""
+        return list(self._output.elements)
+
+    def extract_output_stream_records(self) -> list[StreamRecord[OUT]]:
+        """The records of the main output with their timestamps."""
+        return [element for element in self._output.elements if isinstance(element, StreamRecord)]
+
+    def extract_output_values(self) -> list[OUT]:
+        """The records of the main output."""
+        return [record.value for record in self.extract_output_stream_records()]
+
+    def get_side_output(self, output_tag: OutputTag[E]) -> list[StreamRecord[E]]:
+        """The records of a side output; none if nothing was emitted to it."""
+        if not isinstance(output_tag, OutputTag):  # pyright: ignore[reportUnnecessaryIsInstance]
+            checks.refuse(f"get_side_output() was given {checks.shown(output_tag)}. Give the OutputTag.")
+        return list(self._output.sides.get(output_tag.tag_id, ()))
+
+    def get_watermarks(self) -> list[int]:
+        """Times of the watermarks that came out."""
+        return [element.timestamp for element in self._output.elements if isinstance(element, Watermark)]
+
+    def clear_output(self) -> None:
+        """Forget what has come out so far, side outputs too."""
+        self._output.elements.clear()
+        self._output.sides.clear()
+
+    # --- what it remembers -------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> OperatorSnapshot:
+        """All state of the subtask, timers too. The harness can go on. O(state).
+
+        Raises:
+            UnsupportedError: the operator waits for asynchronous calls, whose records no snapshot has yet.
+        """
+        self._ready("snapshot()")
+        if isinstance(self._operator, AsyncWait):
+            raise UnsupportedError(
+                f"snapshot(): the operator {self._context.config.name!r} waits for asynchronous calls, and a snapshot "
+                "does not hold the records that wait. Test the function it calls without one."
+            )
+        state, context = self._context.state, self._context
+        keyed = {} if state is None else state.snapshot()
+        return OperatorSnapshot(
+            keyed, context.operator_state.snapshot(), context.config.max_parallelism, context.time.watermark
+        )
+
+    def num_keyed_state_entries(self) -> int:
+        """How many values there are in keyed state, over all states, keys and windows. O(state)."""
+        state = self._context.state
+        sections = () if state is None else state.sections().values()
+        return sum(len(pairs) for section in sections for pairs in section.values())
+
+    def num_event_time_timers(self) -> int:
+        """How many timers of event time wait."""
+        return len(self.event_time_timers())
+
+    def num_processing_time_timers(self) -> int:
+        """How many timers of the clock wait."""
+        return len(self.processing_time_timers())
+
+    def event_time_timers(self) -> list[tuple[int, Any]]:
+        """(time, key) of the timers of event time that wait, the earliest first."""
+        return [] if self._context.state is None else _waiting(self._context.state.event_timers)
+
+    def processing_time_timers(self) -> list[tuple[int, Any]]:
+        """(time, key) of the timers of the clock that wait, the earliest first."""
+        return [] if self._context.state is None else _waiting(self._context.state.processing_timers)
+
+    def get_metrics(self) -> Mapping[str, MetricValue]:
+        """What the function has counted so far, by identifier: a CounterValue, say, which has a ``count``."""
+        with self._users_own_errors():
+            return dict(self._context.metrics.values())
+
+    def get_late_records_dropped(self) -> int:
+        """How many records a window operator has dropped because they came too late."""
+        return self._live.late_dropped
+
+    # --- checks ------------------------------------------------------------------------------------------------------
+
+    def _ready(self, call: str) -> None:
+        if self._phase == _NEW:
+            self.open()
+        self._expect(_OPEN, call)
+
+    def _expect(self, phase: str, call: str) -> None:
+        if self._phase != phase:
+            advice = "Make another harness." if self._phase == _CLOSED else "Call it before anything else."
+            raise InvalidProgramError(
+                f"{call}: the harness of {self._context.config.name!r} is {self._phase}. {advice}",
+                flink_class="java.lang.IllegalStateException",
+            )
+
+    def _owns(self, key_group: int) -> bool:
+        vertex, groups = self._context.vertex, self._context.config.max_parallelism
+        return subtask_of_key_group(key_group, groups, vertex.parallelism) == self._context.subtask
+
+    def _check_fits(self, snapshot: OperatorSnapshot) -> None:
+        config = self._context.config
+        if snapshot.max_parallelism != config.max_parallelism:
+            raise InvalidProgramError(
+                f"restore(): the snapshot has {snapshot.max_parallelism} key groups, the operator {config.name!r} "
+                f"{config.max_parallelism}. Give the harness max_parallelism={snapshot.max_parallelism}.",
+                flink_class="org.apache.flink.util.StateMigrationException",
+            )
+        if snapshot.keyed_state and self._context.state is None:
+            raise InvalidProgramError(
+                f"restore(): the snapshot has keyed state, and the input of {config.name!r} is not keyed. Call key_by "
+                "before it, or restore the snapshot of another operator."
+            )
+
+    def _check_owner(self, number: int, call: str, value: Any) -> None:
+        """A record whose key belongs to another subtask would never come here."""
+        keyed, vertex = self._operator.key_of_input(number), self._context.vertex
+        if keyed is None or vertex.parallelism == 1:
+            return
+        try:
+            key = keyed.selector()(value)
+            group = assign_to_key_group(key, self._context.config.max_parallelism, KeyHash(keyed.key_type))
+        except Exception:  # the operator says it better
+            return
+        owner = subtask_of_key_group(group, self._context.config.max_parallelism, vertex.parallelism)
+        if owner != self._context.subtask:
+            raise InvalidProgramError(
+                f"{call}: the key {checks.shown(key)} is in key group {group}, which subtask {owner} owns; this "
+                f"harness is subtask {self._context.subtask} of {vertex.parallelism}. Give the record to the other.",
+                flink_class="java.lang.IllegalArgumentException",
+            )
+
+    @contextmanager
+    def _users_own_errors(self) -> Generator[None, None, None]:
+        """The user's exception instead of the failure it would be in a job, with the cause it has of its own."""
+        try:
+            yield
+            return
+        except OperatorFailure as failure:
+            users = failure.error
+        context = users.__context__
+        try:
+            raise users
+        finally:
+            users.__context__ = context  # which raising it here has replaced
+
+
+_NEW, _OPEN, _CLOSED = "not open yet", "open", "closed"
+
+
+class _Recorder(Output):
+    """Keeps what the operator emits."""
+
+    __slots__ = ("elements", "sides")
+
+    def __init__(self) -> None:
+        self.elements: list[StreamRecord[Any] | Watermark] = []
+        self.sides: dict[str, list[StreamRecord[Any]]] = {}
+
+    def collect(self, value: Any, timestamp: int | None) -> None:
+        self.elements.append(StreamRecord(value, timestamp))
+
+    def collect_side(self, tag_id: str, value: Any, timestamp: int | None) -> None:
+        self.sides.setdefault(tag_id, []).append(StreamRecord(value, timestamp))
+
+    def watermark(self, watermark: int) -> None:
+        self.elements.append(Watermark(watermark))
+
+    def latency(self, marker: LatencyMarker) -> None:
+        """Nobody sends one."""
+
+
+def _context(planned: PlannedOperator, subtask: int, clock: Clock) -> OperatorContext:
+    def send(kind: int, data: bytes) -> None:
+        raise AssertionError(f"{planned.config.name!r} has sent a row of kind {kind} to the driver of a job")
+
+    return OperatorContext(planned.job, planned.vertex, planned.config, subtask, 0, send, clock=clock)
+
+
+def _waiting(queue: TimerQueue) -> list[tuple[int, Any]]:
+    return [(timer.time, timer.key) for timer in sorted(queue, key=lambda timer: timer.time)]

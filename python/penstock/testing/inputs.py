@@ -1,0 +1,200 @@
+"""Harnesses by number of inputs. What comes out of them, their clock and their state are those of
+:class:`~penstock.testing.harness.TestHarness`.
+
+Sources of the names: Flink's ``OneInputStreamOperatorTestHarness``, ``TwoInputStreamOperatorTestHarness``,
+``BroadcastOperatorTestHarness`` and their keyed forms, which are not told apart here: the program says it with
+``key_by``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, TypeVar
+
+from penstock.common import Configuration, TypeInformation
+from penstock.datastream import BroadcastConnectedStream, DataStream, DataStreamSink, MapStateDescriptor
+from penstock.testing.harness import TestHarness
+
+IN = TypeVar("IN")
+IN1 = TypeVar("IN1")
+IN2 = TypeVar("IN2")
+OUT = TypeVar("OUT")
+
+
+class OneInputTestHarness(TestHarness[OUT], Generic[IN, OUT]):
+    """An operator of one input, or a sink function.
+
+    ``OneInputTestHarness(lambda words: words.key_by(first).process(Count()), Types.STRING())``
+
+    Args:
+        program: makes its one operator of the stream that it is given; calls without an operator, such as ``key_by``,
+            may come before.
+        input_type: of the records; None for undeclared.
+        parallelism, subtask, max_parallelism, configuration: as of
+            :class:`~penstock.testing.harness.TestHarness`.
+    """
+
+    def __init__(
+        self,
+        program: Callable[[DataStream[IN]], DataStream[OUT] | DataStreamSink[OUT]],
+        input_type: TypeInformation[IN] | None = None,
+        *,
+        parallelism: int = 1,
+        subtask: int = 0,
+        max_parallelism: int = 128,
+        configuration: Configuration | None = None,
+    ) -> None:
+        super().__init__(
+            program,
+            (input_type,),
+            parallelism=parallelism,
+            subtask=subtask,
+            max_parallelism=max_parallelism,
+            configuration=configuration,
+        )
+
+    def process_element(self, value: IN, timestamp: int | None = None) -> None:
+        """A record comes in.
+
+        Args:
+            value: the record.
+            timestamp: in milliseconds, None for none.
+
+        Raises:
+            InvalidProgramError: its key belongs to another subtask.
+        """
+        self._process(0, "process_element()", value, timestamp)
+
+    def process_elements(self, values: Iterable[IN], timestamp: int | None = None) -> None:
+        """Records come in, all with one timestamp."""
+        for value in values:
+            self.process_element(value, timestamp)
+
+    def process_watermark(self, timestamp: int) -> None:
+        """A watermark comes in, in milliseconds: timers and windows up to it fire."""
+        self._watermark(0, "process_watermark()", timestamp)
+
+
+class TwoInputTestHarness(TestHarness[OUT], Generic[IN1, IN2, OUT]):
+    """An operator of two inputs. Its watermark is the smaller of the two.
+
+    ``TwoInputTestHarness(lambda a, b: a.connect(b).key_by(key, key).process(Match()))``
+
+    Args:
+        program: makes its one operator of the two streams that it is given.
+        input_type1, input_type2: of the records; None for undeclared.
+        parallelism, subtask, max_parallelism, configuration: as of
+            :class:`~penstock.testing.harness.TestHarness`.
+    """
+
+    def __init__(
+        self,
+        program: Callable[[DataStream[IN1], DataStream[IN2]], DataStream[OUT]],
+        input_type1: TypeInformation[IN1] | None = None,
+        input_type2: TypeInformation[IN2] | None = None,
+        *,
+        parallelism: int = 1,
+        subtask: int = 0,
+        max_parallelism: int = 128,
+        configuration: Configuration | None = None,
+    ) -> None:
+        super().__init__(
+            program,
+            (input_type1, input_type2),
+            parallelism=parallelism,
+            subtask=subtask,
+            max_parallelism=max_parallelism,
+            configuration=configuration,
+        )
+
+    def process_element1(self, value: IN1, timestamp: int | None = None) -> None:
+        """A record comes in by the first input.
+
+        Args:
+            value: the record.
+            timestamp: in milliseconds, None for none.
+
+        Raises:
+            InvalidProgramError: its key belongs to another subtask.
+        """
+        self._process(1, "process_element1()", value, timestamp)
+
+    def process_element2(self, value: IN2, timestamp: int | None = None) -> None:
+        """A record comes in by the second input; as :meth:`process_element1`."""
+        self._process(2, "process_element2()", value, timestamp)
+
+    def process_watermark1(self, timestamp: int) -> None:
+        """A watermark comes in by the first input, in milliseconds."""
+        self._watermark(1, "process_watermark1()", timestamp)
+
+    def process_watermark2(self, timestamp: int) -> None:
+        """A watermark comes in by the second input, in milliseconds."""
+        self._watermark(2, "process_watermark2()", timestamp)
+
+    def process_both_watermarks(self, timestamp: int) -> None:
+        """A watermark comes in by the first input, then by the second."""
+        self.process_watermark1(timestamp)
+        self.process_watermark2(timestamp)
+
+
+class BroadcastTestHarness(TestHarness[OUT], Generic[IN1, IN2, OUT]):
+    """A function with broadcast state.
+
+    Args:
+        program: makes its one operator of the connection that it is given.
+        descriptors: of the broadcast states.
+        key_selector: the elements' key; None where they have none.
+        input_type, broadcast_type, key_type: of the records and the key; None for undeclared.
+        parallelism, subtask, max_parallelism, configuration: as of
+            :class:`~penstock.testing.harness.TestHarness`.
+    """
+
+    def __init__(
+        self,
+        program: Callable[[BroadcastConnectedStream[IN1, IN2]], DataStream[OUT]],
+        *descriptors: MapStateDescriptor[Any, Any],
+        key_selector: Callable[[IN1], Any] | None = None,
+        input_type: TypeInformation[IN1] | None = None,
+        broadcast_type: TypeInformation[IN2] | None = None,
+        key_type: TypeInformation[Any] | None = None,
+        parallelism: int = 1,
+        subtask: int = 0,
+        max_parallelism: int = 128,
+        configuration: Configuration | None = None,
+    ) -> None:
+        def connected(elements: DataStream[IN1], rules: DataStream[IN2]) -> DataStream[OUT]:
+            keyed = elements if key_selector is None else elements.key_by(key_selector, key_type=key_type)
+            return program(keyed.connect(rules.broadcast(*descriptors)))
+
+        super().__init__(
+            connected,
+            (input_type, broadcast_type),
+            parallelism=parallelism,
+            subtask=subtask,
+            max_parallelism=max_parallelism,
+            configuration=configuration,
+        )
+
+    def process_element(self, value: IN1, timestamp: int | None = None) -> None:
+        """A record comes in by the side that is not broadcast.
+
+        Args:
+            value: the record.
+            timestamp: in milliseconds, None for none.
+
+        Raises:
+            InvalidProgramError: its key belongs to another subtask.
+        """
+        self._process(1, "process_element()", value, timestamp)
+
+    def process_broadcast_element(self, value: IN2, timestamp: int | None = None) -> None:
+        """A record comes in by the broadcast side."""
+        self._process(2, "process_broadcast_element()", value, timestamp)
+
+    def process_watermark(self, timestamp: int) -> None:
+        """A watermark comes in by the side that is not broadcast, in milliseconds."""
+        self._watermark(1, "process_watermark()", timestamp)
+
+    def process_broadcast_watermark(self, timestamp: int) -> None:
+        """A watermark comes in by the broadcast side, in milliseconds."""
+        self._watermark(2, "process_broadcast_watermark()", timestamp)

@@ -1,0 +1,1 @@
+"""Of what users test their programs with."""
