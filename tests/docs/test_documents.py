@@ -120,6 +120,7 @@ def _place(page: Path, target: str) -> Path | None:
 PUBLIC = [
     "common",
     "datastream",
+    "datastream.connectors",
     "datastream.window",
     "errors",
     "local",

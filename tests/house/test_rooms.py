@@ -11,7 +11,6 @@ from tests.house.imports import ROOT, between_rooms, imports, reached
 PYFLINKS_PATHS = [
     "async_data_stream",
     "checkpointing_mode",
-    "connectors",
     "data_stream",
     "execution_mode",
     "output_tag",
@@ -43,6 +42,7 @@ ROOMS = {
         "state",
         "window",
         "evictor",
+        "connectors",
         "program",
         "streams",
         "environment",
@@ -107,10 +107,19 @@ def test_no_circle_but_the_fluent_apis_own_room() -> None:
 
 
 def test_nothing_in_the_runtime_is_the_drivers_only() -> None:
-    """What a task loads leads to every module of it: what it runs are operators, which a program brings along."""
+    """What a task loads leads to every module of it. What it runs a program brings along: operators, and sources of
+    connectors."""
     runtime = {module for module in imports() if module.startswith("penstock.runtime")}
     operators = {module for module in runtime if module.startswith("penstock.runtime.operators.")}
-    found = reached(["penstock.runtime.task.task", "penstock.runtime.task.batch_task", *operators], imports())
+    found = reached(
+        [
+            "penstock.runtime.task.task",
+            "penstock.runtime.task.batch_task",
+            "penstock.runtime.io.file_source",
+            *operators,
+        ],
+        imports(),
+    )
     assert len(runtime) > 40
     assert runtime <= found
     assert not {name for name in found if name.startswith(("penstock.job", "penstock.plan", "penstock.datastream"))}

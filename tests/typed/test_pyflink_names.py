@@ -30,7 +30,12 @@ NAMES = {
     "WindowFunction WindowedStream",
     "datastream.async_data_stream": "AsyncDataStream",
     "datastream.checkpointing_mode": "CheckpointingMode",
-    "datastream.connectors": "Source",
+    "datastream.connectors": "FileEnumeratorProvider FileSource FileSourceBuilder FileSplitAssignerProvider "
+    "NumberSequenceSource Source StreamFormat",
+    "datastream.connectors.base": "Source",
+    "datastream.connectors.file_system": "FileEnumeratorProvider FileSource FileSourceBuilder "
+    "FileSplitAssignerProvider StreamFormat",
+    "datastream.connectors.number_seq": "NumberSequenceSource",
     "datastream.data_stream": "AllWindowedStream BroadcastConnectedStream BroadcastStream CloseableIterator "
     "ConnectedStreams DataStream DataStreamSink KeyedStream WindowedStream",
     "datastream.execution_mode": "RuntimeExecutionMode",

@@ -7,6 +7,7 @@ is Flink's exception where Flink refuses the same thing.
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Sequence
 from types import FunctionType
@@ -162,6 +163,18 @@ def text(value: Any, call: str, what: str, *, optional: bool = False) -> Any:
         f"{call}() was given {shown(value)} as {what}; a text is needed. {hint}",
         NULL_POINTER if value is None else None,
     )
+
+
+def charset(value: Any, call: str) -> str:
+    """``value`` itself if it is the name of an encoding that Python knows."""
+    try:
+        codecs.lookup(text(value, call, "charset"))
+    except LookupError:
+        illegal_argument(
+            f"{call}() was given the charset {value!r}, which Python does not know. Use one such as 'UTF-8' or "
+            "'ISO-8859-1'."
+        )
+    return value
 
 
 def name(value: Any, call: str, what: str, *, optional: bool = False) -> Any:

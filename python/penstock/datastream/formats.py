@@ -1,7 +1,5 @@
-"""Sources and formats of Flink's connector interfaces, as far as a plan needs to know them.
-
-A program that reads through them can be planned, not yet run.
-"""
+"""Formats of Flink's older interfaces, as far as a plan needs to know them: a program that reads or writes through them
+can be planned, not run. Sources that run are in :mod:`penstock.datastream.connectors`."""
 
 from __future__ import annotations
 
@@ -9,12 +7,19 @@ from abc import ABC
 from enum import Enum
 from typing import Generic, TypeVar
 
+from penstock.runtime.io.splits import Source
+
+__all__ = [
+    "FileInputFormat",
+    "FileProcessingMode",
+    "InputFormat",
+    "OutputFormat",
+    "Source",
+    "TextInputFormat",
+]
+
 T = TypeVar("T", covariant=True)
 T_contra = TypeVar("T_contra", contravariant=True)
-
-
-class Source(ABC, Generic[T]):
-    """A source of the new kind (Flink: ``Source``), for ``from_source``."""
 
 
 class InputFormat(ABC, Generic[T]):

@@ -14,7 +14,7 @@ from penstock.errors import UnsupportedError
 
 PLAN_ONLY: dict[str, str] = {
     "create_input": "read_text_file(), or add_source() with a SourceFunction",
-    "from_source": "read_text_file(), from_collection(), or add_source() with a SourceFunction",
+    "from_source": "a bounded source with splits() and read(), such as NumberSequenceSource or FileSource",
     "read_file": "read_text_file(), which reads what is there once",
     "socket_text_stream": "add_source() with a SourceFunction that reads the socket to its end",
     "write_as_csv": "map() to lines and write_as_text()",

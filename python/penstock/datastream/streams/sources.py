@@ -6,7 +6,6 @@ Source: Flink 1.11 ``StreamExecutionEnvironment``.
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar, cast, overload
 
@@ -27,6 +26,7 @@ from penstock.datastream.program.transformations import (
 from penstock.datastream.streams.data_stream import DataStreamSource
 from penstock.errors import TypeInfoError
 from penstock.runtime.io import sources
+from penstock.runtime.io.splits import SplitSource
 from penstock.runtime.operators.source import FileReader, StreamSource
 
 T = TypeVar("T")
@@ -116,7 +116,7 @@ class ProgramWithSources(Program):
             charset_name: encoding by its Python or IANA name.
         """
         checks.path(file_path, "read_text_file")
-        _check_charset(checks.text(charset_name, "read_text_file", "charset"))
+        checks.charset(charset_name, "read_text_file")
         monitor = StreamSource(sources.FileMonitor(file_path, charset_name))
         return self._file_source("Custom File Source", monitor, FileReader(charset_name), Types.STRING())
 
@@ -155,8 +155,6 @@ class ProgramWithSources(Program):
         dealt = DealtOut(_elements(collection, type_info))
         return self._source("Parallel Collection Source", dealt, type_info, parallel=True)
 
-    # --- planned, not run yet: unbounded sources and those of connectors ----------------------------------------------
-
     def from_source(
         self,
         source: Source[T],
@@ -164,17 +162,17 @@ class ProgramWithSources(Program):
         source_name: str,
         type_info: TypeInformation[T] | None = None,
     ) -> DataStreamSource[T]:
-        """A source of the new kind.
+        """A source of the new kind: one of :mod:`penstock.datastream.connectors`, or of your own.
 
         Args:
             source: what to read.
-            watermark_strategy: where timestamps and watermarks come from.
+            watermark_strategy: where timestamps and watermarks come from; it is applied in the source itself.
             source_name: operator name.
-            type_info: type of the records; None leaves them undeclared.
+            type_info: type of the records; None takes what the source says of them.
         """
         hint = (
-            "Sources of connectors can only be planned so far; to run a program use from_collection(), "
-            "read_text_file(), generate_sequence(), or add_source() with a SourceFunction."
+            "Give a connector's, such as NumberSequenceSource(1, 100), or an object of a subclass of Source with "
+            "splits() and read(); a SourceFunction goes to add_source(), a list to from_collection()."
         )
         checks.instance(source, "from_source", Source, hint, ", which is no Source")
         if not isinstance(watermark_strategy, WatermarkStrategy):
@@ -184,11 +182,17 @@ class ProgramWithSources(Program):
             )
         checks.name(source_name, "from_source", "source name")
         checks.type_info(type_info, "from_source", "type_info")
-        operator = PlanOnly("from_source", source)
-        parallelism = self.get_parallelism()
-        node = NewSourceTransformation(self.next_id(), source_name, type_info, parallelism, operator)
+        operator: Any = (
+            StreamSource(SplitSource(source), watermarks=watermark_strategy)
+            if source.bounded and source.readable()
+            else PlanOnly("from_source", source, "" if source.bounded else ", which never ends")
+        )
+        produced, parallelism = type_info or source.produced_type, self.get_parallelism()
+        node = NewSourceTransformation(self.next_id(), source_name, produced, parallelism, operator)
         # Flink 1.11 runs it in parallel, yet lets nobody set another parallelism than 1.
         return DataStreamSource(self, node, parallel=False)
+
+    # --- planned, not run yet: unbounded sources, and Java's formats --------------------------------------------------
 
     def socket_text_stream(self, hostname: str, port: int) -> DataStreamSource[str]:
         """Lines from a socket, with parallelism 1."""
@@ -234,16 +238,6 @@ class ProgramWithSources(Program):
         lines = Types.STRING() if isinstance(input_format, TextInputFormat) else type_info
         operator = PlanOnly("create_input", input_format)
         return self._file_source("Custom File source", operator, operator, lines)
-
-
-def _check_charset(name: str) -> None:
-    try:
-        codecs.lookup(name)
-    except LookupError:
-        checks.illegal_argument(
-            f"read_text_file() was given the charset {name!r}, which Python does not know. Use one such as 'UTF-8' or "
-            "'ISO-8859-1'."
-        )
 
 
 def _elements(collection: Any, type_info: TypeInformation[Any] | None) -> list[Any]:

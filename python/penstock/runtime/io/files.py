@@ -96,7 +96,7 @@ def file_splits(path: str, charset: str, split_bytes: int = SPLIT_BYTES) -> Iter
 
     Charsets in which ``\\n`` is not the byte 10 (UTF-16, say) cannot be cut at bytes: there a file is one split.
     """
-    whole = not _cuts_at_bytes(charset)
+    whole = not cuts_at_bytes(charset)
     for file in input_files(path):
         size = file.stat().st_size
         step = max(size, 1) if whole else split_bytes
@@ -104,27 +104,33 @@ def file_splits(path: str, charset: str, split_bytes: int = SPLIT_BYTES) -> Iter
             yield FileSplit(str(file), start, min(step, size - start))
 
 
-def _cuts_at_bytes(charset: str) -> bool:
+def cuts_at_bytes(charset: str) -> bool:
+    """Whether files in the charset can be cut behind each byte 10."""
     return "\n".encode(charset) == b"\n"
 
 
 def read_lines(split: FileSplit, charset: str) -> Iterator[list[str]]:
     """The lines of a split, about a mebibyte at a time."""
-    if not _cuts_at_bytes(charset):
+    if not cuts_at_bytes(charset):
         text = Path(split.path).read_bytes().decode(charset, errors="replace")
-        yield _lines(text)
+        yield text_lines(text)
         return
     with open(split.path, "rb") as file:
-        for block in _blocks(file, split):
-            yield _lines(block.decode(charset, errors="replace"))
+        for block, _ in blocks(file, split):
+            yield text_lines(block.decode(charset, errors="replace"))
 
 
-def _blocks(file: IO[bytes], split: FileSplit) -> Iterator[bytes]:
-    """Blocks of whole lines that begin in the split."""
+def blocks(file: IO[bytes], split: FileSplit) -> Iterator[tuple[bytes, int]]:
+    """Blocks of whole lines that begin in the split, and the position behind each.
+
+    Args:
+        file: open, at its beginning.
+        split: from which byte to which.
+    """
     position, end = split.start, split.start + split.length
     if position > 0:
-        file.seek(position - 1)
-        position += len(file.readline()) - 1  # to the first line that begins here; a line end, if one begins at start
+        _forward(file, position - 1)
+        position += len(file.readline()) - 1  # to the first line that begins here: just the line end, if one does
     while position < end:
         block = file.read(min(BLOCK_BYTES, end - position))
         if not block:
@@ -132,10 +138,20 @@ def _blocks(file: IO[bytes], split: FileSplit) -> Iterator[bytes]:
         if not block.endswith(b"\n"):
             block += file.readline()
         position += len(block)
-        yield block
+        yield block, position
 
 
-def _lines(text: str) -> list[str]:
+def _forward(file: IO[bytes], position: int) -> None:
+    """Go from the beginning of a file to a position."""
+    if file.seekable():
+        file.seek(position)
+        return
+    while position > 0 and (skipped := file.read(min(position, BLOCK_BYTES))):
+        position -= len(skipped)
+
+
+def text_lines(text: str) -> list[str]:
+    """The lines of a text, without their ends."""
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()

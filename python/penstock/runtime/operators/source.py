@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.common import contexts
+from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.runtime.buffers.signals import MAX_WATERMARK, LatencyMarker
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
-from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.chain.outputs import ChainingOutput, Collector, CountingOutput, StreamStatus
 from penstock.runtime.io.files import FileSplit, read_lines
 from penstock.runtime.io.sources import BatchSource
+from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.usercode.binding import bind, lifecycle
 from penstock.runtime.usercode.steps import STRIDE, Pause, in_steps, next_stride
 
@@ -28,9 +30,21 @@ class StreamSource(StreamOperator):
     Attributes:
         function: a source of :mod:`penstock.runtime.io.sources`, or a user object with ``run(ctx)`` and optional
             ``open``, ``close``, ``cancel``.
+        watermarks: the strategy that is applied to its records where they are read; None for none.
     """
 
     function: Any
+    watermarks: WatermarkStrategy[Any] | None = None
+
+    @property
+    def toggles(self) -> bool:
+        """A watermark generator may declare the source idle."""
+        return self.watermarks is not None
+
+    @property
+    def keeps_output(self) -> bool:
+        """A generator of the user's looks at a record that has been emitted already."""
+        return self.watermarks is not None and self.watermarks.kind == "generator"
 
     def prepare(self, parallelism: int) -> StreamSource:
         if isinstance(self.function, BatchSource):
@@ -38,7 +52,9 @@ class StreamSource(StreamOperator):
         return self
 
     def build(self, context: OperatorContext, output: CountingOutput) -> SourceOperator:
-        return SourceOperator(context, output, self.function)
+        if self.watermarks is None:
+            return SourceOperator(context, output, self.function)
+        return _TimedSource(context, TimestampsAndWatermarks(self.watermarks).build(context, output), self.function)
 
 
 class SourceContext(contexts.SourceContext[Any]):
@@ -182,6 +198,32 @@ class SourceOperator(LiveOperator):
         """Close the source function without a word to the chain, should that not have happened."""
         with contextlib.suppress(Exception):
             super().close()
+
+
+class _TimedSource(SourceOperator):
+    """A source that gives its records timestamps, and makes watermarks of them.
+
+    Args:
+        context: of the source.
+        assigner: does so; it leads out of the operator.
+        function: the source.
+    """
+
+    def __init__(self, context: OperatorContext, assigner: LiveOperator, function: Any) -> None:
+        self._assigner = assigner
+        self._way = ChainingOutput(assigner, 0, None, StreamStatus())
+        super().__init__(context, CountingOutput(self._way), function)
+
+    def open(self) -> None:
+        self._way.connect()
+        self._assigner.open()
+        super().open()
+
+    def close(self) -> None:
+        """What the assigner has to say of the last records comes before the end of time."""
+        if self._opened:
+            self._assigner.close()
+        super().close()
 
 
 @dataclass(frozen=True, eq=False)

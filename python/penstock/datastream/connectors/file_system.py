@@ -1,0 +1,185 @@
+"""Files as sources (PyFlink: ``pyflink.datastream.connectors.file_system``).
+
+Source of names and defaults: Flink 1.20 ``FileSource``. How files are found and read is in
+:mod:`penstock.runtime.io.file_source`.
+"""
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from penstock.common import Duration, TypeInformation, Types, checks
+from penstock.common.time import milliseconds_of
+from penstock.errors import UnsupportedError
+from penstock.runtime.io.file_source import file_splits, read_text
+from penstock.runtime.io.splits import Records, Source, Split
+
+T = TypeVar("T", covariant=True)
+
+
+@dataclass(frozen=True)
+class StreamFormat(Generic[T]):
+    """How the records of a file follow from its bytes.
+
+    Attributes:
+        charset: encoding of its text.
+        produced_type: type of the records.
+    """
+
+    charset: str
+    produced_type: TypeInformation[T]
+
+    @staticmethod
+    def text_line_format(charset_name: str = "UTF-8") -> StreamFormat[str]:
+        r"""A record is a line, without its end, which is ``\n`` or ``\r\n``. Bytes that are no text in the charset
+        become U+FFFD, as in Java.
+
+        Args:
+            charset_name: encoding by its Python or IANA name.
+
+        Raises:
+            InvalidProgramError: Python does not know the charset.
+        """
+        return StreamFormat(checks.charset(charset_name, "text_line_format"), Types.STRING())
+
+
+@dataclass(frozen=True)
+class FileEnumeratorProvider:
+    """Which pieces of files are read one by one.
+
+    Attributes:
+        splittable: whether a file may be cut; parts of it are then read in several subtasks, and the order of its
+            records is kept within each part only.
+    """
+
+    splittable: bool
+
+    @staticmethod
+    def default_splittable_file_enumerator() -> FileEnumeratorProvider:
+        """Large files are cut into pieces of 32 MiB, where they are not compressed and the encoding allows it."""
+        return FileEnumeratorProvider(True)
+
+    @staticmethod
+    def default_non_splittable_file_enumerator() -> FileEnumeratorProvider:
+        """Each file is read in one subtask, from its first record to its last."""
+        return FileEnumeratorProvider(False)
+
+
+@dataclass(frozen=True)
+class FileSplitAssignerProvider:
+    """Which subtask reads which file. There is one way: files are dealt out by size before the job starts, so that a
+    task that is tried again reads the same."""
+
+    @staticmethod
+    def locality_aware_split_assigner() -> FileSplitAssignerProvider:
+        """Flink's only assigner for PyFlink. Spark says nothing of where a file lies, so it is the one way there is."""
+        return FileSplitAssignerProvider()
+
+
+class FileSource(Source[T]):
+    """Reads files. Made by :meth:`for_record_stream_format`.
+
+    Of a folder all files are read, also in folders below, without those whose names begin with ``.`` or ``_``. A path
+    may have ``*``, ``?``, ``[…]`` and ``**``. Files that end in .gz, .gzip, .bz2, .xz, .deflate, .zst are read as what
+    they hold. Files are found when the job starts, on the driver; all executors must see them under the same path.
+
+    Attributes:
+        paths: as given.
+        format: of the files.
+        splittable: whether large files are cut.
+    """
+
+    def __init__(self, paths: tuple[str, ...], format: StreamFormat[T], splittable: bool, bounded: bool) -> None:
+        self.paths: tuple[str, ...] = paths
+        self.format: StreamFormat[T] = format
+        self.splittable: bool = splittable
+        self.bounded: bool = bounded
+        self.produced_type: TypeInformation[object] | None = format.produced_type
+
+    def __repr__(self) -> str:
+        return f"<FileSource of {', '.join(map(repr, self.paths))}>"
+
+    @staticmethod
+    def for_record_stream_format(stream_format: StreamFormat[T], *paths: str) -> FileSourceBuilder[T]:
+        """Files whose records are read one after the other.
+
+        Args:
+            stream_format: of the files, such as ``StreamFormat.text_line_format()``.
+            paths: of files or folders, or patterns; at least one.
+        """
+        hint = "Give a StreamFormat, such as StreamFormat.text_line_format()."
+        checks.instance(stream_format, "for_record_stream_format", StreamFormat, hint)
+        if not paths:
+            checks.refuse("for_record_stream_format() was given no path. Give at least one file or folder.")
+        for path in paths:
+            checks.path(path, "for_record_stream_format")
+        return FileSourceBuilder(stream_format, paths)
+
+    def splits(self, parallelism: int) -> list[Split]:
+        """The files, or pieces of them.
+
+        Raises:
+            ConfigurationError: a path stands for nothing.
+            UnsupportedError: a path on another file system.
+        """
+        return file_splits(self.paths, self.format.charset, self.splittable)
+
+    def read(self, split: Split) -> Iterator[Records[T]]:
+        """The records of a file, or of a piece."""
+        return read_text(split, self.format.charset)  # type: ignore[return-value]
+
+
+class FileSourceBuilder(Generic[T]):
+    """Settings of a FileSource before it is made. Methods change it and return it.
+
+    Args:
+        stream_format: of the files.
+        paths: of files, folders, patterns.
+    """
+
+    def __init__(self, stream_format: StreamFormat[T], paths: tuple[str, ...]) -> None:
+        self._format = stream_format
+        self._paths = paths
+        self._splittable = False
+        self._bounded = True
+
+    def process_static_file_set(self) -> FileSourceBuilder[T]:
+        """Read what is there when the job starts, and end. It is so unless :meth:`monitor_continuously` is called."""
+        self._bounded = True
+        return self
+
+    def monitor_continuously(self, discovery_interval: Duration) -> FileSourceBuilder[T]:
+        """Look for new files again and again, for ever. Such a program can be planned, not run yet.
+
+        Args:
+            discovery_interval: between two looks.
+        """
+        if milliseconds_of(discovery_interval, "monitor_continuously", "interval") < 1:
+            checks.illegal_argument(
+                "monitor_continuously(): the interval is at least a millisecond. Give Duration.of_seconds(1), say."
+            )
+        self._bounded = False
+        return self
+
+    def set_file_enumerator(self, file_enumerator: FileEnumeratorProvider) -> FileSourceBuilder[T]:
+        """Whether files may be cut. They are not, unless said so here; for lines of text this is Flink's default."""
+        hint = "Use FileEnumeratorProvider.default_splittable_file_enumerator() or the other."
+        checks.instance(file_enumerator, "set_file_enumerator", FileEnumeratorProvider, hint)
+        self._splittable = file_enumerator.splittable
+        return self
+
+    def set_split_assigner(self, split_assigner: FileSplitAssignerProvider) -> FileSourceBuilder[T]:
+        """Which subtask reads which file; there is one way."""
+        if not isinstance(split_assigner, FileSplitAssignerProvider):
+            raise UnsupportedError(
+                f"set_split_assigner() was given {checks.shown(split_assigner)}. Files are dealt out by size before "
+                "the job starts. Leave the call out, or give FileSplitAssignerProvider.locality_aware_split_assigner()."
+            )
+        return self
+
+    def build(self) -> FileSource[T]:
+        """The source."""
+        return FileSource(self._paths, self._format, self._splittable, self._bounded)

@@ -1,0 +1,152 @@
+"""Sources that say on the driver what there is to read, in *splits*, and read each split wherever it is sent.
+
+A split is a range of positions: from ``start`` to ``end``. What is read carries the position after it, from which
+another reader could go on. A bounded job reads one range for each split, to its end.
+
+Source of the semantics: ``Source``, ``SplitEnumerator`` and ``SourceReader`` (Flink 1.12 and later). There a reader
+asks for its next split when it has read one; here splits are dealt out before, by weight, so that a retried task reads
+the same.
+"""
+
+from __future__ import annotations
+
+import heapq
+from abc import ABC
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.errors import InvalidProgramError, PenstockError
+from penstock.runtime.io.sources import BatchSource
+
+T = TypeVar("T", covariant=True)
+
+
+@dataclass(frozen=True)
+class Split:
+    """A piece of what a source reads; plain data that travels.
+
+    Attributes:
+        id: names it among the splits of the source, in every run.
+        start: position of its first record; None for the beginning.
+        end: position behind its last record; None for where it ends by itself.
+        weight: how much there is to read, as far as it is known, in any unit.
+    """
+
+    id: str
+    start: Any = None
+    end: Any = None
+    weight: int = 1
+
+
+class Records(NamedTuple, Generic[T]):
+    """Some records of a split, in order.
+
+    Attributes:
+        values: the records.
+        position: behind the last of them; a split that starts there holds what is left.
+    """
+
+    values: Sequence[T]
+    position: Any
+
+
+class Source(ABC, Generic[T]):
+    """What ``from_source`` reads. Sources of one's own define :meth:`splits` and :meth:`read`; one that does not can be
+    planned, not run.
+
+    Attributes:
+        bounded: whether it ends by itself.
+        produced_type: type of its records, where ``from_source`` is given none.
+    """
+
+    bounded: bool = True
+    produced_type: TypeInformation[object] | None = None
+
+    def splits(self, parallelism: int) -> Sequence[Split]:
+        """What there is to read, asked once on the driver before a job starts.
+
+        Args:
+            parallelism: number of subtasks that will read.
+        """
+        raise NotImplementedError(f"{type(self).__name__}.splits")
+
+    def read(self, split: Split) -> Iterator[Records[T]]:
+        """The records of a split, in order, some at a time. Called in a task, on a copy of the source.
+
+        Args:
+            split: one of :meth:`splits`, or one that starts where another has been left.
+        """
+        raise NotImplementedError(f"{type(self).__name__}.read")
+
+    def readable(self) -> bool:
+        """Whether it says how it is read."""
+        return type(self).splits is not Source.splits and type(self).read is not Source.read
+
+
+@dataclass(frozen=True)
+class SplitSource(BatchSource):
+    """A source as it travels: with its splits.
+
+    Attributes:
+        source: reads.
+        dealt: the splits of each subtask, in the order in which it reads them.
+    """
+
+    source: Source[Any]
+    dealt: tuple[tuple[Split, ...], ...] = ()
+
+    def prepare(self, parallelism: int) -> SplitSource:
+        """Ask the source for its splits, and deal them out.
+
+        Raises:
+            InvalidProgramError: the source has failed, or has given something else; its exception is the cause.
+        """
+        name = type(self.source).__name__
+        try:
+            splits = list(self.source.splits(parallelism))
+        except PenstockError:
+            raise
+        except Exception as error:
+            raise InvalidProgramError(
+                f"The source {name} could not say what there is to read: its splits({parallelism}) raised "
+                f"{type(error).__name__}: {error}. It runs on the driver, before the job starts."
+            ) from error
+        _check(splits, name)
+        return SplitSource(self.source, deal(splits, parallelism))
+
+    def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Any]]:
+        """What the subtask's splits hold."""
+        return (records.values for split in self.dealt[subtask] for records in self.source.read(split))
+
+
+def deal(splits: Sequence[Split], parallelism: int) -> tuple[tuple[Split, ...], ...]:
+    """Splits for each subtask: the heaviest first, each to whom has least; a subtask reads its own in their given
+    order. O(n log n).
+
+    Args:
+        splits: of the source.
+        parallelism: number of subtasks.
+    """
+    own: list[list[int]] = [[] for _ in range(parallelism)]
+    loads = [(0, subtask) for subtask in range(parallelism)]
+    for index in sorted(range(len(splits)), key=lambda i: (-splits[i].weight, i)):
+        load, subtask = heapq.heappop(loads)
+        own[subtask].append(index)
+        heapq.heappush(loads, (load + splits[index].weight, subtask))
+    return tuple(tuple(splits[index] for index in sorted(indices)) for indices in own)
+
+
+def _check(splits: list[Any], name: str) -> None:
+    seen: set[str] = set()
+    for split in splits:
+        if not isinstance(split, Split):
+            raise InvalidProgramError(
+                f"The source {name} gave {split!r} as a split. Its splits() returns Split objects: Split('part-1')."
+            )
+        if split.id in seen:
+            raise InvalidProgramError(
+                f"The source {name} gave two splits with the id {split.id!r}. An id names one split of its source."
+            )
+        seen.add(split.id)

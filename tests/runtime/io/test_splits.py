@@ -1,0 +1,164 @@
+"""Sources of splits: how they are dealt out, and files as splits, whole or cut, compressed or not."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import zlib
+from dataclasses import replace
+
+import pyarrow
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penstock.errors import ConfigurationError, InvalidProgramError, UnsupportedError
+from penstock.runtime.io import file_source
+from penstock.runtime.io.file_source import file_splits, found_files, read_text
+from penstock.runtime.io.splits import Records, Source, Split, SplitSource, deal
+
+COMPRESSED = {
+    "gz": gzip.compress,
+    "gzip": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "deflate": zlib.compress,
+    "txt": bytes,
+}
+TEXT = "".join(f"line {number} of €\n" for number in range(60_000))
+
+
+def lines(parts):
+    return [line for part in parts for line in part.values]
+
+
+@given(st.lists(st.integers(0, 50)), st.integers(1, 6))
+def test_every_split_is_dealt_out_once_in_order_and_by_weight(weights, parallelism):
+    splits = [Split(str(index), weight=weight) for index, weight in enumerate(weights)]
+    dealt = deal(splits, parallelism)
+    assert len(dealt) == parallelism
+    assert sorted((split for own in dealt for split in own), key=lambda split: int(split.id)) == splits
+    assert all([int(split.id) for split in own] == sorted(int(split.id) for split in own) for own in dealt)
+    loads = [sum(split.weight for split in own) for own in dealt]
+    assert max(loads) - min(loads) <= max(weights, default=0)
+    assert dealt == deal(splits, parallelism)
+
+
+@pytest.mark.parametrize("ending", [*COMPRESSED, "zst"])
+def test_a_file_is_read_to_its_end_and_from_every_position_on(tmp_path, ending):
+    path = tmp_path / f"file.{ending}"
+    if ending == "zst":
+        with pyarrow.CompressedOutputStream(str(path), "zstd") as file:
+            file.write(TEXT.encode())
+    else:
+        path.write_bytes(COMPRESSED[ending](TEXT.encode()))
+    (split,) = file_splits((str(path),), "UTF-8", splittable=True)
+    parts = list(read_text(split, "UTF-8"))
+    assert lines(parts) == TEXT.splitlines()
+    assert len(parts) > 1
+    for index, part in enumerate(parts):
+        rest = list(read_text(replace(split, start=part.position), "UTF-8"))
+        assert lines(rest) == lines(parts[index + 1 :])
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz", "deflate"])
+def test_a_damaged_file_is_an_error_and_not_its_end(tmp_path, ending):
+    path = tmp_path / f"file.{ending}"
+    path.write_bytes(COMPRESSED[ending](TEXT.encode())[:-200])
+    (split,) = file_splits((str(path),), "UTF-8", splittable=False)
+    with pytest.raises((EOFError, OSError, zlib.error, lzma.LZMAError)):
+        list(read_text(split, "UTF-8"))
+
+
+def test_a_text_that_cannot_be_cut_at_bytes_is_read_at_once(tmp_path):
+    path = tmp_path / "file.txt"
+    path.write_text(TEXT, encoding="UTF-16")
+    (split,) = file_splits((str(path),), "UTF-16", splittable=True)
+    (records,) = read_text(split, "UTF-16")
+    assert records.values == TEXT.splitlines()
+    assert list(read_text(replace(split, start=records.position), "UTF-16")) == []
+
+
+@pytest.mark.parametrize("size", [1_000, 4_096, 99_999])
+def test_a_file_that_is_cut_gives_each_line_once(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(file_source, "SPLIT_BYTES", size)
+    path = tmp_path / "file:1.txt"
+    path.write_text(TEXT, encoding="UTF-8")
+    splits = file_splits((str(path),), "UTF-8", splittable=True)
+    assert len(splits) > 10
+    assert len({split.id for split in splits}) == len(splits)
+    assert [line for split in splits for part in read_text(split, "UTF-8") for line in part.values] == TEXT.splitlines()
+    assert len(file_splits((str(path),), "UTF-8", splittable=False)) == 1
+
+
+def test_folders_are_entered_and_hidden_files_left_out(tmp_path):
+    for name in ("b.txt", "a.txt", "_no", ".no", "deep/er/c.txt", "deep/_no/d.txt", ".no2/e.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+
+    def found(*paths):
+        return [str(path.relative_to(tmp_path)) for path in found_files(paths)]
+
+    root = str(tmp_path)
+    assert found(root) == ["a.txt", "b.txt", "deep/er/c.txt"]
+    assert found(f"{root}/b.txt", root) == ["b.txt", "a.txt", "deep/er/c.txt"]
+    assert found(f"{root}/*.txt") == ["a.txt", "b.txt"]
+    assert found(f"{root}/**/c.*") == ["deep/er/c.txt"]
+    assert found(f"file://{root}/a.txt") == ["a.txt"]
+    (tmp_path / "odd[1].txt").write_text("x")
+    assert found(f"{root}/odd[1].txt") == ["odd[1].txt"]
+
+
+def test_paths_that_stand_for_nothing_are_refused(tmp_path):
+    for path in (tmp_path / "none.txt", tmp_path / "*.txt"):
+        with pytest.raises(ConfigurationError, match="does not exist") as caught:
+            found_files((str(path),))
+        assert caught.value.flink_class == "java.io.FileNotFoundException"
+    with pytest.raises(UnsupportedError, match="hdfs"):
+        found_files(("hdfs://host/path",))
+
+
+class Three(Source):
+    def __init__(self, given):
+        self.given = given
+
+    def splits(self, parallelism):
+        if isinstance(self.given, Exception):
+            raise self.given
+        return self.given
+
+    def read(self, split):
+        yield Records([split.id], None)
+
+
+def test_a_source_is_asked_on_the_driver_and_read_by_subtask():
+    source = SplitSource(Three([Split("a"), Split("b"), Split("c")])).prepare(2)
+    assert [list(source.batches(subtask, 2)) for subtask in range(2)] == [[["a"], ["c"]], [["b"]]]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["a"], "gave 'a' as a split"),
+        ([Split("a"), Split("a")], "two splits with the id 'a'"),
+        (ValueError("no network"), r"splits\(1\) raised ValueError: no network"),
+    ],
+)
+def test_what_a_source_gives_is_checked(given, says):
+    with pytest.raises(InvalidProgramError, match=says) as caught:
+        SplitSource(Three(given)).prepare(1)
+    assert caught.value.__cause__ is (given if isinstance(given, Exception) else None)
+
+
+def test_a_sources_own_refusal_stays():
+    with pytest.raises(UnsupportedError, match="as it is"):
+        SplitSource(Three(UnsupportedError("as it is"))).prepare(1)
+
+
+def test_a_source_without_its_two_methods_is_not_readable():
+    assert not Source().readable()
+    assert Three([]).readable()
+    for call in (lambda: Source().splits(1), lambda: Source().read(Split("a"))):
+        with pytest.raises(NotImplementedError):
+            call()
