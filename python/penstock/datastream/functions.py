@@ -18,6 +18,41 @@ from penstock.common.contexts import KeyedStateStore as KeyedStateStore  # PyFli
 from penstock.common.contexts import RuntimeContext as RuntimeContext
 from penstock.common.output_tag import OutputTag
 
+__all__ = [
+    "AggregateFunction",
+    "AllWindowFunction",
+    "AsyncFunction",
+    "BaseBroadcastProcessFunction",
+    "BroadcastProcessFunction",
+    "CoFlatMapFunction",
+    "CoGroupFunction",
+    "CoMapFunction",
+    "CoProcessFunction",
+    "FilterFunction",
+    "FlatJoinFunction",
+    "FlatMapFunction",
+    "Function",
+    "JoinFunction",
+    "KeySelector",
+    "KeyedBroadcastProcessFunction",
+    "KeyedCoProcessFunction",
+    "KeyedProcessFunction",
+    "KeyedStateStore",
+    "MapFunction",
+    "ParallelSourceFunction",
+    "Partitioner",
+    "ProcessAllWindowFunction",
+    "ProcessFunction",
+    "ProcessJoinFunction",
+    "ProcessWindowFunction",
+    "ReduceFunction",
+    "RuntimeContext",
+    "SinkFunction",
+    "SourceFunction",
+    "WindowFunction",
+    "is_rich",
+]
+
 T = TypeVar("T")
 IN = TypeVar("IN", contravariant=True)
 IN1 = TypeVar("IN1", contravariant=True)
