@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+from operator import attrgetter
 
 import pytest
 
 from penstock.common import OutputTag, Types, WatermarkStrategy
 from penstock.common.typeinfo import ListTypeInfo
-from penstock.datastream import ValueStateDescriptor, functions
+from penstock.datastream import ValueStateDescriptor, functions, state
 
 NAMES = {
     "common": "Configuration Duration JobExecutionResult RestartStrategies Row RowKind Time TypeInformation Types "
@@ -47,7 +48,7 @@ NAMES = {
     "datastream.output_tag": "OutputTag",
     "datastream.state": "AggregatingState AggregatingStateDescriptor AppendingState BroadcastState ListState "
     "ListStateDescriptor MapState MapStateDescriptor MergingState ReadOnlyBroadcastState ReducingState "
-    "ReducingStateDescriptor State StateDescriptor ValueState ValueStateDescriptor",
+    "ReducingStateDescriptor State StateDescriptor StateTtlConfig ValueState ValueStateDescriptor",
     "datastream.stream_execution_environment": "StreamExecutionEnvironment",
     "datastream.time_characteristic": "TimeCharacteristic",
     "datastream.time_domain": "TimeDomain",
@@ -78,6 +79,26 @@ CONTEXTS = {
     "ProcessAllWindowFunction.Context": "global_state window window_state",
 }
 """The classes inside the functions, with methods they have in PyFlink."""
+
+TTL = {
+    "StateTtlConfig": "get_cleanup_strategies get_state_visibility get_ttl get_ttl_time_characteristic get_update_type "
+    "is_enabled new_builder",
+    "StateTtlConfig.Builder": "build cleanup_full_snapshot cleanup_in_rocksdb_compact_filter cleanup_incrementally "
+    "disable_cleanup_in_background never_return_expired return_expired_if_not_cleaned_up set_state_visibility set_ttl "
+    "set_ttl_time_characteristic set_update_type update_ttl_on_create_and_write update_ttl_on_read_and_write "
+    "use_processing_time",
+    "StateTtlConfig.CleanupStrategies": "EMPTY_STRATEGY get_incremental_cleanup_strategy "
+    "get_rocksdb_compact_filter_cleanup_strategy in_full_snapshot is_cleanup_in_background",
+    "StateTtlConfig.CleanupStrategies.Strategies": "FULL_STATE_SCAN_SNAPSHOT INCREMENTAL_CLEANUP "
+    "ROCKSDB_COMPACTION_FILTER",
+    "StateTtlConfig.CleanupStrategies.IncrementalCleanupStrategy": "get_cleanup_size run_cleanup_for_every_record",
+    "StateTtlConfig.CleanupStrategies.RocksdbCompactFilterCleanupStrategy": "get_periodic_compaction_time "
+    "get_query_time_after_num_entries",
+    "StateTtlConfig.StateVisibility": "NeverReturnExpired ReturnExpiredIfNotCleanedUp",
+    "StateTtlConfig.TtlTimeCharacteristic": "ProcessingTime",
+    "StateTtlConfig.UpdateType": "Disabled OnCreateAndWrite OnReadAndWrite",
+}
+"""The classes of a time to live, with what they have in PyFlink."""
 
 PARAMETERS = {
     "AggregateFunction": 3,
@@ -114,6 +135,12 @@ def test_a_function_has_the_contexts_of_pyflink(context: str) -> None:
     function, _, nested = context.partition(".")
     cls = getattr(getattr(functions, function), nested)
     assert not [name for name in CONTEXTS[context].split() if not callable(getattr(cls, name, None))]
+
+
+@pytest.mark.parametrize("name", TTL)
+def test_a_time_to_live_has_what_pyflink_has(name: str) -> None:
+    found = attrgetter(name)(state)
+    assert not [each for each in TTL[name].split() if not hasattr(found, each)]
 
 
 @pytest.mark.parametrize("function", PARAMETERS)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import os
 from collections.abc import Sequence
+from enum import Enum
 from types import FunctionType
 from typing import Any, NoReturn, TypeGuard, TypeVar, cast
 
@@ -18,6 +19,7 @@ from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation, Type
 from penstock.errors import InvalidProgramError, TypeInfoError
 
 T = TypeVar("T")
+E = TypeVar("E", bound=Enum)
 
 ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
 ILLEGAL_STATE = "java.lang.IllegalStateException"
@@ -136,6 +138,22 @@ def integer(value: Any, call: str, what: str, flink_class: str | None = None, *,
     elif hasattr(value, "to_milliseconds") and "milliseconds" in what:
         hint = f"Give the number: {value.to_milliseconds()}."
     refuse(f"{call}() was given {shown(value)} as {what}, which is a {kind}; an int is needed. {hint}", flink_class)
+
+
+def positive(value: Any, call: str, what: str) -> int:
+    """``value`` itself if it is an int above 0."""
+    if integer(value, call, what) > 0:
+        return value
+    refuse(f"{call}() was given {value} as {what}, which must be above 0. Give 1 or more.", ILLEGAL_ARGUMENT)
+
+
+def member(value: Any, call: str, cls: type[E]) -> E:
+    """``value`` itself if it is a member of the enumeration ``cls``."""
+    if isinstance(value, cls):
+        return value
+    name = cls.__qualname__
+    members = " or ".join(f"{name}.{each.name}" for each in cls)
+    refuse(f"{call}() was given {shown(value)}, which is no {name}. Give {members}.")
 
 
 def span(value: Any, call: str) -> int:

@@ -1,4 +1,4 @@
-"""Descriptors of state: what a state is called and what is in it. Plain frozen data.
+"""Descriptors of state: what a state is called, what is in it, and how long. Plain data.
 
 Source of the names: ``pyflink.datastream.state``.
 """
@@ -6,13 +6,13 @@ Source of the names: ``pyflink.datastream.state``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from penstock.common import checks
 from penstock.common.state import AggregatingState, ListState, MapState, ReducingState, ValueState
+from penstock.common.state_ttl import StateTtlConfig
 from penstock.common.typeinfo import TypeInformation
-from penstock.errors import UnsupportedError
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -62,23 +62,39 @@ class StateDescriptor(Generic[S_co]):
 
     Attributes:
         name: unique per operator.
+        ttl_config: how long values live; None for ever.
     """
 
     name: str
+    ttl_config: StateTtlConfig | None = field(default=None, init=False, repr=False, compare=False)
 
     def get_name(self) -> str:
         """The state's name."""
         return self.name
 
-    def enable_time_to_live(self, ttl_config: object) -> None:
-        """Not supported.
+    def enable_time_to_live(self, ttl_config: StateTtlConfig) -> None:
+        """Let the values of the state end by the clock. It counts for states that are asked for afterwards; of several
+        descriptors of one name the one that is asked for first counts, as in Flink. In BATCH mode it has no effect, as
+        in Flink: there the state of a key ends with the key.
+
+        Args:
+            ttl_config: how long they live; one that is disabled lets them live for ever.
 
         Raises:
-            UnsupportedError: always.
+            InvalidProgramError: it is no StateTtlConfig, or the state has a default value, which Flink would not give
+                any more.
         """
-        raise UnsupportedError(
-            f"The state {self.name!r} shall forget by the clock: time to live is not supported. Clear it in on_timer()."
-        )
+        if not isinstance(cast("object", ttl_config), StateTtlConfig):
+            checks.refuse(
+                f"enable_time_to_live() of the state {self.name!r} was given {checks.shown(ttl_config)}, which is no "
+                "StateTtlConfig. Give StateTtlConfig.new_builder(Time.seconds(5)).build()."
+            )
+        if ttl_config.is_enabled() and getattr(self, "default_value", None) is not None:
+            checks.refuse(
+                f"The state {self.name!r} has a default value, which Flink does not give for a state with a time to "
+                "live. Leave the default out, and take it where value() gives None."
+            )
+        object.__setattr__(self, "ttl_config", ttl_config)  # the one thing of a descriptor that is set later
 
 
 @dataclass(frozen=True)

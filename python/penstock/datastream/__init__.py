@@ -66,6 +66,7 @@ from penstock.datastream.state import (
     ReducingStateDescriptor,
     State,
     StateDescriptor,
+    StateTtlConfig,
     ValueState,
     ValueStateDescriptor,
 )
@@ -146,6 +147,7 @@ __all__ = [
     "SourceFunction",
     "State",
     "StateDescriptor",
+    "StateTtlConfig",
     "StreamExecutionEnvironment",
     "TextInputFormat",
     "TimeCharacteristic",

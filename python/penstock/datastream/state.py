@@ -22,6 +22,7 @@ from penstock.common.state_descriptor import (
     StateDescriptor,
     ValueStateDescriptor,
 )
+from penstock.common.state_ttl import StateTtlConfig
 
 __all__ = [
     "AggregatingState",
@@ -38,6 +39,7 @@ __all__ = [
     "ReducingStateDescriptor",
     "State",
     "StateDescriptor",
+    "StateTtlConfig",
     "ValueState",
     "ValueStateDescriptor",
 ]

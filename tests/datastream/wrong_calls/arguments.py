@@ -8,6 +8,7 @@ from penstock.datastream import (
     ListStateDescriptor,
     MapStateDescriptor,
     ReducingStateDescriptor,
+    StateTtlConfig,
     ValueStateDescriptor,
 )
 from penstock.datastream import window as windows
@@ -15,9 +16,10 @@ from penstock.datastream.evictor import CountEvictor, TimeEvictor
 from penstock.errors import InvalidProgramError as P
 from penstock.errors import TypeInfoError as T
 from penstock.errors import UnsupportedError as U
-from tests.datastream.wrong_calls.world import SECOND, Both, Passing
+from tests.datastream.wrong_calls.world import SECOND, Both, Passing, Ruled
 
 TAG = OutputTag("late", Types.STRING())
+TTL = StateTtlConfig.new_builder(Time.hours(1))
 ROWS = [
     ("parallelism: zero", lambda w: w.op.set_parallelism(0), P, "set_parallelism"),
     ("parallelism: minus two", lambda w: w.op.set_parallelism(-2), P, "set_parallelism"),
@@ -139,7 +141,25 @@ ROWS = [
     ("state: reducer", lambda w: ReducingStateDescriptor("sum", 5), P, "ReducingStateDescriptor"),
     ("state: swapped", lambda w: ReducingStateDescriptor("sum", Types.INT(), max), T, "ReducingStateDescriptor"),
     ("state: aggregate", lambda w: AggregatingStateDescriptor("mean", max), P, "AggregatingStateDescriptor"),
-    ("state: time to live", lambda w: ValueStateDescriptor("last").enable_time_to_live(5), U, "time to live"),
+    ("ttl: number", lambda w: ValueStateDescriptor("last").enable_time_to_live(5), P, "enable_time_to_live"),
+    ("ttl: builder", lambda w: ValueStateDescriptor("last").enable_time_to_live(TTL), P, "enable_time_to_live"),
+    (
+        "ttl: default",
+        lambda w: ValueStateDescriptor("n", Types.INT(), 1).enable_time_to_live(TTL.build()),
+        P,
+        "default",
+    ),
+    ("ttl: zero", lambda w: StateTtlConfig.new_builder(Time.seconds(0)), P, "StateTtlConfig.new_builder"),
+    ("ttl: text", lambda w: StateTtlConfig.new_builder("1 h"), P, "StateTtlConfig.new_builder"),
+    ("ttl: negative", lambda w: TTL.set_ttl(-1), P, "set_ttl"),
+    ("ttl: update type", lambda w: TTL.set_update_type("OnReadAndWrite"), P, "set_update_type"),
+    ("ttl: visibility", lambda w: TTL.set_state_visibility(True), P, "set_state_visibility"),
+    ("ttl: event time", lambda w: TTL.set_ttl_time_characteristic("EventTime"), P, "ProcessingTime"),
+    ("ttl: clean none", lambda w: TTL.cleanup_incrementally(0, False), P, "cleanup_incrementally"),
+    ("ttl: clean by number", lambda w: TTL.cleanup_incrementally(5, 1), P, "cleanup_incrementally"),
+    ("ttl: entries", lambda w: TTL.cleanup_in_rocksdb_compact_filter("all"), P, "cleanup_in_rocksdb_compact_filter"),
+    ("ttl: compaction", lambda w: TTL.cleanup_in_rocksdb_compact_filter(1, "1 d"), P, "cleanup_in_rocksdb_compact"),
+    ("ttl: broadcast", lambda w: broadcast_with_ttl(w), U, "broadcast state 'rules' has a time to live"),
     ("write_as_text: none", lambda w: w.pairs.write_as_text(None), P, "write_as_text"),
     ("write_as_text: empty", lambda w: w.pairs.write_as_text(""), P, "write_as_text"),
     ("write_as_text: mode", lambda w: w.pairs.write_as_text("out", "OVERWRITE"), P, "write_as_text"),
@@ -175,6 +195,12 @@ class Assigner:
 
 def joined(w):
     return w.pairs.join(w.pairs).where(len).equal_to(len).window(SECOND)
+
+
+def broadcast_with_ttl(w):
+    rules = MapStateDescriptor("rules", Types.STRING(), Types.INT())
+    rules.enable_time_to_live(TTL.build())
+    w.keyed.connect(w.pairs.broadcast(rules)).process(Ruled())
 
 
 def two_types(w):

@@ -10,6 +10,7 @@ from penstock.common import Time, Types
 from penstock.datastream import (
     AggregateFunction,
     CoMapFunction,
+    KeyedBroadcastProcessFunction,
     KeyedProcessFunction,
     MapFunction,
     MapStateDescriptor,
@@ -145,3 +146,11 @@ class Shy:
 class Greedy(ProcessFunction):
     def process_element(self, value, ctx, out):
         out.collect(value)
+
+
+class Ruled(KeyedBroadcastProcessFunction):
+    def process_element(self, value, ctx):
+        yield value
+
+    def process_broadcast_element(self, value, ctx):
+        ctx.get_broadcast_state(MapStateDescriptor("rules")).put("last", value)

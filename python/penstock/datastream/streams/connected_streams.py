@@ -30,6 +30,7 @@ from penstock.datastream.program.transformations import (
 from penstock.datastream.state import MapStateDescriptor
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream
+from penstock.errors import UnsupportedError
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.broadcast import BroadcastProcess
 from penstock.runtime.operators.two_inputs import CoFlatMap, CoMap, CoProcess
@@ -275,9 +276,24 @@ class BroadcastConnectedStream(Generic[A, B]):
             )
         checks.type_info(output_type, "process")
         name = "Co-Process-Broadcast-Keyed" if keyed else "Co-Process-Broadcast"
-        states = tuple(descriptor.name for descriptor in self._broadcast.descriptors)
-        operator = BroadcastProcess(func, states)
+        operator = BroadcastProcess(func, _broadcast_names(self._broadcast.descriptors))
         key = _key_of(self._stream)
         if key is not None:
             operator = operator.keyed_by_both(key, None)
         return two_inputs(self._stream, self._broadcast._stream, name, operator, output_type)
+
+
+def _broadcast_names(descriptors: tuple[MapStateDescriptor[Any, Any], ...]) -> tuple[str, ...]:
+    """What broadcast states are called.
+
+    Raises:
+        UnsupportedError: one shall have a time to live, which Flink gives to keyed state only.
+    """
+    for descriptor in descriptors:
+        if descriptor.ttl_config is not None and descriptor.ttl_config.is_enabled():
+            raise UnsupportedError(
+                f"The broadcast state {descriptor.name!r} has a time to live. Broadcast state must be the same in all "
+                "subtasks, whose clocks differ; Flink ignores it there. Leave enable_time_to_live() out, and remove "
+                "entries in process_broadcast_element()."
+            )
+    return tuple(descriptor.name for descriptor in descriptors)

@@ -13,9 +13,9 @@ from penstock.runtime.config.tasks import JobConfig, OperatorConfig, PendingFile
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state.batch_time import BatchTime
-from penstock.runtime.state.handles import KeyedStateStore
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.operator_state import OperatorState
+from penstock.runtime.state.store import KeyedStateStore
 from penstock.runtime.state.timers import Clock, OperatorTime
 from penstock.runtime.usercode.failure import OperatorFailure
 
@@ -75,7 +75,8 @@ class OperatorContext:
     def keyed_state(self, keyed: KeyPartition) -> KeyedState:
         """The operator's keyed state, made on first use."""
         if self.state is None:
-            self.state = KeyedState(KeyHash(keyed.key_type), self.config.max_parallelism)
+            clock = None if self.job.settings.batch else self.clock  # in BATCH mode Flink knows no time to live
+            self.state = KeyedState(KeyHash(keyed.key_type), self.config.max_parallelism, clock)
         return self.state
 
 

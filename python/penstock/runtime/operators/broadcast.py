@@ -20,8 +20,9 @@ from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.process import ProcessContext
 from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
-from penstock.runtime.state.handles import MapView, handle_of
+from penstock.runtime.state.handles import MapView
 from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.store import handle_of
 from penstock.runtime.usercode.binding import bind
 
 

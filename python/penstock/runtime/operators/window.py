@@ -25,8 +25,9 @@ from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.process import Times, Yielding
 from penstock.runtime.operators.reduce import key_of
 from penstock.runtime.operators.window_contents import STATE, contents_of
-from penstock.runtime.state.handles import KeyedStateStore, merge_tables
+from penstock.runtime.state.handles import merge_tables
 from penstock.runtime.state.keyed import Table
+from penstock.runtime.state.store import KeyedStateStore
 from penstock.runtime.state.timers import Timer
 from penstock.runtime.windows.assigners import WindowAssigner
 from penstock.runtime.windows.evictors import Evictor

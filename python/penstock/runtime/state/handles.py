@@ -11,18 +11,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
-from penstock.common import contexts
 from penstock.common import state as api
-from penstock.common import state_descriptor as descriptors
 from penstock.errors import InvalidProgramError
 from penstock.runtime.state.keyed import VOID, KeyedState, Table
-from penstock.runtime.state.serializers import serializer_class
-from penstock.runtime.usercode.binding import bind
 from penstock.runtime.usercode.failure import state_error
 
-_MISSING = object()
+MISSING = object()
 _EMPTY: Table = {}
 
 
@@ -45,9 +41,13 @@ class State(api.State):
     Args:
         keyed: the operator's state.
         name: of this state.
+
+    Attributes:
+        kind: what a state of this class is called.
     """
 
     __slots__ = ("_keyed", "_namespace", "_table", "name")
+    kind: ClassVar[str] = "State"
 
     def __init__(self, keyed: KeyedState, name: str) -> None:
         self._keyed = keyed
@@ -63,8 +63,8 @@ class State(api.State):
         table = self._table
         if table is None:
             table = self._keyed.find(self.name, self._namespace) or _EMPTY
-        found = table.get(self._keyed.slot, _MISSING)
-        if found is _MISSING and self._keyed.slot is None:
+        found = table.get(self._keyed.slot, MISSING)
+        if found is MISSING and self._keyed.slot is None:
             raise no_key(f"The state {self.name!r}")
         return found
 
@@ -102,13 +102,13 @@ def merge_tables(
 ) -> None:
     """Move the current key's values from the namespaces ``sources`` into ``target``: first they become one, in order,
     then it comes after what the target holds."""
-    slot, merged = keyed.slot, _MISSING
+    slot, merged = keyed.slot, MISSING
     for source in sources:
-        value = (keyed.find(name, source) or _EMPTY).get(slot, _MISSING)
-        if value is not _MISSING:
+        value = (keyed.find(name, source) or _EMPTY).get(slot, MISSING)
+        if value is not MISSING:
             keyed.drop(name, source)
-            merged = value if merged is _MISSING else merge(merged, value)
-    if merged is not _MISSING:
+            merged = value if merged is MISSING else merge(merged, value)
+    if merged is not MISSING:
         table = keyed.table(name, target)
         table[slot] = merge(table[slot], merged) if slot in table else merged
 
@@ -117,6 +117,7 @@ class ValueState(State, api.ValueState[Any]):
     """One value per key (PyFlink: ``ValueState``)."""
 
     __slots__ = ("_default",)
+    kind = "ValueState"
 
     def __init__(self, keyed: KeyedState, name: str, default: Any = None) -> None:
         super().__init__(keyed, name)
@@ -125,7 +126,7 @@ class ValueState(State, api.ValueState[Any]):
     def value(self) -> Any:
         """The value of the current key; a copy of the default (None unless set) where there is none."""
         found = self._read()
-        return copy.deepcopy(self._default) if found is _MISSING else found
+        return copy.deepcopy(self._default) if found is MISSING else found
 
     def update(self, value: Any) -> None:
         """Set the value of the current key; None clears it."""
@@ -139,11 +140,12 @@ class ListState(MergingState, api.ListState[Any]):
     """A list per key (PyFlink: ``ListState``)."""
 
     __slots__ = ()
+    kind = "ListState"
 
     def get(self) -> Iterator[Any]:
         """The elements of the current key, in order of addition."""
         found = self._read()
-        return iter(() if found is _MISSING else list(found))
+        return iter(() if found is MISSING else list(found))
 
     def add(self, value: Any) -> None:
         """Append one element."""
@@ -153,7 +155,7 @@ class ListState(MergingState, api.ListState[Any]):
         """Append elements."""
         if values:
             found = self._read()
-            if found is _MISSING:
+            if found is MISSING:
                 self._write(list(values))
             else:
                 found.extend(values)
@@ -176,6 +178,7 @@ class ReducingState(MergingState, api.ReducingState[Any]):
     """The running reduction per key (PyFlink: ``ReducingState``)."""
 
     __slots__ = ("_reduce",)
+    kind = "ReducingState"
 
     def __init__(self, keyed: KeyedState, name: str, reduce: Callable[[Any, Any], Any]) -> None:
         super().__init__(keyed, name)
@@ -184,13 +187,13 @@ class ReducingState(MergingState, api.ReducingState[Any]):
     def get(self) -> Any:
         """The reduction of all values added for the current key, None without any."""
         found = self._read()
-        return None if found is _MISSING else found
+        return None if found is MISSING else found
 
     def add(self, value: Any) -> None:
         """Reduce one more value into it."""
         found = self._read()
         try:
-            self._write(value if found is _MISSING else self._reduce(found, value))
+            self._write(value if found is MISSING else self._reduce(found, value))
         except Exception as error:
             raise state_error("ReduceFunction", "reducing") from error
 
@@ -202,6 +205,7 @@ class AggregatingState(MergingState, api.AggregatingState[Any, Any]):
     """The running aggregation per key (PyFlink: ``AggregatingState``)."""
 
     __slots__ = ("_function",)
+    kind = "AggregatingState"
 
     def __init__(self, keyed: KeyedState, name: str, function: Any) -> None:
         super().__init__(keyed, name)
@@ -210,13 +214,13 @@ class AggregatingState(MergingState, api.AggregatingState[Any, Any]):
     def get(self) -> Any:
         """The result for all values added for the current key, None without any."""
         found = self._read()
-        return None if found is _MISSING else self._function.get_result(found)
+        return None if found is MISSING else self._function.get_result(found)
 
     def add(self, value: Any) -> None:
         """Add one more value."""
         found, function = self._read(), self._function
         try:
-            self._write(function.add(value, function.create_accumulator() if found is _MISSING else found))
+            self._write(function.add(value, function.create_accumulator() if found is MISSING else found))
         except Exception as error:
             raise state_error("AggregateFunction", "aggregating") from error
 
@@ -263,11 +267,12 @@ class MapState(MapView, State, api.MapState[Any, Any]):
     """A map per key (PyFlink: ``MapState``)."""
 
     __slots__ = ()
+    kind = "MapState"
 
     @property
     def _entries(self) -> dict[Any, Any]:
         found = self._read()
-        return {} if found is _MISSING else found
+        return {} if found is MISSING else found
 
     def put(self, key: Any, value: Any) -> None:
         """Set the value of a key of the map."""
@@ -289,72 +294,3 @@ class MapState(MapView, State, api.MapState[Any, Any]):
 
     def __getitem__(self, key: Any) -> Any:
         return self._entries[key]
-
-
-def handle_of(keyed: KeyedState, descriptor: descriptors.StateDescriptor[Any], namespace: Any = VOID) -> Any:
-    """The handle that a descriptor asks for: of a value, a list, a map, a reduction or an aggregation."""
-    store = KeyedStateStore(keyed, namespace)
-    if isinstance(descriptor, descriptors.ReducingStateDescriptor):
-        return store.get_reducing_state(descriptor)
-    if isinstance(descriptor, descriptors.AggregatingStateDescriptor):
-        return store.get_aggregating_state(descriptor)
-    if isinstance(descriptor, descriptors.MapStateDescriptor):
-        return store.get_map_state(descriptor)
-    if isinstance(descriptor, descriptors.ListStateDescriptor):
-        return store.get_list_state(descriptor)
-    return store.get_state(descriptor)
-
-
-class KeyedStateStore(contexts.KeyedStateStore):
-    """Gives handles by descriptor (PyFlink: ``KeyedStateStore``).
-
-    Args:
-        keyed: the operator's state.
-        namespace: a window, or none.
-    """
-
-    _namespace: Any = VOID
-
-    def __init__(self, keyed: KeyedState, namespace: Any = VOID) -> None:
-        self._keyed = keyed
-        self._namespace = namespace
-
-    def _keyed_state(self) -> KeyedState:
-        return self._keyed
-
-    def _handle(self, kind: type[State], descriptor: Any, types: tuple[str, ...], *argument: Any) -> Any:
-        keyed, name = self._keyed_state(), getattr(descriptor, "name", descriptor)
-        handle = keyed.handles.get(name)
-        if handle is None:
-            handle = keyed.handles[name] = kind(keyed, name, *argument)
-            keyed.serializers[name] = tuple(serializer_class(getattr(descriptor, each, None)) for each in types)
-        elif type(handle) is not kind:
-            raise InvalidProgramError(
-                f"The state {name!r} is a {type(handle).__name__} and was asked for as {kind.__name__}. Names of "
-                "states are unique per operator; choose another.",
-                flink_class="java.lang.ClassCastException",
-            )
-        handle.in_namespace(self._namespace)
-        return handle
-
-    def get_state(self, state_descriptor: Any) -> ValueState:
-        """A value per key."""
-        default = getattr(state_descriptor, "default_value", None)
-        return self._handle(ValueState, state_descriptor, ("value_type_info",), default)
-
-    def get_list_state(self, state_descriptor: Any) -> ListState:
-        """A list per key."""
-        return self._handle(ListState, state_descriptor, ("elem_type_info",))
-
-    def get_map_state(self, state_descriptor: Any) -> MapState:
-        """A map per key."""
-        return self._handle(MapState, state_descriptor, ("key_type_info", "value_type_info"))
-
-    def get_reducing_state(self, state_descriptor: Any) -> ReducingState:
-        """A running reduction per key."""
-        reduce = bind(state_descriptor.reduce_function, "reduce")
-        return self._handle(ReducingState, state_descriptor, ("type_info",), reduce)
-
-    def get_aggregating_state(self, state_descriptor: Any) -> AggregatingState:
-        """A running aggregation per key."""
-        return self._handle(AggregatingState, state_descriptor, ("state_type_info",), state_descriptor.agg_function)

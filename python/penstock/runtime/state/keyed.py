@@ -19,7 +19,7 @@ from typing import Any
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import key_group_of_hash, null_key
-from penstock.runtime.state.timers import TimerQueue
+from penstock.runtime.state.timers import Clock, TimerQueue
 
 VOID = None
 """The namespace of state that belongs to no window."""
@@ -40,6 +40,7 @@ class KeyedState:
     Args:
         key_hash: the compiled key type.
         max_parallelism: number of key groups.
+        clock: what values with a time to live end by; None: they live for ever.
 
     Attributes:
         current_key: the key as the key selector returned it.
@@ -48,11 +49,13 @@ class KeyedState:
         serializers: names of type serializers by state name, recorded in snapshots.
         caches: what brings tables up to date that are held elsewhere too; called before all tables are read.
         handles: those made so far, by state name: handles of one name are one object, as in Flink.
+        filters: by state name, what a value is in a snapshot; None: nothing.
     """
 
-    def __init__(self, key_hash: KeyHash, max_parallelism: int) -> None:
+    def __init__(self, key_hash: KeyHash, max_parallelism: int, clock: Clock | None = None) -> None:
         self._key_hash = key_hash
         self._max_parallelism = max_parallelism
+        self.clock: Clock | None = clock
         self._tables: dict[str, dict[Any, Table]] = {}
         self._keys: Table = {}  # canonical form → key, where they are not one object
         self._most_keys = _FEW_KEYS
@@ -63,6 +66,7 @@ class KeyedState:
         self.serializers: dict[str, tuple[str, ...]] = {}
         self.caches: list[Callable[[], None]] = []
         self.handles: dict[str, Any] = {}
+        self.filters: dict[str, Callable[[Any], Any]] = {}
 
     @property
     def has_own_forms(self) -> bool:
@@ -134,6 +138,23 @@ class KeyedState:
         self._keys.clear()
         self.current_key = self.slot = None
 
+    def places(self, name: str) -> list[tuple[Any, Any]]:
+        """(namespace, canonical form of the key) of every value of a state."""
+        return [(namespace, slot) for namespace, table in self._tables.get(name, {}).items() for slot in table]
+
+    def revise(self, name: str, namespace: Any, slot: Any, revised: Callable[[Any], Any]) -> None:
+        """Replace the value at a place, if there still is one, by what ``revised`` makes of it; None: forget it."""
+        table = self.find(name, namespace)
+        if not table or slot not in table:
+            return
+        value = revised(table[slot])
+        if value is not None:
+            table[slot] = value
+            return
+        current, self.slot = self.slot, slot
+        self.drop(name, namespace)
+        self.slot = current
+
     def keys(self, name: str) -> list[tuple[Any, Any]]:
         """(key, canonical form) of every key that has a value of a state without namespace."""
         return [(self._keys.get(slot, slot), slot) for slot in self.find(name) or ()]
@@ -145,8 +166,12 @@ class KeyedState:
             settle()
         result: dict[int, dict[tuple[str, Any], Pairs]] = {}
         for name, namespaces in self._tables.items():
+            kept = self.filters.get(name)
             for namespace, table in namespaces.items():
-                for slot, value in table.items():
+                for slot, stored in table.items():
+                    value = stored if kept is None else kept(stored)
+                    if kept is not None and value is None:
+                        continue
                     key = self._keys.get(slot, slot)
                     section = result.setdefault(self._group(key), {})
                     section.setdefault((name, namespace), []).append((key, value))

@@ -22,6 +22,8 @@ _BASIC_SERIALIZERS = {
     BasicType.INSTANT: "InstantSerializer",
 }
 LIST = _BASE + "ListSerializer"
+TTL = "org.apache.flink.runtime.state.ttl.TtlStateFactory$TtlSerializer"
+"""Of values with a time to live: the value, and when it was last accessed."""
 
 
 def serializer_class(type_info: TypeInformation[Any] | None) -> str:

@@ -12,8 +12,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from penstock.common.state_descriptor import StateDescriptor
 from penstock.metrics.group import MetricGroup, Metrics
-from penstock.runtime.state.handles import MergingState, handle_of, merge_tables
+from penstock.runtime.state.handles import MergingState, merge_tables
 from penstock.runtime.state.keyed import KeyedState, Table
+from penstock.runtime.state.store import handle_of
 from penstock.runtime.state.timers import OperatorTime
 
 T = TypeVar("T", contravariant=True)

@@ -1,0 +1,96 @@
+"""The store that gives functions their states by descriptor: each state of an operator is made once.
+
+Source of the names: ``pyflink.datastream.functions.KeyedStateStore``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.common import contexts
+from penstock.common import state_descriptor as descriptors
+from penstock.common.state_ttl import StateTtlConfig
+from penstock.errors import InvalidProgramError
+from penstock.runtime.state.handles import AggregatingState, ListState, MapState, ReducingState, State, ValueState
+from penstock.runtime.state.keyed import VOID, KeyedState
+from penstock.runtime.state.serializers import TTL, serializer_class
+from penstock.runtime.state.ttl import with_ttl
+from penstock.runtime.usercode.binding import bind
+
+
+def handle_of(keyed: KeyedState, descriptor: descriptors.StateDescriptor[Any], namespace: Any = VOID) -> Any:
+    """The handle that a descriptor asks for: of a value, a list, a map, a reduction or an aggregation."""
+    store = KeyedStateStore(keyed, namespace)
+    if isinstance(descriptor, descriptors.ReducingStateDescriptor):
+        return store.get_reducing_state(descriptor)
+    if isinstance(descriptor, descriptors.AggregatingStateDescriptor):
+        return store.get_aggregating_state(descriptor)
+    if isinstance(descriptor, descriptors.MapStateDescriptor):
+        return store.get_map_state(descriptor)
+    if isinstance(descriptor, descriptors.ListStateDescriptor):
+        return store.get_list_state(descriptor)
+    return store.get_state(descriptor)
+
+
+class KeyedStateStore(contexts.KeyedStateStore):
+    """Gives handles by descriptor (PyFlink: ``KeyedStateStore``).
+
+    Args:
+        keyed: the operator's state.
+        namespace: a window, or none.
+    """
+
+    _namespace: Any = VOID
+
+    def __init__(self, keyed: KeyedState, namespace: Any = VOID) -> None:
+        self._keyed = keyed
+        self._namespace = namespace
+
+    def _keyed_state(self) -> KeyedState:
+        return self._keyed
+
+    def _handle(self, kind: type[State], descriptor: Any, types: tuple[str, ...], *argument: Any) -> Any:
+        keyed, name = self._keyed_state(), getattr(descriptor, "name", descriptor)
+        handle = keyed.handles.get(name)
+        if handle is None:
+            ttl = _ttl(descriptor, keyed)
+            handle = kind(keyed, name, *argument) if ttl is None else with_ttl(kind, ttl, keyed, name, *argument)
+            keyed.handles[name] = handle
+            names = [serializer_class(getattr(descriptor, each, None)) for each in types]
+            keyed.serializers[name] = (*names[:-1], names[-1] if ttl is None else TTL)
+        elif not isinstance(handle, kind):
+            raise InvalidProgramError(
+                f"The state {name!r} is a {handle.kind} and was asked for as {kind.kind}. Names of "
+                "states are unique per operator; choose another.",
+                flink_class="java.lang.ClassCastException",
+            )
+        handle.in_namespace(self._namespace)
+        return handle
+
+    def get_state(self, state_descriptor: Any) -> ValueState:
+        """A value per key."""
+        default = getattr(state_descriptor, "default_value", None)
+        return self._handle(ValueState, state_descriptor, ("value_type_info",), default)
+
+    def get_list_state(self, state_descriptor: Any) -> ListState:
+        """A list per key."""
+        return self._handle(ListState, state_descriptor, ("elem_type_info",))
+
+    def get_map_state(self, state_descriptor: Any) -> MapState:
+        """A map per key."""
+        return self._handle(MapState, state_descriptor, ("key_type_info", "value_type_info"))
+
+    def get_reducing_state(self, state_descriptor: Any) -> ReducingState:
+        """A running reduction per key."""
+        reduce = bind(state_descriptor.reduce_function, "reduce")
+        return self._handle(ReducingState, state_descriptor, ("type_info",), reduce)
+
+    def get_aggregating_state(self, state_descriptor: Any) -> AggregatingState:
+        """A running aggregation per key."""
+        return self._handle(AggregatingState, state_descriptor, ("state_type_info",), state_descriptor.agg_function)
+
+
+def _ttl(descriptor: Any, keyed: KeyedState) -> StateTtlConfig | None:
+    """How long the values of a state live, if they ever end."""
+    config = getattr(descriptor, "ttl_config", None)
+    return config if config is not None and config.is_enabled() and keyed.clock is not None else None

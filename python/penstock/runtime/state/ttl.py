@@ -1,0 +1,330 @@
+"""State with a time to live: the handles of states whose values end by the clock.
+
+A value stands in its table with the time of its last access, as ``(value, milliseconds)``: the whole of a value, a
+reduction or an aggregation, each element of a list, each entry of a map. It is over when the time to live has passed
+since then; reading it then removes it. Apart from that each access looks at a few values more
+(:meth:`Lifetime.sweep`), so that those of keys that never come again do not stay for ever.
+
+States without a time to live know nothing of this: their handles are those of :mod:`.handles`.
+
+Source of the semantics: ``org.apache.flink.runtime.state.ttl`` (Flink 1.20). Cost: O(1) more per access of a value, and
+O(length) for lists and for reading a whole map, which without it is O(length) too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from penstock.common.state_ttl import StateTtlConfig
+from penstock.runtime.state.handles import (
+    MISSING,
+    AggregatingState,
+    ListState,
+    MapState,
+    ReducingState,
+    State,
+    ValueState,
+)
+from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.usercode.failure import state_error
+
+Stamped = tuple[Any, int]
+
+
+class Lifetime:
+    """How long the values of one state live.
+
+    Args:
+        config: of the state.
+        keyed: the operator's state.
+        name: of the state.
+        live: what a stored value is when all that is over is taken out of it, or None.
+
+    Attributes:
+        now: the clock.
+        millis: the time to live.
+        renews: whether reading a value makes it live on.
+        shows: whether a value that is over can be seen until it is removed.
+    """
+
+    __slots__ = ("_keyed", "_live", "_name", "_places", "_size", "millis", "now", "renews", "shows")
+
+    def __init__(self, config: StateTtlConfig, keyed: KeyedState, name: str, live: Callable[[Any, int], Any]) -> None:
+        assert keyed.clock is not None
+        self.now: Callable[[], int] = keyed.clock.now
+        self.millis: int = config.get_ttl().to_milliseconds()
+        self.renews: bool = config.get_update_type() is StateTtlConfig.UpdateType.OnReadAndWrite
+        self.shows: bool = config.get_state_visibility() is StateTtlConfig.StateVisibility.ReturnExpiredIfNotCleanedUp
+        cleanup = config.get_cleanup_strategies()
+        incremental = cleanup.get_incremental_cleanup_strategy()
+        self._size = 0 if incremental is None else incremental.get_cleanup_size()
+        self._keyed, self._name, self._live = keyed, name, live
+        self._places: Iterator[tuple[Any, Any]] = iter(())
+        if cleanup.in_full_snapshot():
+            keyed.filters[name] = self.live
+
+    def live(self, stored: Any) -> Any:
+        """What is left of a stored value without what is over; None: nothing."""
+        return self._live(stored, self.now() - self.millis)
+
+    def usable(self, stored: Any) -> Any:
+        """The value to go on from when another one is added: without the time, MISSING if it is over or not there."""
+        if stored is MISSING or (not self.shows and stored[1] + self.millis <= self.now()):
+            return MISSING
+        return stored[0]
+
+    def sweep(self) -> None:
+        """Look at the next few values of the state, whosever they are, and remove those that are over."""
+        if not self._size:
+            return
+        places = list(islice(self._places, self._size))
+        if not places:
+            self._places = iter(self._keyed.places(self._name))
+            places = list(islice(self._places, self._size))
+        for namespace, slot in places:
+            self._keyed.revise(self._name, namespace, slot, self.live)
+
+    def read(self, state: State) -> Any:
+        """The value that a handle shows, without its time; MISSING if there is none. One that is over goes."""
+        self.sweep()
+        stored = state._read()
+        if stored is MISSING:
+            return MISSING
+        value, stamp = stored
+        now = self.now()
+        if stamp + self.millis <= now:
+            state.clear()
+            return value if self.shows else MISSING
+        if self.renews:
+            state._write((value, now))
+        return value
+
+    def merged(self, one: Stamped, other: Stamped, merge: Callable[[Any, Any], Any]) -> Stamped:
+        """Two stored values as one; ``one`` was there first."""
+        first, second = self.usable(one), self.usable(other)
+        if first is MISSING:
+            return one if second is MISSING else (second, self.now())
+        return (first if second is MISSING else merge(first, second)), self.now()
+
+
+def _live_value(stored: Stamped, over: int) -> Stamped | None:
+    return stored if stored[1] > over else None
+
+
+def _live_elements(stored: list[Stamped], over: int) -> list[Stamped] | None:
+    live = [element for element in stored if element[1] > over]
+    return stored if live and len(live) == len(stored) else live or None
+
+
+def _live_entries(stored: dict[Any, Stamped], over: int) -> dict[Any, Stamped] | None:
+    live = {key: entry for key, entry in stored.items() if entry[1] > over}
+    return stored if live and len(live) == len(stored) else live or None
+
+
+class TtlValueState(ValueState):
+    """A value per key that ends by the clock."""
+
+    __slots__ = ("_life",)
+    live = staticmethod(_live_value)
+    _life: Lifetime
+
+    def value(self) -> Any:
+        found = self._life.read(self)
+        return None if found is MISSING else found
+
+    def update(self, value: Any) -> None:
+        self._life.sweep()
+        super().update(None if value is None else (value, self._life.now()))
+
+
+class TtlListState(ListState):
+    """A list per key whose elements end by the clock."""
+
+    __slots__ = ("_life",)
+    live = staticmethod(_live_elements)
+    _life: Lifetime
+
+    def get(self) -> Iterator[Any]:
+        life = self._life
+        life.sweep()
+        stored = self._read()
+        if stored is MISSING:
+            return iter(())
+        live = life.live(stored)
+        if live is None:
+            self.clear()
+        elif life.renews:
+            now = life.now()
+            self._write([(value, now) for value, _ in live])
+        elif not life.shows and live is not stored:
+            self._write(live)
+        shown = stored if life.shows else live or ()
+        return iter([value for value, _ in shown])
+
+    def add_all(self, values: list[Any]) -> None:
+        self._life.sweep()
+        super().add_all(self._stamped(values))
+
+    def update(self, values: list[Any]) -> None:
+        self._life.sweep()
+        super().update(self._stamped(values))
+
+    def _stamped(self, values: list[Any]) -> list[Any]:
+        now = self._life.now()
+        return [(value, now) for value in values]
+
+
+class TtlReducingState(ReducingState):
+    """A running reduction per key that ends by the clock, and then begins anew."""
+
+    __slots__ = ("_life",)
+    live = staticmethod(_live_value)
+    _life: Lifetime
+
+    def get(self) -> Any:
+        found = self._life.read(self)
+        return None if found is MISSING else found
+
+    def add(self, value: Any) -> None:
+        life = self._life
+        life.sweep()
+        found = life.usable(self._read())
+        try:
+            self._write((value if found is MISSING else self._reduce(found, value), life.now()))
+        except Exception as error:
+            raise state_error("ReduceFunction", "reducing") from error
+
+    def merge(self, one: Any, other: Any) -> Any:
+        return self._life.merged(one, other, self._reduce)
+
+
+class TtlAggregatingState(AggregatingState):
+    """A running aggregation per key that ends by the clock, and then begins anew."""
+
+    __slots__ = ("_life",)
+    live = staticmethod(_live_value)
+    _life: Lifetime
+
+    def get(self) -> Any:
+        found = self._life.read(self)
+        return None if found is MISSING else self._function.get_result(found)
+
+    def add(self, value: Any) -> None:
+        life, function = self._life, self._function
+        life.sweep()
+        found = life.usable(self._read())
+        try:
+            accumulator = function.create_accumulator() if found is MISSING else found
+            self._write((function.add(value, accumulator), life.now()))
+        except Exception as error:
+            raise state_error("AggregateFunction", "aggregating") from error
+
+    def merge(self, one: Any, other: Any) -> Any:
+        return self._life.merged(one, other, self._function.merge)
+
+
+class TtlMapState(MapState):
+    """A map per key whose entries end by the clock."""
+
+    __slots__ = ("_life",)
+    live = staticmethod(_live_entries)
+    _life: Lifetime
+
+    def _entry(self, key: Any) -> Any:
+        """The value of one key, MISSING if there is none. One that is over goes."""
+        life = self._life
+        life.sweep()
+        entries = self._entries
+        found = entries.get(key, MISSING)
+        if found is MISSING:
+            return MISSING
+        value, stamp = found
+        now = life.now()
+        if stamp + life.millis <= now:
+            super().remove(key)
+            return value if life.shows else MISSING
+        if life.renews:
+            entries[key] = value, now
+        return value
+
+    def _seen(self) -> dict[Any, Any]:
+        """What can be seen of the map. What is over goes."""
+        life = self._life
+        life.sweep()
+        stored = self._entries
+        live = life.live(stored)
+        if live is None:
+            self.clear()
+        elif life.renews:
+            now = life.now()
+            self._write({key: (value, now) for key, (value, _) in live.items()})
+        elif live is not stored:
+            self._write(live)
+        seen = stored if life.shows else live or {}
+        return {key: value for key, (value, _) in seen.items()}
+
+    def get(self, key: Any) -> Any:
+        found = self._entry(key)
+        return None if found is MISSING else found
+
+    def contains(self, key: Any) -> bool:
+        return self._entry(key) is not MISSING
+
+    def __contains__(self, key: Any) -> bool:
+        return self.contains(key)
+
+    def put_all(self, dict_value: dict[Any, Any]) -> None:
+        self._life.sweep()
+        now = self._life.now()
+        super().put_all({key: (value, now) for key, value in dict_value.items()})
+
+    def remove(self, key: Any) -> None:
+        self._life.sweep()
+        super().remove(key)
+
+    def is_empty(self) -> bool:
+        self._life.sweep()
+        stored = self._entries
+        return not stored if self._life.shows else self._life.live(stored) is None
+
+    def keys(self) -> Iterable[Any]:
+        return list(self._seen())
+
+    def values(self) -> Iterable[Any]:
+        return list(self._seen().values())
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        return list(self._seen().items())
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self._entry(key)
+        if found is MISSING:
+            raise KeyError(key)
+        return found
+
+
+_WITH_TTL: dict[type[State], Any] = {
+    ValueState: TtlValueState,
+    ListState: TtlListState,
+    ReducingState: TtlReducingState,
+    AggregatingState: TtlAggregatingState,
+    MapState: TtlMapState,
+}
+
+
+def with_ttl(kind: type[State], config: StateTtlConfig, keyed: KeyedState, name: str, *argument: Any) -> State:
+    """A handle whose values end by the clock.
+
+    Args:
+        kind: the class of the handle without a time to live.
+        config: of the state.
+        keyed: the operator's state.
+        name: of the state.
+        argument: what the handle is made with besides.
+    """
+    cls = _WITH_TTL[kind]
+    handle = cls(keyed, name, *argument)
+    handle._life = Lifetime(config, keyed, name, cls.live)
+    return handle
