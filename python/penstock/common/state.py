@@ -125,6 +125,11 @@ class ReadableMap(ABC, Generic[K, V]):
     def items(self) -> Iterable[tuple[K, V]]:
         """(key, value) pairs of the map."""
 
+    def __getitem__(self, key: K) -> V:
+        """The value of a key of the map, None where there is none, as in PyFlink; unlike that of :meth:`get` its type
+        does not say so."""
+        return self.get(key)  # type: ignore[return-value]
+
     def __contains__(self, key: K) -> bool:
         return self.contains(key)
 
@@ -149,14 +154,21 @@ class WritableMap(ReadableMap[K, V]):
     def remove(self, key: K) -> None:
         """Remove a key of the map, if it is there."""
 
+    def __setitem__(self, key: K, value: V) -> None:
+        self.put(key, value)
+
+    def __delitem__(self, key: K) -> None:
+        self.remove(key)
+
 
 class MapState(WritableMap[K, V], State):
     """A map per key; without its last key the state is gone."""
 
     __slots__ = ()
 
-    @abstractmethod
-    def __getitem__(self, key: K) -> V: ...
+    def get_internal_state(self) -> MapState[K, V]:
+        """The map behind the state, which PyFlink keeps apart from it: the state itself."""
+        return self
 
 
 class ReadOnlyBroadcastState(ReadableMap[K, V]):

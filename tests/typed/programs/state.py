@@ -116,4 +116,7 @@ def read_map(state: MapState[str, int]) -> dict[str, int]:
     if "a" in state and not state.is_empty():
         assert_type(state["a"], int)
     assert_type(list(state), list[str])
+    state["b"] = 1
+    del state["b"]
+    assert_type(state.get_internal_state(), MapState[str, int])
     return dict(state.items())

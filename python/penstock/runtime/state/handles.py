@@ -76,6 +76,9 @@ class State(api.State):
             table = self._keyed.table(self.name, self._namespace)
         table[self._keyed.slot] = value
 
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.name!r}>"
+
     def clear(self) -> None:
         """Forget the state of the current key."""
         if self._keyed.slot is None:
@@ -159,11 +162,15 @@ class ListState(MergingState, api.ListState[Any]):
                 self._write(list(values))
             else:
                 found.extend(values)
+        elif values is None:
+            raise _no_values("add_all", self.name)
 
     def update(self, values: list[Any]) -> None:
         """Replace all elements; an empty list clears."""
         if values:
             self._write(list(values))
+        elif values is None:
+            raise _no_values("update", self.name)
         else:
             self.clear()
 
@@ -172,6 +179,13 @@ class ListState(MergingState, api.ListState[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         return self.get()
+
+
+def _no_values(call: str, name: str) -> InvalidProgramError:
+    return InvalidProgramError(
+        f"{call}() of the list state {name!r} was given None; a list is needed. Give [] for no elements.",
+        flink_class="java.lang.NullPointerException",
+    )
 
 
 class ReducingState(MergingState, api.ReducingState[Any]):
@@ -259,6 +273,9 @@ class MapView:
         """(key, value) pairs of the map."""
         return list(self._entries.items())
 
+    def __getitem__(self, key: Any) -> Any:
+        return self._entries.get(key)
+
     def __contains__(self, key: Any) -> bool:
         return key in self._entries
 
@@ -291,6 +308,3 @@ class MapState(MapView, State, api.MapState[Any, Any]):
         entries.pop(key, None)
         if not entries:
             self.clear()
-
-    def __getitem__(self, key: Any) -> Any:
-        return self._entries[key]

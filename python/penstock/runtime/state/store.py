@@ -46,6 +46,9 @@ class KeyedStateStore(contexts.KeyedStateStore):
         self._keyed = keyed
         self._namespace = namespace
 
+    def __repr__(self) -> str:
+        return f"<KeyedStateStore of {'all windows' if self._namespace is VOID else self._namespace}>"
+
     def _keyed_state(self) -> KeyedState:
         return self._keyed
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 from penstock.common.state_ttl import StateTtlConfig
 from penstock.runtime.state.handles import (
@@ -123,12 +123,23 @@ def _live_entries(stored: dict[Any, Stamped], over: int) -> dict[Any, Stamped] |
     return stored if live and len(live) == len(stored) else live or None
 
 
-class TtlValueState(ValueState):
+class _Mortal:
+    """What the handles of states with a time to live have in common."""
+
+    __slots__ = ()
+    kind: ClassVar[str]
+    name: str
+    _life: Lifetime
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.name!r}, {self._life.millis} ms to live>"
+
+
+class TtlValueState(_Mortal, ValueState):
     """A value per key that ends by the clock."""
 
     __slots__ = ("_life",)
     live = staticmethod(_live_value)
-    _life: Lifetime
 
     def value(self) -> Any:
         found = self._life.read(self)
@@ -139,12 +150,11 @@ class TtlValueState(ValueState):
         super().update(None if value is None else (value, self._life.now()))
 
 
-class TtlListState(ListState):
+class TtlListState(_Mortal, ListState):
     """A list per key whose elements end by the clock."""
 
     __slots__ = ("_life",)
     live = staticmethod(_live_elements)
-    _life: Lifetime
 
     def get(self) -> Iterator[Any]:
         life = self._life
@@ -173,15 +183,14 @@ class TtlListState(ListState):
 
     def _stamped(self, values: list[Any]) -> list[Any]:
         now = self._life.now()
-        return [(value, now) for value in values]
+        return values and [(value, now) for value in values]
 
 
-class TtlReducingState(ReducingState):
+class TtlReducingState(_Mortal, ReducingState):
     """A running reduction per key that ends by the clock, and then begins anew."""
 
     __slots__ = ("_life",)
     live = staticmethod(_live_value)
-    _life: Lifetime
 
     def get(self) -> Any:
         found = self._life.read(self)
@@ -200,12 +209,11 @@ class TtlReducingState(ReducingState):
         return self._life.merged(one, other, self._reduce)
 
 
-class TtlAggregatingState(AggregatingState):
+class TtlAggregatingState(_Mortal, AggregatingState):
     """A running aggregation per key that ends by the clock, and then begins anew."""
 
     __slots__ = ("_life",)
     live = staticmethod(_live_value)
-    _life: Lifetime
 
     def get(self) -> Any:
         found = self._life.read(self)
@@ -225,12 +233,11 @@ class TtlAggregatingState(AggregatingState):
         return self._life.merged(one, other, self._function.merge)
 
 
-class TtlMapState(MapState):
+class TtlMapState(_Mortal, MapState):
     """A map per key whose entries end by the clock."""
 
     __slots__ = ("_life",)
     live = staticmethod(_live_entries)
-    _life: Lifetime
 
     def _entry(self, key: Any) -> Any:
         """The value of one key, MISSING if there is none. One that is over goes."""
@@ -278,7 +285,7 @@ class TtlMapState(MapState):
     def put_all(self, dict_value: dict[Any, Any]) -> None:
         self._life.sweep()
         now = self._life.now()
-        super().put_all({key: (value, now) for key, value in dict_value.items()})
+        super().put_all({key: (value, now) for key, value in dict(dict_value).items()})
 
     def remove(self, key: Any) -> None:
         self._life.sweep()
@@ -299,10 +306,7 @@ class TtlMapState(MapState):
         return list(self._seen().items())
 
     def __getitem__(self, key: Any) -> Any:
-        found = self._entry(key)
-        if found is MISSING:
-            raise KeyError(key)
-        return found
+        return self.get(key)
 
 
 _WITH_TTL: dict[type[State], Any] = {
