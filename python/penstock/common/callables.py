@@ -7,10 +7,14 @@ microsecond, which a program of 100,000 operators needs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from inspect import CO_VARARGS
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+F = TypeVar("F", bound=Callable[..., object])
+
+_HOOK = "_penstock_hook"
 LONGEST_SHOWN = 300
 """Characters of a value in a message."""
 
@@ -120,3 +124,15 @@ def parameters(function: Any) -> str:
         return "()"
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return f"({', '.join(names[int(plain is not function) :])})"
+
+
+def hook(method: F) -> F:
+    """Mark a method of a base class that does nothing unless it is overridden."""
+    method.__dict__[_HOOK] = True
+    return method
+
+
+def is_rich(function: object) -> bool:
+    """Whether a function object has an ``open`` or ``close`` of its own (Flink: RichFunction)."""
+    methods = (getattr(function, name, None) for name in ("open", "close"))
+    return any(method is not None and not hasattr(method, _HOOK) for method in methods)

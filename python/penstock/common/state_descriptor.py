@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from penstock.common import checks
+from penstock.common.callables import is_rich
 from penstock.common.state import AggregatingState, ListState, MapState, ReducingState, ValueState
 from penstock.common.state_ttl import StateTtlConfig
 from penstock.common.typeinfo import TypeInformation
@@ -158,6 +159,7 @@ class ReducingStateDescriptor(StateDescriptor[ReducingState[T]]):
     def __post_init__(self) -> None:
         checks.state(type(self).__name__, self.name, self.type_info)
         checks.function(self.reduce_function, "ReducingStateDescriptor", "reduce")
+        _refuse_rich(self.reduce_function, "ReducingStateDescriptor", checks.UNSUPPORTED_OPERATION)
 
     def get_reduce_function(self) -> Reduces[T, T] | Callable[[T, T], T]:
         """The reduce function."""
@@ -179,7 +181,18 @@ class AggregatingStateDescriptor(StateDescriptor[AggregatingState[IN, OUT]]):
     def __post_init__(self) -> None:
         checks.state(type(self).__name__, self.name, self.state_type_info)
         checks.methods(self.agg_function, "AggregatingStateDescriptor", ("create_accumulator", "add", "get_result"))
+        _refuse_rich(self.agg_function, "AggregatingStateDescriptor", None)
 
     def get_agg_function(self) -> Aggregates[IN, OUT]:
         """The aggregate function."""
         return self.agg_function
+
+
+def _refuse_rich(function: object, call: str, flink_class: str | None) -> None:
+    if is_rich(function):
+        checks.refuse(
+            f"{call}() was given {checks.shown(function)}, which has open() or close(): inside a state they would "
+            "never be called. Use a function without them, and do in the open() of the function that asks for the "
+            "state what it needs.",
+            flink_class,
+        )

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Generic, TypeVar
 
 from penstock.common import contexts
+from penstock.common.callables import hook, is_rich
 from penstock.common.contexts import KeyedStateStore as KeyedStateStore  # PyFlink has these here
 from penstock.common.contexts import RuntimeContext as RuntimeContext
 from penstock.common.output_tag import OutputTag
@@ -72,9 +73,11 @@ Results = Iterable[OUT | SideOutput] | None
 class Function(ABC):
     """Base of all user functions: ``open`` and ``close`` do nothing unless overridden."""
 
+    @hook
     def open(self, runtime_context: RuntimeContext, /) -> None:
         """Called once per subtask before the first record."""
 
+    @hook
     def close(self) -> None:
         """Called once per subtask after the last record, also after a failure."""
 
@@ -104,7 +107,8 @@ class FilterFunction(Function, Generic[IN]):
 
 
 class ReduceFunction(Function, Generic[T]):
-    """Combines two records of a key into one of the same type."""
+    """Combines two records of a key into one of the same type. On a keyed stream it may have ``open``, ``close`` and
+    state; inside a window or a reducing state it has none, as in Flink, and a function with them is refused there."""
 
     @abstractmethod
     def reduce(self, value1: T, value2: T, /) -> T:
@@ -112,7 +116,8 @@ class ReduceFunction(Function, Generic[T]):
 
 
 class AggregateFunction(Function, Generic[IN, ACC, OUT]):
-    """Folds the records of a window into an accumulator of another type."""
+    """Folds the records of a window, or the values of an aggregating state, into an accumulator of another type. Inside
+    either it has no ``open`` and no state, as in Flink; a function with them is refused there."""
 
     @abstractmethod
     def create_accumulator(self) -> ACC:
@@ -132,7 +137,8 @@ class AggregateFunction(Function, Generic[IN, ACC, OUT]):
 
 
 class KeySelector(Function, Generic[IN, KEY_co]):
-    """Extracts the key of a record."""
+    """Extracts the key of a record. It is opened and closed, with the operator before the exchange and with the one
+    behind it, and has no state."""
 
     @abstractmethod
     def get_key(self, value: IN, /) -> KEY_co:
@@ -140,7 +146,7 @@ class KeySelector(Function, Generic[IN, KEY_co]):
 
 
 class Partitioner(Function, Generic[KEY]):
-    """Chooses the subtask for a key."""
+    """Chooses the subtask for a key. It is opened and closed with the operator before it, and has no state."""
 
     @abstractmethod
     def partition(self, key: KEY, num_partitions: int, /) -> int:
@@ -384,11 +390,3 @@ class ProcessJoinFunction(Function, Generic[IN1, IN2, OUT]):
     @abstractmethod
     def process_element(self, left: IN1, right: IN2, ctx: contexts.JoinContext, /) -> Results[OUT]:
         """Called for each pair."""
-
-
-def is_rich(function: object) -> bool:
-    """Whether a function object has an ``open`` or ``close`` of its own (Flink: RichFunction)."""
-    if isinstance(function, Function):
-        cls = type(function)
-        return cls.open is not Function.open or cls.close is not Function.close
-    return hasattr(function, "open") or hasattr(function, "close")

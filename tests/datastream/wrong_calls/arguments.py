@@ -16,7 +16,7 @@ from penstock.datastream.evictor import CountEvictor, TimeEvictor
 from penstock.errors import InvalidProgramError as P
 from penstock.errors import TypeInfoError as T
 from penstock.errors import UnsupportedError as U
-from tests.datastream.wrong_calls.world import SECOND, Both, Passing, Ruled
+from tests.datastream.wrong_calls.world import SECOND, Both, Mean, Passing, Ruled
 
 TAG = OutputTag("late", Types.STRING())
 TTL = StateTtlConfig.new_builder(Time.hours(1))
@@ -141,6 +141,8 @@ ROWS = [
     ("state: reducer", lambda w: ReducingStateDescriptor("sum", 5), P, "ReducingStateDescriptor"),
     ("state: swapped", lambda w: ReducingStateDescriptor("sum", Types.INT(), max), T, "ReducingStateDescriptor"),
     ("state: aggregate", lambda w: AggregatingStateDescriptor("mean", max), P, "AggregatingStateDescriptor"),
+    ("state: rich reducer", lambda w: ReducingStateDescriptor("sum", Opened()), P, "ReducingStateDescriptor"),
+    ("state: rich aggregate", lambda w: AggregatingStateDescriptor("n", OpenedMean()), P, "AggregatingStateDescriptor"),
     ("ttl: number", lambda w: ValueStateDescriptor("last").enable_time_to_live(5), P, "enable_time_to_live"),
     ("ttl: builder", lambda w: ValueStateDescriptor("last").enable_time_to_live(TTL), P, "enable_time_to_live"),
     (
@@ -191,6 +193,19 @@ MONOTONOUS = WatermarkStrategy.for_monotonous_timestamps()
 class Assigner:
     def extract_timestamp(self, value, record_timestamp):
         return 0
+
+
+class Opened(Passing):
+    def open(self, runtime_context):
+        """Would never be called."""
+
+    def reduce(self, value1, value2):
+        return value1
+
+
+class OpenedMean(Mean):
+    def close(self):
+        """Would never be called."""
 
 
 def joined(w):

@@ -122,6 +122,11 @@ class RuntimeContext(KeyedStateStore, contexts.RuntimeContext):
         return MetricGroup(self._context.metrics)
 
     def _keyed_state(self) -> KeyedState:
+        """The operator's keyed state.
+
+        Raises:
+            InvalidProgramError: there is none.
+        """
         if self._context.state is None:
             raise InvalidProgramError(
                 f"Operator {self._context.config.name!r} asked for keyed state, but its input is not keyed. Call "
@@ -129,3 +134,19 @@ class RuntimeContext(KeyedStateStore, contexts.RuntimeContext):
                 flink_class="java.lang.NullPointerException",
             )
         return self._context.state
+
+
+class StatelessContext(RuntimeContext):
+    """What functions are given that have no keyed state, wherever they run.
+
+    Args:
+        context: of the operator.
+        refusal: why there is none, and what to do.
+    """
+
+    def __init__(self, context: OperatorContext, refusal: str) -> None:
+        super().__init__(context)
+        self._refusal = refusal
+
+    def _keyed_state(self) -> KeyedState:
+        raise InvalidProgramError(self._refusal, flink_class="java.lang.UnsupportedOperationException")

@@ -17,6 +17,7 @@ from random import Random
 from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime import native
 from penstock.runtime.buffers.codec import copier, decode_value
+from penstock.runtime.chain.beside import Beside
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.entry import Entry, Fused, Listed, Native
 from penstock.runtime.chain.fusion import FusedOutput, Fusion
@@ -54,6 +55,7 @@ class OperatorChain:
     Attributes:
         operators: by position in pre-order; they stand here in the order of opening.
         head: the first operator.
+        spec: what the first operator was built from.
         round: of what leaves the task.
     """
 
@@ -68,19 +70,22 @@ class OperatorChain:
         self._settings = contexts[0].job.settings
         self._functions = native.functions(self._settings.native)
         self._writers: dict[int, list[Writer]] = {}
+        self._beside = [Beside(context) for context in contexts]
         specs: list[StreamOperator] = [context.call(decode_value, context.config.operator) for context in contexts]
         gathers, fused = not any(spec.toggles for spec in specs), self._settings.form == "fused"
         self._fusion = Fusion(gathers=gathers, functions=self._functions) if fused else None
         for position in opening_order(vertex.operators):
             context = contexts[position]
             self.operators[position] = context.call(self._build, position, specs[position], context)
-        self.head = self.operators[0]
+        self.head, self.spec = self.operators[0], specs[0]
 
     def _build(self, position: int, spec: StreamOperator, context: OperatorContext) -> LiveOperator:
         """An operator whose outputs lead to finished ones."""
         targets = self._targets(position, spec, context)
         draw = Random(seed_of("latency", context.config.operator_id, self._subtask)).random
         inner = joined([self._output(target, context) for target in targets], draw)
+        for number in (1, 2):
+            self._beside[position].add(spec.key_of_input(number), "before")
         fusion = self._fusion
         if fusion is None:
             return spec.build(context, CountingOutput(inner))
@@ -97,6 +102,7 @@ class OperatorChain:
         for network in config.network:
             writer = (SortedWriter if network.sorted else RecordWriter)(network, sender)
             writers.append(writer)
+            self._beside[position].add(writer.partition, "behind")
             result.append(Target(network.side_tag, writer))
         copies = _copies(config, spec.keeps_output, context.job.settings.object_reuse)
         for link, copy in zip(config.chained, copies, strict=True):
@@ -141,8 +147,9 @@ class OperatorChain:
         return chain.from_iterable(self._writers.values())
 
     def open(self) -> None:
-        """Open all operators, the tail first."""
-        for operator in self.operators.values():
+        """Open all operators, the tail first, and what is beside each before it."""
+        for position, operator in self.operators.items():
+            self._beside[position].open()
             operator.open()
 
     def status(self, active: bool) -> None:
@@ -165,17 +172,19 @@ class OperatorChain:
 
     def finish(self) -> None:
         """End of input: end and close all operators, the head first, then send what the writers still hold."""
-        for operator in reversed(self.operators.values()):
+        for position, operator in reversed(self.operators.items()):
             operator.end_input()
             operator.context.call(operator.context.metrics.sample)
             operator.close()
+            self._beside[position].close()
         for writer in self._all_writers():
             writer.finish()
 
     def dispose(self) -> None:
         """Release everything, after success or failure, in the order of opening."""
-        for operator in self.operators.values():
+        for position, operator in self.operators.items():
             operator.dispose()
+            self._beside[position].dispose()
 
     def counters(self, records_read: int, bytes_read: int) -> tuple[SubtaskMetrics, ...]:
         """What each operator has counted, after the last record."""

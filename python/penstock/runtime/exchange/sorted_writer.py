@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from operator import eq, itemgetter
 from typing import Any
 
-from penstock.runtime.buffers.codec import Encoder, decode_value
+from penstock.runtime.buffers.codec import Encoder
 from penstock.runtime.buffers.filling import TARGET_BYTES, Estimate, room, sizes
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.config.tasks import NetworkOutput
@@ -55,7 +55,8 @@ class SortedWriter(Writer):
         self._most = self._settings.buffer_records
         self._encoder = Encoder(output.record_type, self._settings)
         self._numbers = [0] * len(self._targets)
-        self._by_key(decode_value(output.partition or b""))
+        assert isinstance(self.partition, KeyPartition)
+        self._by_key(self.partition)
         self._combine = None if output.combined is None else combiner(output.combined, output.record_type)
         self._sums = None if output.combined is None else native_sums(output.combined, output.record_type, self._native)
         self._groups: defaultdict[Any, Group] = defaultdict(list)  # canonical key → its records in order of arrival
@@ -68,7 +69,7 @@ class SortedWriter(Writer):
 
     def _by_key(self, partition: KeyPartition) -> None:
         """How records have keys, and how keys are told apart, ordered and sent."""
-        self._partition = partition
+        self._failure = partition.failure
         self._key_of = partition.selector()
         self._quick_key_of = quick(self._key_of)
         self._key_hash = KeyHash(partition.key_type)
@@ -79,7 +80,7 @@ class SortedWriter(Writer):
         self._split = splitter(kind, itself, self._output.max_parallelism, channels, self._select, self._native)
 
     def _writing(self) -> Write:
-        key_of, checked, freeze, failure = self._key_of, self._key_hash.checked, self.freeze, self._partition.failure
+        key_of, checked, freeze, failure = self._key_of, self._key_hash.checked, self.freeze, self._failure
         groups, keys, select, stamp, look = self._groups, self._keys, self._select, self._stamp, self._look
         fail = self._fail
 

@@ -21,6 +21,7 @@ from penstock.runtime.config.tasks import NetworkOutput
 from penstock.runtime.exchange.channel import OutChannel
 from penstock.runtime.exchange.gate import Emit
 from penstock.runtime.exchange.selectors import Selector, Splitter, channel_selector, receivers, seed_of, splitter
+from penstock.runtime.keys.partition import CustomPartition, KeyPartition
 
 Fail = Callable[[BaseException], BaseException]
 Write = Callable[[Any, "int | None"], None]
@@ -66,6 +67,7 @@ class Writer:
         bytes: sent so far.
         room: how many records may be gathered for the next batch.
         freeze: what makes a record safe from later changes, None where all are.
+        partition: the user's functions that choose channels, None if there are none.
     """
 
     write: Write
@@ -78,6 +80,9 @@ class Writer:
         self.freeze = freezer(output.record_type)
         self.bytes = 0
         self.room = 1
+        self.partition: KeyPartition | CustomPartition | None = None
+        if output.partition is not None:
+            self.partition = decode_value(output.partition)
 
     def write_batch(self, values: list[Any], timestamp: int | None) -> None:
         """What ``write`` does with each of the records in their order, at less cost.
@@ -139,8 +144,7 @@ class RecordWriter(Writer):
 
     def _selector(self) -> Selector:
         output = self._output
-        partition = decode_value(output.partition) if output.partition is not None else None
-        arguments = output.partitioner, partition, output.max_parallelism, len(self._channels)
+        arguments = output.partitioner, self.partition, output.max_parallelism, len(self._channels)
         select = channel_selector(*arguments, seed_of(output.seed, self._subtask))
         self._split = splitter(*arguments, select, self._native)
         return select

@@ -29,6 +29,10 @@ class KeyPartition:
         """The function from record to key."""
         return bind(self.key_selector, "get_key")
 
+    def functions(self) -> list[tuple[Any, str]]:
+        """The user's functions, each with what it is called in messages."""
+        return [(self.key_selector, f"key selector of {self.call}")]
+
     def failure(self, error: Exception, place: str = "before") -> Exception:
         """The failure to raise for what the selector has raised, or for a key that cannot be one.
 
@@ -52,3 +56,7 @@ class CustomPartition:
     partitioner: Any
     key_selector: Any
     call: str = field(default="partition_custom()", compare=False)
+
+    def functions(self) -> list[tuple[Any, str]]:
+        """The user's functions, each with what it is called in messages."""
+        return [(self.key_selector, f"key selector of {self.call}"), (self.partitioner, f"partitioner of {self.call}")]

@@ -17,11 +17,10 @@ from typing import Any, ClassVar
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError, PenstockError
-from penstock.runtime.chain.context import OperatorContext, RuntimeContext
+from penstock.runtime.chain.context import OperatorContext, RuntimeContext, StatelessContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.io.text import file_text
-from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.usercode.binding import bind, unless_iterable
 
 
@@ -83,17 +82,6 @@ class _Call:
         self.error: BaseException | None = None
 
 
-class _StatelessContext(RuntimeContext):
-    """What an async function is given: its calls overlap, so no key is current when one of them goes on."""
-
-    def _keyed_state(self) -> KeyedState:
-        raise InvalidProgramError(
-            f"The async function of operator {self._context.config.name!r} asked for keyed state. Async functions have "
-            "none, as their calls overlap. Keep the state in a process function before or after it.",
-            flink_class="java.lang.UnsupportedOperationException",
-        )
-
-
 class _AsyncWait(LiveOperator):
     counts_output: ClassVar[bool] = False
 
@@ -108,7 +96,11 @@ class _AsyncWait(LiveOperator):
         self.emitted: int = 0
 
     def _function_context(self) -> RuntimeContext:
-        return _StatelessContext(self.context)
+        return StatelessContext(
+            self.context,
+            f"The async function of operator {self.context.config.name!r} asked for keyed state. Async functions have "
+            "none, as their calls overlap. Keep the state in a process function before or after it.",
+        )
 
     def input(self, number: int) -> Collector:
         invoke = bind(self.function, "async_invoke")

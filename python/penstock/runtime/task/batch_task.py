@@ -12,7 +12,6 @@ from operator import itemgetter
 from typing import Any
 
 from penstock.runtime import native
-from penstock.runtime.buffers.codec import decode_value
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Store
 from penstock.runtime.chain.operator import StreamOperator
@@ -103,7 +102,8 @@ class BatchTask(Task):
 
     def _slots(self) -> dict[int, SlotsOf]:
         """By edge, what makes the canonical keys of records."""
-        fail, spec = self._open().head.context.fail, decode_value(self._vertex.operators[0].operator)
+        chain = self._open()
+        fail, spec = chain.head.context.fail, chain.spec
         return {edge.edge: _slots_of(spec, edge.input, fail) for edge in self._vertex.inputs if edge.sorted}
 
     def _by_key(self, runs: Iterator[Run]) -> Iterator[Row]:

@@ -16,7 +16,7 @@ from functools import reduce
 from itertools import product
 from typing import Any
 
-from penstock.runtime.usercode.binding import bind
+from penstock.runtime.usercode.binding import bind, lifecycle
 
 Apply = Callable[[Any, Any, list[Any], Any], Any]
 """(key, window, elements, context) → an iterable of records, or None."""
@@ -276,6 +276,20 @@ class TaggedKey:
 
     first: Any
     second: Any
+
+    def open(self, runtime_context: Any) -> None:
+        """Open both."""
+        self._live("open", runtime_context)
+
+    def close(self) -> None:
+        """Close both."""
+        self._live("close")
+
+    def _live(self, method: str, *arguments: Any) -> None:
+        for selector in (self.first,) if self.first is self.second else (self.first, self.second):
+            call = lifecycle(selector, method)
+            if call is not None:
+                call(*arguments)
 
     def __call__(self, record: tuple[int, Any]) -> Any:
         """The key of the record inside."""

@@ -1,0 +1,323 @@
+"""Every function of a program is opened once in each subtask before its first record, closed once after its last one,
+and told where it is: a table of all kinds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from penstock.common import Configuration, Time, Types, WatermarkStrategy
+from penstock.datastream import (
+    AggregateFunction,
+    AsyncDataStream,
+    Function,
+    KeyedCoProcessFunction,
+    KeySelector,
+    MapFunction,
+    MapStateDescriptor,
+    ReduceFunction,
+    RuntimeContext,
+    StreamExecutionEnvironment,
+    TimeCharacteristic,
+    ValueStateDescriptor,
+    functions,
+)
+from penstock.datastream.window import TumblingEventTimeWindows
+from penstock.errors import JobExecutionError
+from tests.datastream.living import (
+    ALIVE,
+    EVENTS,
+    FACTS,
+    RECORDS,
+    AllWindow,
+    Async,
+    Broadcast,
+    CoFlatMap,
+    CoGroup,
+    CoMap,
+    CoProcess,
+    Filter,
+    FlatJoin,
+    FlatMap,
+    Folder,
+    Join,
+    Key,
+    KeyedBroadcast,
+    KeyedCoProcess,
+    KeyedProcess,
+    Life,
+    Map,
+    ParallelSource,
+    Part,
+    Process,
+    ProcessAllWindow,
+    ProcessJoin,
+    ProcessWindow,
+    Reduce,
+    Sink,
+    Source,
+    Window,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:These settings are neither")
+PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
+RULES = MapStateDescriptor("rules", Types.STRING(), Types.STRING())
+WAYS = [(mode, form) for mode in ("STREAMING", "BATCH") for form in ("fused", "listed")]
+P = 2
+
+
+class Last(ReduceFunction):
+    def reduce(self, value1: Any, value2: Any) -> Any:
+        return value2
+
+
+class Count(AggregateFunction):
+    def create_accumulator(self) -> int:
+        return 0
+
+    def add(self, value: Any, accumulator: int) -> int:
+        return accumulator + 1
+
+    def get_result(self, accumulator: int) -> Any:
+        return "a", accumulator
+
+    def merge(self, acc_a: int, acc_b: int) -> int:
+        return acc_a + acc_b
+
+
+def environment(mode: str, form: str) -> StreamExecutionEnvironment:
+    settings = Configuration.from_dict(
+        {"execution.runtime-mode": mode, "penstock.runtime.form": form, "my.parameter": "yes"}
+    )
+    env = StreamExecutionEnvironment.get_execution_environment(settings, executor="local")
+    env.set_stream_time_characteristic(TimeCharacteristic.EventTime)
+    env.set_parallelism(P)
+    return env
+
+
+def pairs(env: Any) -> Any:
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda value, _: value[1])
+    return env.from_collection(RECORDS, type_info=PAIR).assign_timestamps_and_watermarks(strategy)
+
+
+def keyed(env: Any) -> Any:
+    return pairs(env).key_by(lambda value: value[0], key_type=Types.STRING())
+
+
+def windows(env: Any) -> Any:
+    return keyed(env).window(TumblingEventTimeWindows.of(Time.milliseconds(100)))
+
+
+def all_windows(env: Any) -> Any:
+    return pairs(env).window_all(TumblingEventTimeWindows.of(Time.milliseconds(100)))
+
+
+def both(env: Any, call: str, selector: Any = None) -> Any:
+    by = selector or (lambda value: value[0])
+    joined = getattr(pairs(env), call)(pairs(env)).where(by).equal_to(by)
+    return joined.window(TumblingEventTimeWindows.of(Time.milliseconds(100)))
+
+
+def rules(env: Any) -> Any:
+    return env.from_collection(["x"], type_info=Types.STRING()).broadcast(RULES)
+
+
+Build = Callable[[Any], Any]
+BUILD: dict[str, tuple[int, Build]] = {
+    "map": (P, lambda env: pairs(env).map(Map())),
+    "map of keys": (P, lambda env: keyed(env).map(Map())),
+    "flat_map": (P, lambda env: pairs(env).flat_map(FlatMap())),
+    "filter": (P, lambda env: pairs(env).filter(Filter())),
+    "process": (P, lambda env: pairs(env).process(Process())),
+    "keyed process": (P, lambda env: keyed(env).process(KeyedProcess())),
+    "reduce": (P, lambda env: keyed(env).reduce(Reduce())),
+    "fold": (P, lambda env: keyed(env).fold(("", 0), Folder())),
+    "source": (1, lambda env: env.add_source(Source(), type_info=PAIR)),
+    "parallel source": (P, lambda env: env.add_source(ParallelSource(), type_info=PAIR)),
+    "co-map": (P, lambda env: pairs(env).connect(pairs(env)).map(CoMap())),
+    "co-flat_map": (P, lambda env: keyed(env).connect(keyed(env)).flat_map(CoFlatMap())),
+    "co-process": (P, lambda env: pairs(env).connect(pairs(env)).process(CoProcess())),
+    "keyed co-process": (P, lambda env: keyed(env).connect(keyed(env)).process(KeyedCoProcess())),
+    "broadcast": (P, lambda env: pairs(env).connect(rules(env)).process(Broadcast())),
+    "keyed broadcast": (P, lambda env: keyed(env).connect(rules(env)).process(KeyedBroadcast())),
+    "async": (P, lambda env: AsyncDataStream.ordered_wait(pairs(env), Async(), Time.seconds(9), 9, PAIR)),
+    "window apply": (P, lambda env: windows(env).apply(Window())),
+    "window process": (P, lambda env: windows(env).process(ProcessWindow())),
+    "window reduce and apply": (P, lambda env: windows(env).reduce(Last(), Window())),
+    "window aggregate and process": (P, lambda env: windows(env).aggregate(Count(), ProcessWindow())),
+    "all windows apply": (1, lambda env: all_windows(env).apply(AllWindow())),
+    "all windows process": (1, lambda env: all_windows(env).process(ProcessAllWindow())),
+    "join": (P, lambda env: both(env, "join").apply(Join())),
+    "flat join": (P, lambda env: both(env, "join").apply(FlatJoin())),
+    "co_group": (P, lambda env: both(env, "co_group").apply(CoGroup())),
+    "interval join": (P, lambda env: keyed(env).interval_join(keyed(env)).between(-1, 1).process(ProcessJoin())),
+    "key selector": (2 * P, lambda env: pairs(env).map(lambda v: v, PAIR).key_by(Key(), Types.STRING()).map(len)),
+    "key selector of a reduction": (
+        2 * P,
+        lambda env: pairs(env).map(lambda v: v, PAIR).key_by(Key(), Types.STRING()).reduce(Last()),
+    ),
+    "one key selector of two streams": (1 + 1 + P, lambda env: two_by_one_key(env)),
+    "key selectors of a join": (1 + 1 + P, lambda env: both(env, "join", Key()).apply(lambda one, other: one)),
+    "partitioner": (P, lambda env: custom(env, Part(), lambda v: v[0])),
+    "key selector of a partitioner": (P, lambda env: custom(env, lambda key, n: ord(key) % n, Key())),
+}
+"""How many objects of the function there are, one in each subtask that it runs in, and a program with it."""
+
+
+def two_by_one_key(env: Any) -> Any:
+    key = Key()
+    first, second = (pairs(env).key_by(key, Types.STRING()) for _ in range(2))
+    return first.connect(second).process(lives_not())
+
+
+def lives_not() -> Any:
+    """A function that is not looked at."""
+
+    class Plain(KeyedCoProcessFunction):
+        def process_element1(self, value: Any, ctx: Any) -> Iterator[Any]:
+            yield value
+
+        process_element2 = process_element1
+
+    return Plain()
+
+
+def custom(env: Any, partitioner: Any, key: Any) -> Any:
+    return pairs(env).map(lambda v: v, PAIR).partition_custom(partitioner, key).map(lambda v: v)
+
+
+def lives() -> list[list[str]]:
+    """What has happened to each object."""
+    found: dict[int, list[str]] = defaultdict(list)
+    for one, event in EVENTS:
+        found[one].append(event)
+    return list(found.values())
+
+
+def begin() -> None:
+    EVENTS.clear()
+    ALIVE.clear()
+    FACTS.clear()
+
+
+@pytest.mark.parametrize(("mode", "form"), WAYS)
+@pytest.mark.parametrize("name", [*BUILD, "sink"])
+def test_a_function_is_opened_and_closed_once_in_each_subtask(name: str, mode: str, form: str) -> None:
+    begin()
+    env = environment(mode, form)
+    if name == "sink":
+        count = P
+        pairs(env).add_sink(Sink())
+    else:
+        count, build = BUILD[name]
+        build(env).add_sink(lambda value: None)
+    result = env.execute()
+    found = lives()
+    assert len(found) == count
+    calls = 0
+    for events in found:
+        assert events[0] == "open"
+        assert events[-1] == "close"
+        assert set(events[1:-1]) <= {"call"}
+        calls += len(events) - 2
+    assert calls >= count
+    assert sum(each.user.get("calls", 0) for each in result.metrics.values()) == calls
+    for index, parallelism, most, attempt, parameter, suffix in FACTS.values():
+        assert 0 <= index < parallelism <= most
+        assert (attempt, parameter, suffix) == (0, "yes", f" ({index + 1}/{parallelism})")
+    if count == P:
+        assert sorted(facts[0] for facts in FACTS.values()) == [*range(P)]
+
+
+@pytest.mark.parametrize("form", ["fused", "listed"])
+@pytest.mark.parametrize("name", [name for name in BUILD if name != "window aggregate and process"])
+def test_a_function_that_fails_is_closed(name: str, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin()
+    monkeypatch.setattr(Life, "fails", True)
+    env = environment("STREAMING", form)
+    BUILD[name][1](env).add_sink(lambda value: None)
+    with pytest.raises(JobExecutionError, match="on purpose"):
+        env.execute()
+    for events in lives():
+        assert (events[0], events[-1]) == ("open", "close")
+        assert (events.count("open"), events.count("close")) == (1, 1)
+    assert sum(events.count("call") for events in lives()) == 1 or name == "async"  # two may be under way
+
+
+KINDS = {
+    name
+    for name, cls in vars(functions).items()
+    if isinstance(cls, type) and issubclass(cls, Function) and name not in ("Function", "BaseBroadcastProcessFunction")
+}
+
+
+def test_the_table_has_every_kind() -> None:
+    own = {base.__name__ for cls in Life.__subclasses__() for base in cls.__mro__} | {"ParallelSourceFunction"}
+    assert len(KINDS) > 20
+    assert KINDS - own == {"AggregateFunction"}, "they live in windows and states, which refuse those with open()"
+
+
+# --- order ------------------------------------------------------------------------------------------------------------
+
+
+class Named(Life, MapFunction):
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def open(self, runtime_context: Any) -> None:
+        ORDER.append(f"open {self.name}")
+
+    def map(self, value: Any) -> Any:
+        return value
+
+    def close(self) -> None:
+        ORDER.append(f"close {self.name}")
+
+
+class NamedKey(Named, KeySelector):
+    def get_key(self, value: Any) -> Any:
+        return value[0]
+
+
+ORDER: list[str] = []
+
+
+@pytest.mark.parametrize("form", ["fused", "listed"])
+def test_the_tail_opens_first_and_a_key_selector_before_its_operator(form: str) -> None:
+    ORDER.clear()
+    env = environment("STREAMING", form).set_parallelism(1)
+    before = env.from_collection(RECORDS, type_info=PAIR).map(Named("a"), PAIR).map(Named("b"), PAIR)
+    before.key_by(NamedKey("key"), Types.STRING()).map(Named("c"), PAIR).add_sink(lambda value: None)
+    env.execute()
+    sender = ["open key", "open b", "open a", "close a", "close b", "close key"]
+    receiver = ["open key", "open c", "close c", "close key"]
+    assert [*sender, *receiver] == ORDER
+
+
+# --- state ------------------------------------------------------------------------------------------------------------
+
+
+class Asking(Key):
+    def open(self, runtime_context: RuntimeContext) -> None:
+        runtime_context.get_state(ValueStateDescriptor("last"))
+
+
+class AskingPart(Part):
+    open = Asking.open
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda env: pairs(env).key_by(Asking(), Types.STRING()).map(len), r"The key selector of key_by\(\).* behind"),
+        (lambda env: custom(env, AskingPart(), lambda v: v[0]), r"The partitioner of partition_custom\(\).* behind"),
+    ],
+)
+def test_what_says_the_key_has_no_state(build: Build, words: str) -> None:
+    env = environment("STREAMING", "fused")
+    build(env).add_sink(lambda value: None)
+    with pytest.raises(JobExecutionError, match=f"{words} operator .* asked for keyed state"):
+        env.execute()
