@@ -94,3 +94,4 @@ env.execute_job()  # error: reportAttributeAccessIssue
 tag: OutputTag[int] = OutputTag("late", Types.STRING())  # error: reportAssignmentType
 rules: MapStateDescriptor[str, int] = MapStateDescriptor("r", Types.INT(), Types.INT())  # error: reportAssignmentType
 by_text: KeyedStream[str, str] = keyed  # error: reportAssignmentType
+rules.enable_time_to_live(5)  # error: reportArgumentType

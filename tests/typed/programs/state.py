@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from typing_extensions import assert_type
 
-from penstock.common import OutputTag, TimeDomain, Types
+from penstock.common import Duration, OutputTag, Time, TimeDomain, Types
 from penstock.datastream import (
     AggregateFunction,
     AggregatingState,
@@ -23,6 +23,7 @@ from penstock.datastream import (
     ReducingState,
     ReducingStateDescriptor,
     RuntimeContext,
+    StateTtlConfig,
     TimerService,
     ValueState,
     ValueStateDescriptor,
@@ -110,6 +111,21 @@ class KeyedRules(KeyedBroadcastProcessFunction[str, Visit, Visit, str]):
             state.update(len(key))
 
         ctx.apply_to_keyed_state(ValueStateDescriptor("seen", Types.INT()), reset)
+
+
+def with_time_to_live() -> ListStateDescriptor[int]:
+    builder = StateTtlConfig.new_builder(Time.hours(1)).update_ttl_on_read_and_write().never_return_expired()
+    config = (
+        builder.cleanup_incrementally(10, False).cleanup_in_rocksdb_compact_filter(1000, Duration.of_days(1)).build()
+    )
+    assert_type(config, StateTtlConfig)
+    assert_type(config.get_ttl(), Time)
+    assert_type(config.get_update_type(), StateTtlConfig.UpdateType)
+    incremental = config.get_cleanup_strategies().get_incremental_cleanup_strategy()
+    assert_type(incremental, StateTtlConfig.CleanupStrategies.IncrementalCleanupStrategy | None)
+    descriptor = ListStateDescriptor("last", Types.INT())
+    descriptor.enable_time_to_live(config)
+    return descriptor
 
 
 def read_map(state: MapState[str, int]) -> dict[str, int]:
