@@ -130,3 +130,11 @@ class JobExecutionError(PenstockError):
         self.subtask = subtask
         self.attempt = attempt
         self.function = function
+
+
+class JobCancelledError(JobExecutionError):
+    """A job was cancelled while it ran."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.flink_class = "org.apache.flink.runtime.client.JobCancellationException"

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from penstock.common.job import JobExecutionResult
-from penstock.errors import JobExecutionError
+from penstock.common.job_control import JobControl
+from penstock.common.job_status import JobStatus
+from penstock.errors import JobCancelledError, JobExecutionError
 from penstock.job.deployment import Deployment, deploy
 from penstock.job.results import JobOutput
 from penstock.runtime.buffers.row import Row
@@ -56,26 +58,45 @@ class LocalExecutor:
             JobExecutionError: user code failed; its exception is the cause. Nothing was printed or published.
             PenstockError: the program cannot run.
         """
+        return self.prepare(pipeline, JobControl(pipeline.name))()
+
+    def prepare(self, pipeline: Pipeline, control: JobControl) -> Callable[[], JobExecutionResult]:
+        """Look at a program, and return what runs it to its end, in any thread.
+
+        Args:
+            pipeline: the program.
+            control: by which the run can be cancelled.
+
+        Raises:
+            PenstockError: the program cannot run.
+        """
         started = time.perf_counter()
-        deployment = deploy(pipeline, loops=True)
-        with JobOutput(deployment) as output:
-            output.commit(_attempts(deployment))
-        self.reports = output.reports
-        return output.result(started)
+        deployment = deploy(pipeline, control.job_id.text, loops=True)
+
+        def run() -> JobExecutionResult:
+            with JobOutput(deployment, control) as output:
+                output.commit(_attempts(deployment, control))
+            self.reports = output.reports
+            return output.result(started)
+
+        return run
 
 
-def _attempts(deployment: Deployment) -> Rows:
+def _attempts(deployment: Deployment, control: JobControl) -> Rows:
     """Run the job, again after a failure if the program says so; the rows for the driver."""
     strategy, attempt = deployment.job.settings.restart, 0
     while True:
+        control.enter(JobStatus.RUNNING)
+        job = _Job(deployment, attempt)
         try:
-            with fewer_collections():
-                return _Job(deployment, attempt).run()
-        except JobExecutionError:
-            if attempt >= strategy.attempts:
+            with control.on_cancel(job.cancel), fewer_collections():
+                return job.run()
+        except JobExecutionError as error:
+            if attempt >= strategy.attempts or isinstance(error, JobCancelledError):
                 raise
-            attempt += 1
-            time.sleep(strategy.delay_ms / 1000)
+        attempt += 1
+        control.enter(JobStatus.RESTARTING)
+        control.pause(strategy.delay_ms)
 
 
 class _Job:
@@ -97,9 +118,11 @@ class _Job:
         self._stores = [Store(shared) for _ in deployment.levels]
         self._inboxes = [defaultdict[int, Rows](partial(Rows, store)) for store in self._stores]  # by slot
         self._ended: set[Channel] = set()
-        self._sources: dict[int, Iterator[Row | None]] = {}
+        self._sources: dict[int, tuple[Task, Iterator[Row | None]]] = {}
         self._others: dict[tuple[int, int], Task] = {}
         self._quiet = False
+        self._cancelled = False
+        self._working: Task | None = None
 
     def run(self) -> Rows:
         """Run the job to its end; the rows for the driver."""
@@ -118,13 +141,25 @@ class _Job:
                         "never ends; let fewer records through to close_with()."
                     )
         finally:
-            for rows in self._sources.values():
+            for _, rows in self._sources.values():
                 rows.close()  # type: ignore[attr-defined]
             for store in self._stores:
                 store.close()
             if running:
                 self._for_driver.close()
         return self._for_driver
+
+    def cancel(self) -> None:
+        """Have the job end by a JobCancelledError. Any thread may call it."""
+        self._cancelled = True
+        if self._working is not None:
+            self._working.cancel()
+
+    def _work(self, task: Task) -> None:
+        """A task begins to work."""
+        self._working = task
+        if self._cancelled:
+            task.cancel()
 
     def _round(self, level: int, slot: int) -> bool:
         """Let a task work for a round; whether it has ended."""
@@ -146,8 +181,11 @@ class _Job:
 
     def _source(self, slot: int) -> bool:
         if slot not in self._sources:
-            self._sources[slot] = self._task(0, slot).rounds()
-        for row in self._sources[slot]:
+            task = self._task(0, slot)
+            self._sources[slot] = task, task.rounds()
+        task, rows = self._sources[slot]
+        self._work(task)
+        for row in rows:
             if row is None:
                 return False
             self._deliver(row)
@@ -155,6 +193,7 @@ class _Job:
 
     def _other(self, level: int, slot: int) -> bool:
         task = self._others.pop((level, slot), None) or self._task(level, slot)
+        self._work(task)
         done = self._quiet if level == 0 else self._ended.issuperset(task.channels)
         inbox = self._inboxes[level].pop(slot, None)
         early = task.receive(inbox.take() if inbox is not None else ())

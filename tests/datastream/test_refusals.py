@@ -18,7 +18,7 @@ from penstock.datastream import (
     StreamExecutionEnvironment,
 )
 from penstock.datastream.streams.data_stream import DataStream
-from penstock.errors import InvalidProgramError, JobExecutionError, TypeInfoError, UnsupportedError
+from penstock.errors import InvalidProgramError, JobExecutionError, TypeInfoError
 
 PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
 
@@ -279,11 +279,6 @@ def test_undeclared_types_are_not_checked(env: StreamExecutionEnvironment) -> No
     stream.key_by(7).sum("f9")
     stream.project(5)
     stream.union(env.from_collection([1], Types.INT()))
-
-
-def test_async_execution_is_refused(env: StreamExecutionEnvironment) -> None:
-    with pytest.raises(UnsupportedError, match="execute_async"):
-        env.execute_async()
 
 
 def test_settings_nobody_reads_are_named() -> None:

@@ -54,6 +54,7 @@ ROOMS = {
         "quiet",
         "class_archive",
         "inside_pyspark",
+        "cancelling",
         "progress",
         "failures",
         "edges",

@@ -12,10 +12,14 @@ from penstock.common.typeinfo import ListTypeInfo
 from penstock.datastream import ValueStateDescriptor, functions, state
 
 NAMES = {
-    "common": "Configuration Duration JobExecutionResult RestartStrategies Row RowKind Time TypeInformation Types "
-    "WatermarkStrategy",
+    "common": "CompletableFuture Configuration Duration JobClient JobExecutionResult JobID JobStatus "
+    "RestartStrategies Row RowKind Time TypeInformation Types WatermarkStrategy",
+    "common.completable_future": "CompletableFuture",
     "common.configuration": "Configuration",
+    "common.job_client": "JobClient",
     "common.job_execution_result": "JobExecutionResult",
+    "common.job_id": "JobID",
+    "common.job_status": "JobStatus",
     "common.restart_strategy": "RestartStrategies",
     "common.time": "Duration Time",
     "common.typeinfo": "BasicType BasicTypeInfo ListTypeInfo MapTypeInfo PickledBytesTypeInfo RowTypeInfo "

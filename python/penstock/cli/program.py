@@ -45,6 +45,10 @@ class PlanOnlyExecutor:
             self.pipeline = pipeline
         raise PlanCaptured("the plan was captured")
 
+    def prepare(self, pipeline: Pipeline, control: object) -> NoReturn:
+        """Raise :class:`PlanCaptured`: ``execute_async`` ends the program too."""
+        self.execute(pipeline)
+
 
 def run_program(
     file: str,

@@ -6,9 +6,13 @@ Imports nothing of Penstock but the exceptions, and neither pyspark nor pyarrow.
 
 from __future__ import annotations
 
+from penstock.common.completable_future import CompletableFuture
 from penstock.common.configuration import Configuration
 from penstock.common.execution_mode import RuntimeExecutionMode
 from penstock.common.job import JobExecutionResult
+from penstock.common.job_client import JobClient
+from penstock.common.job_id import JobID
+from penstock.common.job_status import JobStatus
 from penstock.common.output_tag import OutputTag
 from penstock.common.restart_strategy import RestartStrategies
 from penstock.common.row import Row, RowKind
@@ -19,9 +23,13 @@ from penstock.common.watermark_generator import Watermark, WatermarkGenerator
 from penstock.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
 
 __all__ = [
+    "CompletableFuture",
     "Configuration",
     "Duration",
+    "JobClient",
     "JobExecutionResult",
+    "JobID",
+    "JobStatus",
     "OutputTag",
     "RestartStrategies",
     "Row",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from penstock.common.job_id import JobID
 from penstock.display import drawn_by
 from penstock.metrics.results import JobMetrics
 
@@ -20,12 +21,14 @@ class JobExecutionResult:
         net_runtime_ms: wall-clock time of the job in milliseconds.
         collected: records by collect sink id, for ``execute_and_collect``.
         metrics: of the operators. Every subtask counts once, however often it was tried.
+        job_id: which run it was.
     """
 
     job_name: str
     net_runtime_ms: int = 0
     collected: Mapping[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     metrics: JobMetrics = field(default_factory=JobMetrics)
+    job_id: JobID = field(default_factory=JobID, compare=False)
 
     def __repr__(self) -> str:
         return f"JobExecutionResult({self.job_name!r}, {self.summary()})"
@@ -35,6 +38,10 @@ class JobExecutionResult:
         collected = sum(map(len, self.collected.values()))
         records = f", {collected:,} records collected" if self.collected else ""
         return f"{len(self.metrics)} operators, {self.net_runtime_ms:,} ms{records}"
+
+    def get_job_id(self) -> JobID:
+        """Which run it was (PyFlink)."""
+        return self.job_id
 
     def get_net_runtime(self) -> int:
         """Wall-clock time of the job in milliseconds (PyFlink)."""

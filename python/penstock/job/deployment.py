@@ -56,11 +56,12 @@ class Deployment:
         return in_slot(self.levels[level], slot)
 
 
-def deploy(pipeline: Pipeline, *, loops: bool = False) -> Deployment:
+def deploy(pipeline: Pipeline, job_id: str | None = None, *, loops: bool = False) -> Deployment:
     """The task descriptors of a program.
 
     Args:
         pipeline: the program.
+        job_id: of this run, 32 hex digits; None for one by chance.
         loops: whether the executor can lead records back.
 
     Raises:
@@ -81,7 +82,8 @@ def deploy(pipeline: Pipeline, *, loops: bool = False) -> Deployment:
     level = attrgetter("level")
     levels = tuple(tuple(each) for _, each in groupby(sorted(vertices, key=level), level))
     sinks = (op.function for op in map(operators.get, pipeline.operators) if isinstance(op, StreamSink))
-    return Deployment(JobConfig(pipeline.name, uuid.uuid4().hex, pipeline.settings), vertices, levels, tuple(sinks))
+    job = JobConfig(pipeline.name, job_id or uuid.uuid4().hex, pipeline.settings)
+    return Deployment(job, vertices, levels, tuple(sinks))
 
 
 def _refuse_iterations(job_graph: JobGraph, batch: bool) -> None:

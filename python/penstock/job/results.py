@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
 from penstock.common.job import JobExecutionResult
+from penstock.common.job_control import JobControl
+from penstock.common.job_id import JobID
 from penstock.errors import JobExecutionError
 from penstock.job.commit.publish import PendingOutputs, Target
 from penstock.job.deployment import Deployment
@@ -36,13 +38,15 @@ class JobOutput:
 
     Args:
         deployment: the job.
+        control: of the run; None if nobody can cancel it.
 
     Attributes:
         reports: of the subtasks, in order of vertex and subtask, after :meth:`commit`.
     """
 
-    def __init__(self, deployment: Deployment) -> None:
+    def __init__(self, deployment: Deployment, control: JobControl | None = None) -> None:
         self._deployment = deployment
+        self._control = control
         targets = [Target.of(sink) for sink in deployment.sinks if isinstance(sink, TextSink)]
         self._outputs = PendingOutputs(deployment.job, targets)
         self._rows: Rows | None = None
@@ -65,11 +69,14 @@ class JobOutput:
 
         Raises:
             JobExecutionError: a subtask has not reported, or has twice.
+            JobCancelledError: the job is to be cancelled. After this it cannot be.
             ConfigurationError: meanwhile a file has appeared where one was to be written.
         """
         self._rows = rows
         self.reports = tuple(decode_value(row.data) for row in _of(REPORT, rows))
         self._check_reports()
+        if self._control is not None:
+            self._control.seal()
         self._outputs.commit(self.reports)
 
     def result(self, started: float) -> JobExecutionResult:
@@ -83,7 +90,8 @@ class JobOutput:
             _show(_of(PRINT, rows))
             collected = self._collected(_of(COLLECT, rows))
         elapsed = int((time.perf_counter() - started) * 1000)
-        return JobExecutionResult(self._deployment.job.name, elapsed, collected, self._metrics())
+        job = self._deployment.job
+        return JobExecutionResult(job.name, elapsed, collected, self._metrics(), JobID(job.job_id))
 
     def _metrics(self) -> JobMetrics:
         """What the operators have measured. Sources first. O(operators times subtasks)."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from penstock.common.job import JobExecutionResult
+from penstock.common.job_control import JobControl
+from penstock.common.job_status import JobStatus
 from penstock.common.settings import Settings, sparks
 from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.job.deployment import Deployment, deploy
@@ -72,14 +74,31 @@ class SparkExecutor:
             ConfigurationError: Spark cannot run like this.
             PenstockError: the program cannot run.
         """
+        return self.prepare(pipeline, JobControl(pipeline.name))()
+
+    def prepare(self, pipeline: Pipeline, control: JobControl) -> Callable[[], JobExecutionResult]:
+        """Look at a program, before Spark starts, and return what runs it to its end, in any thread.
+
+        Args:
+            pipeline: the program.
+            control: by which the run can be cancelled.
+
+        Raises:
+            PenstockError: the program cannot run.
+        """
         _refuse_restarts(pipeline.settings)
-        deployment = deploy(pipeline)  # before Spark starts: a mistake in the program shows at once
-        session = self._session(pipeline.settings.spark)
-        started = time.perf_counter()
-        with JobOutput(deployment) as output:
-            output.commit(self._rows(session, deployment))
-        self.reports = output.reports
-        return output.result(started)
+        deployment = deploy(pipeline, control.job_id.text)
+
+        def run() -> JobExecutionResult:
+            session = self._session(pipeline.settings.spark)
+            started = time.perf_counter()
+            with JobOutput(deployment, control) as output:
+                control.enter(JobStatus.RUNNING)
+                output.commit(self._rows(session, deployment, control))
+            self.reports = output.reports
+            return output.result(started)
+
+        return run
 
     def _session(self, config: Mapping[str, str]) -> Any:
         settings = {**config, **self._config}
@@ -89,20 +108,22 @@ class SparkExecutor:
         check_settings(self._spark, settings)
         return job
 
-    def _rows(self, session: Any, deployment: Deployment) -> Rows:
+    def _rows(self, session: Any, deployment: Deployment, control: JobControl) -> Rows:
         """Run the job; the rows that arrive at the driver."""
         from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException
 
+        from penstock.spark.cancelling import cancellable
         from penstock.spark.failures import local_failure
         from penstock.spark.lowering import lower
         from penstock.spark.progress import progress
 
         frame = lower(session, deployment).select(*Row._fields)
         try:
-            with progress(session, deployment, self._progress):
+            with cancellable(session, control), progress(session, deployment, self._progress):
                 batches = frame.toArrow().to_batches()
         except (PySparkException, Py4JJavaError) as error:
+            control.check()
             failure = local_failure(error)
             raise failure from (failure.__cause__ or error)
         return _rows_of(batches)

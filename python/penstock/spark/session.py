@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import threading
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any
@@ -69,7 +70,15 @@ def open_session(master: str | None, config: Mapping[str, str]) -> Any:
             process.
     """
     settings = {key: value for key, value in config.items() if key != "spark.master"}
-    wanted = master or config.get("spark.master")
+    with _STARTING:
+        return _opened(master or config.get("spark.master"), settings)
+
+
+_STARTING = threading.Lock()
+"""One thread at a time looks whether there is a session, and starts it."""
+
+
+def _opened(wanted: str | None, settings: dict[str, str]) -> Any:
     running = _running()
     if running is not None:
         _check_master(running, wanted)

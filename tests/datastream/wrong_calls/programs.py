@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.common import OutputTag, RestartStrategies, Types, WatermarkStrategy
+from penstock.common import JobID, OutputTag, RestartStrategies, Types, WatermarkStrategy
 from penstock.datastream import (
     AsyncDataStream,
     FileProcessingMode,
@@ -77,7 +77,11 @@ ROWS = [
     ("execute: sources only", lambda w: run(w.env, w.pairs), P, "no operators"),
     ("execute: twice", lambda w: twice(w), P, "no operators"),
     ("execute: number", lambda w: w.op and w.env.execute(5), P, "execute"),
-    ("execute_async", lambda w: w.env.execute_async(), U, "execute_async"),
+    ("execute_async: nothing", lambda w: w.env.execute_async(), P, "no operators"),
+    ("execute_async: number", lambda w: w.op and w.env.execute_async(5), P, "job name"),
+    ("execute_async: savepoint", lambda w: client(w).trigger_savepoint(), U, "savepoints"),
+    ("execute_async: stop", lambda w: client(w).stop_with_savepoint(True), U, r"Use cancel\(\)"),
+    ("job id: text", lambda w: JobID("17"), P, "hex digits"),
     ("plan: nothing", lambda w: w.env.get_execution_plan(), P, "no operators"),
     ("uid: twice", lambda w: run(w.env, w.op.uid("a").map(len).uid("a")), D, "uid"),
     ("output: exists", lambda w: exists(w), C, "out"),
@@ -146,6 +150,11 @@ def run(env, stream=None):
     if stream is None:
         env.from_collection([1]).print()
     return env.execute()
+
+
+def client(w):
+    w.op.print()
+    return w.env.execute_async()
 
 
 def twice(w):

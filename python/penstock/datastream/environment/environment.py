@@ -9,16 +9,15 @@ Its settings are in :mod:`penstock.datastream.program.program`, its sources besi
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from penstock.common import Configuration, JobExecutionResult, checks
+from penstock.common import Configuration, JobClient, JobExecutionResult, checks
 from penstock.common.settings import Settings, without_effect
 from penstock.datastream.environment import executors
 from penstock.datastream.program import missing, plan_only
 from penstock.datastream.program.translation import Translation, translate
 from penstock.datastream.streams.data_stream import DataStream
 from penstock.datastream.streams.sources import ProgramWithSources
-from penstock.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -125,20 +124,29 @@ class StreamExecutionEnvironment(ProgramWithSources):
             InvalidProgramError: nothing to run (Flink: IllegalStateException).
             JobExecutionError: a user function failed; its exception is the cause.
         """
-        executor = executors.choose(self._executor, self.settings, self._spark, self._master)
-        to_run = not getattr(executor, "plans_only", False)
-        return executors.run(executor, self._pipeline(job_name, to_run))
+        return executors.run(*self._job(job_name))
 
-    def execute_async(self, job_name: str | None = None) -> NoReturn:
-        """Not supported yet.
+    def execute_async(self, job_name: str | None = None) -> JobClient:
+        """Run the program in the background, and forget its operators as :meth:`execute` does.
+
+        A job that fails says so in the log too (logger ``penstock``). The process does not end before the job has.
+
+        Args:
+            job_name: shown in plans and in Spark's UI.
+
+        Returns:
+            What knows how far the job is, gives its result, and cancels it.
 
         Raises:
-            UnsupportedError: always.
+            InvalidProgramError: nothing to run (Flink: IllegalStateException).
+            PenstockError: the program cannot run; what fails while it runs comes by the client's future.
         """
-        raise UnsupportedError(
-            "execute_async() is not supported: a program runs to its end inside execute(). Call execute() in a thread "
-            "of your own if the driver has other work."
-        )
+        return executors.run_async(*self._job(job_name))
+
+    def _job(self, job_name: str | None) -> tuple[Executor, Pipeline]:
+        executor = executors.choose(self._executor, self.settings, self._spark, self._master)
+        to_run = not getattr(executor, "plans_only", False)
+        return executor, self._pipeline(job_name, to_run)
 
     def __repr__(self) -> str:
         return (

@@ -14,9 +14,11 @@ from contextvars import ContextVar
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from penstock.common import JobExecutionResult, checks
+from penstock.common import JobClient, JobExecutionResult, checks
+from penstock.common.job_control import JobControl
 from penstock.common.settings import Settings
-from penstock.errors import ConfigurationError
+from penstock.datastream.environment import background
+from penstock.errors import ConfigurationError, UnsupportedError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,11 +40,19 @@ _watcher: ContextVar[Callable[[JobExecutionResult], None] | None] = ContextVar("
 
 class Executor(Protocol):
     """Runs pipelines. One that only looks at plans says so with a true attribute ``plans_only``, and is then also given
-    programs that can be planned but not run.
+    programs that can be planned but not run. One that can run programs in the background has a method ``prepare`` too.
     """
 
     def execute(self, pipeline: Pipeline) -> JobExecutionResult:
         """Run a ``penstock.plan.Pipeline`` to its end."""
+        ...
+
+
+class BackgroundExecutor(Executor, Protocol):
+    """Runs pipelines in whichever thread wants to, and can be told to stop."""
+
+    def prepare(self, pipeline: Pipeline, control: JobControl) -> Callable[[], JobExecutionResult]:
+        """Look at a ``penstock.plan.Pipeline``, and return what runs it to its end, obeying ``control``."""
         ...
 
 
@@ -85,7 +95,29 @@ def watch(take: Callable[[JobExecutionResult], None]) -> AbstractContextManager[
 
 def run(executor: Executor, pipeline: Pipeline) -> JobExecutionResult:
     """Execute a pipeline, and tell whoever watches."""
-    result = executor.execute(pipeline)
+    return _told(executor.execute(pipeline))
+
+
+def run_async(executor: Executor, pipeline: Pipeline) -> JobClient:
+    """Execute a pipeline in the background, and tell whoever watches here.
+
+    Raises:
+        UnsupportedError: the executor, an object of the user's, can only run a job to its end.
+        PenstockError: the program cannot run.
+    """
+    prepare: Callable[[Pipeline, JobControl], Callable[[], JobExecutionResult]] | None
+    prepare = getattr(executor, "prepare", None)
+    if prepare is None:
+        raise UnsupportedError(
+            f"execute_async() needs an executor with prepare(pipeline, control), and {checks.shown(executor)} has "
+            f"none. Use execute(), or one of the executors {', '.join(EXECUTORS)}."
+        )
+    control = JobControl(pipeline.name)
+    job = prepare(pipeline, control)
+    return background.start(lambda: _told(job()), control, pipeline.name)
+
+
+def _told(result: JobExecutionResult) -> JobExecutionResult:
     take = _watcher.get()
     if take is not None:
         take(result)

@@ -33,6 +33,7 @@ class Outbox:
         self._task = task
         self._memory = memory
         self._reported = memory
+        self._most = _ROWS
         self._store = Store(memory)
         self._rows = Rows(self._store)
 
@@ -51,7 +52,12 @@ class Outbox:
 
     def crowded(self) -> bool:
         """Whether so much waits that it should leave before anything more is made."""
-        return len(self._rows) > _ROWS or self._store.held + self._store.spilled > _BYTES
+        return len(self._rows) > self._most or self._store.held + self._store.spilled > _BYTES
+
+    def hurry(self) -> None:
+        """Be crowded from now on, even if nothing waits, so that the task looks what is the matter. Any thread may
+        call it."""
+        self._most = -1
 
     def take(self) -> Iterator[Row]:
         """All rows so far; what comes meanwhile is for the next time."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from typing import TypeVar
 
+from penstock.errors import JobCancelledError
 from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.chain.context import OperatorContext
@@ -43,6 +44,7 @@ class Task:
         self._out = Outbox(self.name)
         self._files: list[PendingFile] = []
         self._sequence = 0
+        self._cancelled = False
         self._gate = InputGate(vertex.inputs, vertex.parallelism, subtask)
         self._clock = Clock()
         self._chain: OperatorChain | None = None
@@ -52,6 +54,11 @@ class Task:
     def name(self) -> str:
         """Name of the chain and the subtask."""
         return self._vertex.task_name(self._subtask)
+
+    def cancel(self) -> None:
+        """Have the task raise JobCancelledError between two records, or two rows. Any thread may call it."""
+        self._cancelled = True
+        self._out.hurry()
 
     def receive(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Take rows addressed to this subtask; yields what can already leave.
@@ -184,6 +191,8 @@ class Task:
         return self._out.crowded()
 
     def _drain(self) -> Iterator[Row]:
+        if self._cancelled:
+            raise JobCancelledError(f"The job {self._job.name!r} was cancelled. Nothing was printed or published.")
         return self._out.take()
 
     def _report(self, chain: OperatorChain) -> TaskReport:

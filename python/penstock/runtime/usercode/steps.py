@@ -25,6 +25,8 @@ STRIDE = 512
 T = TypeVar("T")
 Pause = Callable[[], None]
 
+_PROCESS = threading.Lock()
+"""Held while what all threads share is changed: jobs may run in several threads."""
 _GC_THRESHOLD = 50_000
 _FRAMES_PER_OPERATOR = 7
 _STACK_PER_OPERATOR = 8 << 10
@@ -87,12 +89,13 @@ def in_steps(body: Callable[[Pause], None], stack_size: int = 0) -> Iterator[Non
         body: the pushing code.
         stack_size: of the thread in bytes, 0 for the default.
     """
-    before = threading.stack_size(stack_size)
-    try:
-        steps = _Steps(body)
-        steps.thread.start()
-    finally:
-        threading.stack_size(before)
+    steps = _Steps(body)
+    with _PROCESS:
+        before = threading.stack_size(stack_size)
+        try:
+            steps.thread.start()
+        finally:
+            threading.stack_size(before)
     try:
         while True:
             steps.step()
@@ -111,17 +114,26 @@ def next_stride(stride: int, backlog: bool) -> int:
     return 1 if backlog else min(2 * stride, STRIDE)
 
 
+_thresholds: list[tuple[int, int, int]] = []
+"""Those of Python's collector as they were, once for each block that is in :func:`fewer_collections`."""
+
+
 @contextlib.contextmanager
 def fewer_collections() -> Iterator[None]:
     """Let Python look for cycles less often: a task makes records by the million, and they have none. Saves about 10
     %."""
-    before = gc.get_threshold()
-    if before[0] > 0:
-        gc.set_threshold(max(before[0], _GC_THRESHOLD), *before[1:])
+    with _PROCESS:
+        before = gc.get_threshold()
+        _thresholds.append(_thresholds[0] if _thresholds else before)
+        if before[0] > 0:
+            gc.set_threshold(max(before[0], _GC_THRESHOLD), *before[1:])
     try:
         yield
     finally:
-        gc.set_threshold(*before)
+        with _PROCESS:
+            before = _thresholds.pop()
+            if not _thresholds:
+                gc.set_threshold(*before)
 
 
 def deep(operators: int, rows: Iterator[T]) -> Iterator[T]:
@@ -132,12 +144,17 @@ def deep(operators: int, rows: Iterator[T]) -> Iterator[T]:
 
 
 def _deep(operators: int, rows: Iterator[T]) -> Iterator[T]:
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(before + _FRAMES_PER_OPERATOR * operators)
+    more = _FRAMES_PER_OPERATOR * operators
+    _raise_recursion_limit(more)
     try:
         yield from rows if sys.version_info >= (3, 11) else _in_large_stack(operators, rows)
     finally:
-        sys.setrecursionlimit(before)
+        _raise_recursion_limit(-more)
+
+
+def _raise_recursion_limit(by: int) -> None:
+    with _PROCESS:
+        sys.setrecursionlimit(sys.getrecursionlimit() + by)
 
 
 def _in_large_stack(operators: int, rows: Iterator[T]) -> Iterator[T]:

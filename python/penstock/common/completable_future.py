@@ -1,0 +1,86 @@
+"""CompletableFuture: a result that comes later. Source of the names: ``pyflink.common.CompletableFuture``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+U = TypeVar("U")
+V = TypeVar("V")
+
+
+class CompletableFuture(Generic[T]):
+    """What an asynchronous call returns: its result, as soon as there is one.
+
+    Penstock makes them; a program only asks them.
+    """
+
+    __slots__ = ("_future",)
+
+    def __init__(self, future: Future[T]) -> None:
+        self._future = future
+
+    @staticmethod
+    def of(call: Callable[[], U]) -> CompletableFuture[U]:
+        """One that is done: with what a call gives or raises."""
+        future: Future[U] = Future()
+        try:
+            future.set_result(call())
+        except Exception as error:
+            future.set_exception(error)
+        return CompletableFuture(future)
+
+    @staticmethod
+    def after(future: Future[U], then: Callable[[U], V]) -> CompletableFuture[V]:
+        """One that is done when another is: with what ``then`` makes of its result, or with its error. Cancelling the
+        one does not touch the other."""
+        own: Future[V] = Future()
+
+        def finish(done: Future[U]) -> None:
+            if own.set_running_or_notify_cancel():
+                try:
+                    own.set_result(then(done.result()))
+                except BaseException as error:
+                    own.set_exception(error)
+
+        future.add_done_callback(finish)
+        return CompletableFuture(own)
+
+    def done(self) -> bool:
+        """Whether there is a result, or an error, or it was cancelled."""
+        return self._future.done()
+
+    def cancelled(self) -> bool:
+        """Whether this future was cancelled before it was done."""
+        return self._future.cancelled()
+
+    def cancel(self) -> bool:
+        """Give up waiting: this future is done. The job goes on; to end it, call ``cancel`` of its JobClient.
+
+        Returns:
+            Whether it is cancelled now, which it is not if it was done before.
+        """
+        return self._future.cancel()
+
+    def result(self, timeout: float | None = None) -> T:
+        """The result; waits for it.
+
+        Args:
+            timeout: seconds to wait at most; None for as long as it takes.
+
+        Raises:
+            TimeoutError: there is none yet.
+            CancelledError: this future was cancelled (of ``concurrent.futures``).
+            BaseException: what went wrong, such as a JobExecutionError.
+        """
+        return self._future.result(timeout)
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        """What went wrong, None if nothing did; waits for it as :meth:`result` does."""
+        return self._future.exception(timeout)
+
+    def __repr__(self) -> str:
+        said = "cancelled" if self.cancelled() else ("done" if self.done() else "not done")
+        return f"<CompletableFuture {said}>"

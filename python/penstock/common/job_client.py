@@ -1,0 +1,80 @@
+"""JobClient: a job that runs while the program goes on. Source of the names: ``pyflink.common.JobClient``."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import NoReturn
+
+from penstock.common.completable_future import CompletableFuture
+from penstock.common.job import JobExecutionResult
+from penstock.common.job_control import JobControl
+from penstock.common.job_id import JobID
+from penstock.common.job_status import JobStatus
+from penstock.errors import UnsupportedError
+
+
+class JobClient:
+    """What ``execute_async()`` returns: asks about a job, waits for it, or cancels it. Any thread may."""
+
+    __slots__ = ("_control", "_result")
+
+    def __init__(self, control: JobControl, result: Future[JobExecutionResult]) -> None:
+        self._control = control
+        self._result = result
+
+    def get_job_id(self) -> JobID:
+        """Which run it is; its result has the same id."""
+        return self._control.job_id
+
+    def get_job_status(self) -> CompletableFuture[JobStatus]:
+        """How far the job is now; the future is done at once."""
+        return CompletableFuture.of(lambda: self._control.status)
+
+    def cancel(self) -> CompletableFuture[None]:
+        """End the job. Nothing of it is printed or published, and its result is a JobCancelledError.
+
+        On Spark its tasks are killed. On the local executor it ends between two records, so a function that does not
+        return keeps it running. Sources of your own have their ``cancel()`` called.
+
+        Returns:
+            A future that is done at once: the job ends a little later. To wait for that, ask
+            ``get_job_execution_result().exception()``. A job that is cancelled twice is cancelled; the future has a
+            JobExecutionError if the job has ended otherwise, or has begun to publish its outputs.
+        """
+        return CompletableFuture.of(self._control.cancel)
+
+    def get_job_execution_result(self) -> CompletableFuture[JobExecutionResult]:
+        """What ``execute()`` would have returned, or raised, when the job has ended."""
+        return CompletableFuture.after(self._result, lambda result: result)
+
+    def get_accumulators(self) -> CompletableFuture[dict[str, int]]:
+        """The user's counters by identifier, as of ``JobExecutionResult.get_all_accumulator_results()``. Tasks report
+        theirs when they have ended, so the future is done when the job is; in Flink it has what is counted so far."""
+        return CompletableFuture.after(self._result, JobExecutionResult.get_all_accumulator_results)
+
+    def trigger_savepoint(self, savepoint_directory: str | None = None) -> NoReturn:
+        """Not supported: a bounded job is run again from its start.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError(
+            "trigger_savepoint() is not supported: a bounded job takes no savepoints, and is run again from its start. "
+            "Leave the call out, or wait for the outputs by get_job_execution_result().result()."
+        )
+
+    def stop_with_savepoint(
+        self, advance_to_end_of_event_time: bool, savepoint_directory: str | None = None
+    ) -> NoReturn:
+        """Not supported: see :meth:`trigger_savepoint`.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError(
+            "stop_with_savepoint() is not supported: a bounded job takes no savepoints. Use cancel() to end it without "
+            "outputs, or get_job_execution_result().result() to wait for them."
+        )
+
+    def __repr__(self) -> str:
+        return f"<JobClient of {self._control.job_id}, {self._control.status.name}>"

@@ -1,0 +1,106 @@
+"""JobControl: what who has started a job and who runs it share."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Generator
+
+from penstock.common.job_id import JobID
+from penstock.common.job_status import JobStatus
+from penstock.errors import JobCancelledError, JobExecutionError
+
+_NOT_CANCELLED = "org.apache.flink.runtime.messages.FlinkJobTerminatedWithoutCancellationException"
+
+
+class JobControl:
+    """One run of a job: its id, its status, and the wish to cancel it. Any thread may ask or wish; the executor obeys.
+
+    Args:
+        job_name: for messages.
+
+    Attributes:
+        job_id: of the run.
+    """
+
+    def __init__(self, job_name: str) -> None:
+        self.job_id: JobID = JobID()
+        self._job_name = job_name
+        self._status = JobStatus.CREATED
+        self._lock = threading.Lock()
+        self._wish = threading.Event()
+        self._sealed = False
+        self._act: Callable[[], None] | None = None
+
+    @property
+    def status(self) -> JobStatus:
+        """How far the job is."""
+        return self._status
+
+    def enter(self, status: JobStatus) -> None:
+        """Say how far the job is. One that is to be cancelled stays CANCELLING until it has ended."""
+        with self._lock:
+            if self._status is not JobStatus.CANCELLING or status.is_terminal_state():
+                self._status = status
+
+    def cancel(self) -> None:
+        """Wish the job to end. Returns at once; a job that ends so is CANCELED a little later.
+
+        Raises:
+            JobExecutionError: it has ended otherwise, or is publishing its outputs.
+        """
+        with self._lock:
+            if self._wish.is_set():
+                return
+            if self._sealed or self._status.is_terminal_state():
+                error = JobExecutionError(
+                    f"The job {self._job_name!r} is {self._status.name} and cannot be cancelled any more. Ask "
+                    "get_job_status() before, if that may be."
+                )
+                error.flink_class = _NOT_CANCELLED
+                raise error
+            self._wish.set()
+            self._status = JobStatus.CANCELLING
+            act = self._act
+        if act is not None:
+            act()
+
+    def check(self) -> None:
+        """End the job here if it is to be cancelled.
+
+        Raises:
+            JobCancelledError: it is.
+        """
+        if self._wish.is_set():
+            raise JobCancelledError(f"The job {self._job_name!r} was cancelled. Nothing was printed or published.")
+
+    def pause(self, milliseconds: int) -> None:
+        """Wait so long, or until the job is to be cancelled, which is checked."""
+        self._wish.wait(milliseconds / 1000)
+        self.check()
+
+    def seal(self) -> None:
+        """From here on the job cannot be cancelled: it has succeeded, and what it has made becomes visible.
+
+        Raises:
+            JobCancelledError: it is to be cancelled already.
+        """
+        with self._lock:
+            self.check()
+            self._sealed = True
+
+    @contextlib.contextmanager
+    def on_cancel(self, act: Callable[[], None]) -> Generator[None, None, None]:
+        """Within the block, a wish to cancel the job also calls ``act``, in the thread of who wishes.
+
+        Raises:
+            JobCancelledError: it is to be cancelled already.
+        """
+        with self._lock:
+            self.check()
+            self._act = act
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._act = None
