@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from penstock.common import RestartStrategies, RuntimeExecutionMode
+from penstock.common import RestartStrategies, RuntimeExecutionMode, hints
 from penstock.common.restart_strategy import RestartStrategy
-from penstock.common.setting import Choice, Flag, Pairs, Span, Text, Whole
+from penstock.common.setting import Choice, Flag, Pairs, Setting, Span, Text, Whole
 from penstock.common.settings import TABLE, Settings, find, without_effect
 from penstock.datastream import CheckpointingMode, TimeCharacteristic
 from penstock.datastream.environment.executors import EXECUTORS
@@ -30,9 +30,11 @@ GOOD: dict[str, dict[str, Any]] = {
     "execution.buffer-timeout": {"0": 0, "100ms": 100, "2 s": 2000, "-1": -1},
     "execution.checkpointing.interval": {"10": 10, "1 min": 60_000, "2 Hours": 7_200_000},
     "execution.checkpointing.mode": {"at_least_once": "AT_LEAST_ONCE", "EXACTLY_ONCE": "EXACTLY_ONCE"},
+    "pipeline.auto-generate-uids": {"true": True, "false": False},
     "pipeline.time-characteristic": {"EventTime": "EventTime", "ingestiontime": "IngestionTime"},
     "execution.runtime-mode": {mode.name.lower(): mode for mode in RuntimeExecutionMode},
     "pipeline.object-reuse": {"True": True, "false": False},
+    "pipeline.auto-watermark-interval": {"0": 0, "200 ms": 200, "1 s": 1000},
     "pipeline.global-job-parameters": {"a:1, b:x:y": (("a", "1"), ("b", "x:y")), "": ()},
     "metrics.latency.interval": {"0": 0, "1000": 1000, "5 milli": 5},
     "penstock.runtime.form": {"fused": "fused", "LISTED": "listed"},
@@ -189,11 +191,32 @@ def test_functions_read_parameters_and_other_keys() -> None:
     assert [settings.parameter(key, "?") for key in ("limit", "mine", "other")] == ["5", "x", "?"]
 
 
+def test_a_hint_is_what_was_given_last_by_whichever_name() -> None:
+    hint = Setting("execution.old", Span(), 5, "nobody", "", "execution.new")
+    settings = Settings.of({"execution.old": "1 s", "x": "y"})
+    assert [Settings().hint(hint), settings.hint(hint)] == [5, 1000]
+    assert settings.updated({"execution.new": "2 s"}).hint(hint) == 2000
+    assert settings.updated({"execution.new": "2 s"}).hinted(hint, 3000).given == {"x": "y", "execution.old": "3000 ms"}
+    assert settings.hinted(hint, None).hint(hint) == 5
+    with pytest.raises(ConfigurationError, match=r"The setting execution\.new is 'soon'; it can be a duration"):
+        Settings.of({"execution.new": "soon"}).hint(hint)
+
+
+def test_every_hint_is_one_of_flinks_keys() -> None:
+    found = [each for each in vars(hints).values() if isinstance(each, Setting)]
+    assert len(found) > 5
+    for hint in found:
+        assert len(without_effect(hint.keys)) == 1
+        assert without_effect(hint.keys)[0].startswith("These settings of Flink")
+        if hint.default is not None:
+            assert Settings().hinted(hint, hint.default).hint(hint) == hint.default
+
+
 def test_keys_without_effect() -> None:
     assert without_effect(["spark.x", *(key for setting in TABLE for key in setting.keys)]) == []
     flinks = ["state.backend", "taskmanager.numberOfTaskSlots", "high-availability", "high-availability.storageDir"]
     flinks += [
-        "pipeline.auto-watermark-interval",
+        "pipeline.closure-cleaner-level",
         "execution.checkpointing.unaligned",
         "restart-strategy.failure-rate.delay",
     ]

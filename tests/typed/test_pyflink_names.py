@@ -12,10 +12,11 @@ from penstock.common.typeinfo import ListTypeInfo
 from penstock.datastream import ValueStateDescriptor, functions, state
 
 NAMES = {
-    "common": "CompletableFuture Configuration Duration JobClient JobExecutionResult JobID JobStatus "
+    "common": "CompletableFuture Configuration Duration ExecutionConfig JobClient JobExecutionResult JobID JobStatus "
     "RestartStrategies Row RowKind Time TypeInformation Types WatermarkStrategy",
     "common.completable_future": "CompletableFuture",
     "common.configuration": "Configuration",
+    "common.execution_config": "ExecutionConfig",
     "common.job_client": "JobClient",
     "common.job_execution_result": "JobExecutionResult",
     "common.job_id": "JobID",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from penstock.common.completable_future import CompletableFuture
 from penstock.common.configuration import Configuration
+from penstock.common.execution_config import ExecutionConfig
 from penstock.common.execution_mode import RuntimeExecutionMode
 from penstock.common.job import JobExecutionResult
 from penstock.common.job_client import JobClient
@@ -26,6 +27,7 @@ __all__ = [
     "CompletableFuture",
     "Configuration",
     "Duration",
+    "ExecutionConfig",
     "JobClient",
     "JobExecutionResult",
     "JobID",

@@ -26,7 +26,7 @@ _KEYS = {
     sort-partition sorted-inputs state-recovery submit-failed-job-on-application-error target
     """,
     "pipeline.": """
-    auto-generate-uids auto-type-registration auto-watermark-interval cached-files classpaths closure-cleaner-level
+    auto-type-registration cached-files classpaths closure-cleaner-level
     default-kryo-serializers force-avro force-kryo force-kryo-avro generic-types jars
     jobvertex-parallelism-overrides operator-chaining.chain-operators-with-different-max-parallelism
     registered-kryo-types registered-pojo-types serialization-config vertex-description-mode

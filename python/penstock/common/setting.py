@@ -211,7 +211,7 @@ class Setting:
     key: str
     kind: Kind
     default: Any
-    part: Literal["plan", "runtime", "executor"]
+    part: Literal["plan", "runtime", "executor", "nobody"]
     doc: str
     later: str | None = None
 

@@ -97,6 +97,10 @@ class Settings:
         "execution.checkpointing.mode", _CHECKPOINTS, "EXACTLY_ONCE", "plan",
         "What a restored job would guarantee, in the plan.",
     )
+    generated_uids: bool = _line(
+        "pipeline.auto-generate-uids", Flag(), True, "plan",
+        "Whether operators may do without a uid; if not, one that has neither uid nor uid hash is refused.",
+    )
     time_characteristic: Literal["ProcessingTime", "IngestionTime", "EventTime"] = _line(
         "pipeline.time-characteristic", _TIMES, "ProcessingTime", "plan",
         "What time means to `time_window` and interval joins (Flink 1.11).",
@@ -111,6 +115,11 @@ class Settings:
     object_reuse: bool = _line(
         "pipeline.object-reuse", Flag(), False, "runtime",
         "Whether the operators of a chain hand records on without a copy.",
+    )
+    watermark_interval: int = _line(
+        "pipeline.auto-watermark-interval", Span(), 200, "runtime",
+        "With 0 periodic watermark generators are asked at the end of the input only. All other values are the same "
+        "here: generators are asked after numbers of records, not by the clock.",
     )
     parameters: tuple[tuple[str, str], ...] = _line(
         "pipeline.global-job-parameters", Pairs(), (), "runtime",
@@ -186,6 +195,20 @@ class Settings:
         """These settings with another restart strategy."""
         name = "fixed-delay" if strategy.attempts else "none"
         return replace(self, restart_strategy=name, restart_attempts=strategy.attempts, restart_delay=strategy.delay_ms)
+
+    def hint(self, hint: Setting) -> Any:
+        """What was given for an option of :mod:`penstock.common.hints`, or else its default.
+
+        Raises:
+            ConfigurationError: a text that makes no sense.
+        """
+        found = [(key, self.given[key]) for key in hint.keys if key in self.given]
+        return hint.parse(*found[-1]) if found else hint.default
+
+    def hinted(self, hint: Setting, value: object) -> Settings:
+        """These settings with another value of such an option; None forgets it."""
+        given = {key: text for key, text in self.given.items() if key not in hint.keys}
+        return replace(self, given=given if value is None else {**given, hint.key: hint.kind.text(value)})
 
     @property
     def spark(self) -> dict[str, str]:

@@ -118,7 +118,15 @@ ROWS = [
     ("missing: interval join", lambda w: w.keyed.interval_join(w.keyed).process(max), M, "between"),
     ("missing: stream of an environment", lambda w: w.env.map(len), M, "from_collection"),
     ("missing: add_jars", lambda w: w.env.add_jars("file:///a.jar"), M, "connectors"),
-    ("missing: get_config", lambda w: w.env.get_config(), M, "set_parallelism"),
+    ("missing: pojo types", lambda w: w.env.get_config().register_pojo_type(int), M, "Python objects"),
+    ("missing: of a config", lambda w: w.env.get_config().get_nothing, AttributeError, "get_nothing"),
+    ("configure: dict", lambda w: w.env.configure({"parallelism.default": 2}), P, "Configuration"),
+    ("config: parallelism", lambda w: w.env.get_config().set_parallelism(0), P, "set_parallelism"),
+    ("config: interval", lambda w: w.env.get_config().set_auto_watermark_interval(-1), P, "set_auto_watermark"),
+    ("config: interval text", lambda w: w.env.get_config().set_task_cancellation_interval("1 s"), P, "1 s"),
+    ("config: parameters", lambda w: w.env.get_config().set_global_job_parameters("a:1"), P, "dict"),
+    ("config: compression", lambda w: w.env.get_config().set_use_snapshot_compression("yes"), P, "True or False"),
+    ("config: no uid", lambda w: without_uid(w), P, r"uid\('…'\)"),
     ("missing: checkpoint config", lambda w: w.env.get_checkpoint_config(), M, "checkpoints"),
     ("missing: state backend", lambda w: w.env.set_state_backend(5), M, "State"),
     ("missing: python files", lambda w: w.env.add_python_file("a.py"), M, "Spark"),
@@ -155,6 +163,12 @@ def run(env, stream=None):
 def client(w):
     w.op.print()
     return w.env.execute_async()
+
+
+def without_uid(w):
+    w.op.print()
+    w.env.get_config().disable_auto_generated_uids()
+    w.env.get_execution_plan()
 
 
 def twice(w):

@@ -8,13 +8,13 @@ Its settings are in :mod:`penstock.datastream.program.program`, its sources besi
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from penstock.common import Configuration, JobClient, JobExecutionResult, checks
-from penstock.common.settings import Settings, without_effect
+from penstock.common.settings import Settings
 from penstock.datastream.environment import executors
 from penstock.datastream.program import missing, plan_only
+from penstock.datastream.program.configuring import warn_of
 from penstock.datastream.program.translation import Translation, translate
 from penstock.datastream.streams.data_stream import DataStream
 from penstock.datastream.streams.sources import ProgramWithSources
@@ -45,8 +45,7 @@ class StreamExecutionEnvironment(ProgramWithSources):
                 "StreamExecutionEnvironment() was called directly. Call "
                 "StreamExecutionEnvironment.get_execution_environment() instead."
             )
-        for sentence in without_effect(configuration.key_set()):
-            warnings.warn(f"{sentence}. See docs/settings.md.", stacklevel=3)
+        warn_of(configuration, stacklevel=4)
         super().__init__(Settings.of(configuration.to_dict()))
         self._spark = spark
         self._master = master

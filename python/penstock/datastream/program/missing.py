@@ -31,7 +31,6 @@ ENVIRONMENT = {
     "add_python_file": _SHIP,
     "clear_jobs": "An environment forgets its operators after execute(). Leave the call out",
     "close": "There is nothing to close. Leave the call out",
-    "configure": "Settings are given at the beginning: get_execution_environment(Configuration.from_dict({…}))",
     "create_local_environment": "Use get_execution_environment(executor='local')",
     "create_remote_environment": "Use get_execution_environment(master='spark://…'), or give a SparkSession: spark=…",
     "enable_changelog_state_backend": _BACKEND,
@@ -44,9 +43,6 @@ ENVIRONMENT = {
     "get_cached_files": "Read files in the open() of your function",
     "get_checkpoint_config": _CHECKPOINTS,
     "get_checkpointing_consistency_mode": "Use get_checkpointing_mode()",
-    "get_config": "What it sets has methods here: set_parallelism(), set_max_parallelism(), set_restart_strategy(); "
-    "give 'pipeline.object-reuse' and other settings to get_execution_environment(Configuration.from_dict({…})). "
-    "Watermarks come after numbers of records, so there is no interval to set",
     "get_default_local_parallelism": "Use get_parallelism()",
     "get_default_savepoint_directory": _CHECKPOINTS,
     "get_id": "Use the operator IDs of get_stream_graph()",
@@ -90,7 +86,6 @@ STREAM = {
     "first": "Use execute_and_collect(limit=…)",
     "foreach": "Use add_sink(function)",
     "from_collection": "Sources begin at the environment: env.from_collection([…])",
-    "get_execution_config": "Ask the environment: get_execution_environment().get_parallelism()",
     "get_id": "Use transformation.id",
     "get_max_parallelism": "Use transformation.max_parallelism",
     "get_min_resources": "Use transformation.extras",

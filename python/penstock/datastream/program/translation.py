@@ -113,6 +113,7 @@ class _Generator:
         self.iteration_nodes = 0
         self.settings = program.settings
         self.is_batch = program.is_batch
+        self.generated_uids = program.settings.generated_uids
 
     def run(self, root: Transformation) -> None:
         """Translate ``root`` after everything it needs."""
@@ -209,6 +210,8 @@ class _Generator:
 
     def node(self, current: PhysicalTransformation, inputs: Iterable[Transformation]) -> None:
         """Add a real node with its settings resolved against the program's."""
+        if not self.generated_uids:
+            _check_uid(current)
         group = current.slot_sharing_group
         if group is None:
             group = self.inherited_group(inputs)
@@ -280,6 +283,15 @@ def _agreed(group: Any) -> str:
         elif agreed != name:
             return DEFAULT_GROUP
     return DEFAULT_GROUP if agreed is None or agreed is _MIXED else agreed
+
+
+def _check_uid(current: PhysicalTransformation) -> None:
+    if current.uid is None and current.user_hash is None:
+        checks.refuse(
+            f"The operator {current.name!r} has no uid, and generated ones are disabled. Give it one: uid('…'), or "
+            "call get_config().enable_auto_generated_uids().",
+            checks.ILLEGAL_STATE,
+        )
 
 
 def _extra_settings(extras: Any) -> dict[str, Any]:

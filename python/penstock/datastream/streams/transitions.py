@@ -1,4 +1,4 @@
-"""Methods that lead from one stream to another kind: timed, windowed, joined, connected, iterated.
+"""Methods that lead from one stream to another kind: timed, windowed, joined, connected, iterated; and to its settings.
 
 Source: Flink 1.11 ``DataStream``.
 """
@@ -16,6 +16,7 @@ from penstock.runtime.windows.assigners import GlobalWindows, WindowAssigner
 from penstock.runtime.windows.time_window import GlobalWindow, TimeWindow
 
 if TYPE_CHECKING:
+    from penstock.common import ExecutionConfig
     from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
     from penstock.datastream.streams.connected_streams import (
         BroadcastConnectedStream,
@@ -40,6 +41,10 @@ class Transitions(Generic[T]):
     @property
     def _itself(self) -> DataStream[T]:
         return cast("DataStream[T]", self)
+
+    def get_execution_config(self) -> ExecutionConfig:
+        """Settings of the program; see ``get_config()`` of the environment."""
+        return self._itself.get_execution_environment().get_config()
 
     @overload
     def connect(self, ds: DataStream[B]) -> ConnectedStreams[T, B]: ...

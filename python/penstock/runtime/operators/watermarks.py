@@ -4,7 +4,8 @@ A record goes first, then the watermark it leads to. Watermarks from above are s
 says that the input has ended; the operator's own never go back.
 
 A *periodic* generator is asked after every PERIOD records and after the last one. Flink asks by the clock, every 200 ms
-unless told otherwise, so that which records are late depends on the machine; here it does not.
+unless told otherwise, so that which records are late depends on the machine; here it does not. With an interval of 0
+both ask after the last record only.
 
 In BATCH mode there are timestamps and no watermarks: the generator is not even made.
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Any, ClassVar
 
 from penstock.common.watermark_generator import NoWatermarks, Watermark
@@ -87,6 +89,7 @@ class _TimestampsAndWatermarks(LiveOperator):
     def input(self, number: int) -> Collector:
         assign, collect, fail = self._assigner, self.output.collect, self.context.fail
         on_event, ask, emitter = self._generator.on_event, self._generator.on_periodic_emit, self._emitter
+        period = PERIOD if self.context.job.settings.watermark_interval else inf
         count = 0
 
         def process(value: Any, timestamp: int | None) -> None:
@@ -100,7 +103,7 @@ class _TimestampsAndWatermarks(LiveOperator):
                 collect(value, timestamp)
                 on_event(value, timestamp, emitter)
                 count += 1
-                if count >= PERIOD:
+                if count >= period:
                     count = 0
                     ask(emitter)
             except Exception as error:

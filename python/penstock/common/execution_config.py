@@ -1,0 +1,266 @@
+"""ExecutionConfig: settings of a program in one object. Source of the names: ``pyflink.common.ExecutionConfig``."""
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from penstock.common import checks, hints
+from penstock.common.restart_strategy import RestartStrategy
+from penstock.common.setting import Setting
+from penstock.common.settings import Settings
+from penstock.errors import MissingMethodError
+
+_Self = TypeVar("_Self", bound="ExecutionConfig")
+
+_RECORDS = "Records are Python objects, so there are no serializers to choose. Leave the call out, and declare types"
+
+MISSING = {
+    "add_default_kryo_serializer": _RECORDS,
+    "disable_auto_type_registration": _RECORDS,
+    "disable_sysout_logging": "Nothing is logged to standard output. Leave the call out",
+    "enable_sysout_logging": "Read what a job has measured in the JobExecutionResult of execute()",
+    "get_execution_mode": "Use get_stream_graph() of the environment, whose edges have exchange modes",
+    "get_number_of_execution_retries": "Use get_restart_strategy()",
+    "register_kryo_type": _RECORDS,
+    "register_pojo_type": _RECORDS,
+    "register_type_with_kryo_serializer": _RECORDS,
+    "set_default_input_dependency_constraint": "A task starts when all its inputs are there. Leave the call out",
+    "set_execution_mode": "Use set_runtime_mode() of the environment",
+    "set_number_of_execution_retries": "Use set_restart_strategy()",
+}
+"""What other versions of PyFlink have, and what to do instead."""
+
+
+class _Program(Protocol):
+    settings: Settings
+
+    def set_parallelism(self, parallelism: int) -> object: ...
+    def set_max_parallelism(self, max_parallelism: int) -> object: ...
+    def set_restart_strategy(self, restart_strategy: RestartStrategy) -> object: ...
+
+
+class ExecutionConfig:
+    """The settings of a program, as ``get_config()`` of its environment gives them: what is set here counts for the
+    program as if its environment's own methods had set it.
+
+    Serializers, the closure cleaner and the end of Flink's tasks are not here; what is set of them is kept, given back,
+    and means nothing.
+
+    Attributes:
+        PARALLELISM_DEFAULT: leaves the parallelism to the system.
+        PARALLELISM_UNKNOWN: no parallelism of a program.
+    """
+
+    PARALLELISM_DEFAULT = -1
+    PARALLELISM_UNKNOWN = -2
+
+    __slots__ = ("_program",)
+
+    def __init__(self, program: _Program) -> None:
+        self._program = program
+
+    if not TYPE_CHECKING:  # checkers shall see what is missing
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in MISSING:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise MissingMethodError(f"ExecutionConfig has no method {name!r}. {MISSING[name]}.", name=name)
+
+    def _set(self: _Self, **values: Any) -> _Self:
+        self._program.settings = replace(self._program.settings, **values)
+        return self
+
+    def _hinted(self: _Self, hint: Setting, value: object) -> _Self:
+        self._program.settings = self._program.settings.hinted(hint, value)
+        return self
+
+    def _flag(self, hint: Setting) -> bool:
+        return self._program.settings.hint(hint)
+
+    # --- what counts --------------------------------------------------------------------------------------------------
+
+    def set_parallelism(self: _Self, parallelism: int) -> _Self:
+        """Parallelism of operators added from now on: at least 1, or −1 to leave it open."""
+        self._program.set_parallelism(parallelism)
+        return self
+
+    def get_parallelism(self) -> int:
+        """Parallelism of operators added from now on."""
+        return self._program.settings.parallelism
+
+    def set_max_parallelism(self: _Self, max_parallelism: int) -> _Self:
+        """Max parallelism of all operators without their own: 1 to 32768 key groups."""
+        self._program.set_max_parallelism(max_parallelism)
+        return self
+
+    def get_max_parallelism(self) -> int:
+        """Max parallelism of operators without their own, −1 when unset."""
+        return self._program.settings.max_parallelism
+
+    def set_auto_watermark_interval(self: _Self, interval: int) -> _Self:
+        """Milliseconds between two questions to a periodic watermark generator. 0: it is asked at the end of the input
+        only. All others are the same here: it is asked after numbers of records, so that results do not depend on the
+        clock."""
+        return self._set(watermark_interval=_milliseconds(interval, "set_auto_watermark_interval"))
+
+    def get_auto_watermark_interval(self) -> int:
+        """The interval in milliseconds."""
+        return self._program.settings.watermark_interval
+
+    def set_latency_tracking_interval(self: _Self, interval: int) -> _Self:
+        """Milliseconds between two latency markers of a source; 0 for none."""
+        return self._set(latency_interval=_milliseconds(interval, "set_latency_tracking_interval"))
+
+    def get_latency_tracking_interval(self) -> int:
+        """The interval in milliseconds."""
+        return self._program.settings.latency_interval
+
+    def enable_object_reuse(self: _Self) -> _Self:
+        """Let the operators of a chain hand records on without a copy."""
+        return self._set(object_reuse=True)
+
+    def disable_object_reuse(self: _Self) -> _Self:
+        """Let the operators of a chain copy records where somebody could change them. The default."""
+        return self._set(object_reuse=False)
+
+    def is_object_reuse_enabled(self) -> bool:
+        """Whether the operators of a chain hand records on without a copy."""
+        return self._program.settings.object_reuse
+
+    def set_global_job_parameters(self: _Self, global_job_parameters_dict: dict[str, str]) -> _Self:
+        """What functions read by ``get_job_parameter`` of their runtime context.
+
+        Args:
+            global_job_parameters_dict: texts by name; other values are written as texts.
+        """
+        if not isinstance(global_job_parameters_dict, dict):
+            checks.refuse(
+                f"set_global_job_parameters() was given {checks.shown(global_job_parameters_dict)}. Give a dict of "
+                "names and texts, such as {'limit': '5'}."
+            )
+        return self._set(parameters=tuple((str(k), str(v)) for k, v in global_job_parameters_dict.items()))
+
+    def get_global_job_parameters(self) -> dict[str, str]:
+        """The parameters (a copy)."""
+        return dict(self._program.settings.parameters)
+
+    def enable_auto_generated_uids(self: _Self) -> _Self:
+        """Let operators without a uid have an ID made from the plan. The default."""
+        return self._set(generated_uids=True)
+
+    def disable_auto_generated_uids(self: _Self) -> _Self:
+        """Refuse to plan a program with an operator that has neither uid nor uid hash."""
+        return self._set(generated_uids=False)
+
+    def has_auto_generated_uids_enabled(self) -> bool:
+        """Whether operators may do without a uid."""
+        return self._program.settings.generated_uids
+
+    def set_restart_strategy(self: _Self, restart_strategy_configuration: RestartStrategy) -> _Self:
+        """What happens when the job fails; see ``set_restart_strategy`` of the environment."""
+        self._program.set_restart_strategy(restart_strategy_configuration)
+        return self
+
+    def get_restart_strategy(self) -> RestartStrategy:
+        """What happens when the job fails."""
+        return self._program.settings.restart
+
+    # --- what is kept -------------------------------------------------------------------------------------------------
+
+    def enable_closure_cleaner(self: _Self) -> _Self:
+        """Kept. There is no closure cleaner here."""
+        return self._hinted(hints.CLOSURE_CLEANER, "RECURSIVE")
+
+    def disable_closure_cleaner(self: _Self) -> _Self:
+        """Kept. There is no closure cleaner here."""
+        return self._hinted(hints.CLOSURE_CLEANER, "NONE")
+
+    def is_closure_cleaner_enabled(self) -> bool:
+        """What was set; True at first."""
+        return self._program.settings.hint(hints.CLOSURE_CLEANER) != "NONE"
+
+    def enable_force_kryo(self: _Self) -> _Self:
+        """Kept. Records are Python objects."""
+        return self._hinted(hints.FORCE_KRYO, True)
+
+    def disable_force_kryo(self: _Self) -> _Self:
+        """Kept. Records are Python objects."""
+        return self._hinted(hints.FORCE_KRYO, False)
+
+    def is_force_kryo_enabled(self) -> bool:
+        """What was set; False at first."""
+        return self._flag(hints.FORCE_KRYO)
+
+    def enable_force_avro(self: _Self) -> _Self:
+        """Kept. Records are Python objects."""
+        return self._hinted(hints.FORCE_AVRO, True)
+
+    def disable_force_avro(self: _Self) -> _Self:
+        """Kept. Records are Python objects."""
+        return self._hinted(hints.FORCE_AVRO, False)
+
+    def is_force_avro_enabled(self) -> bool:
+        """What was set; False at first."""
+        return self._flag(hints.FORCE_AVRO)
+
+    def enable_generic_types(self: _Self) -> _Self:
+        """Kept. A type that is not declared is pickled, which Flink does not take for a generic type either."""
+        return self._hinted(hints.GENERIC_TYPES, True)
+
+    def disable_generic_types(self: _Self) -> _Self:
+        """Kept; see :meth:`enable_generic_types`."""
+        return self._hinted(hints.GENERIC_TYPES, False)
+
+    def has_generic_types_disabled(self) -> bool:
+        """What was set; False at first."""
+        return not self._flag(hints.GENERIC_TYPES)
+
+    def set_task_cancellation_interval(self: _Self, interval: int) -> _Self:
+        """Kept. On Spark ``spark.python.task.killTimeout`` says how long a cancelled task may go on."""
+        return self._hinted(hints.CANCELLATION_INTERVAL, _milliseconds(interval, "set_task_cancellation_interval"))
+
+    def get_task_cancellation_interval(self) -> int:
+        """What was set in milliseconds; 30,000 at first."""
+        return self._program.settings.hint(hints.CANCELLATION_INTERVAL)
+
+    def set_task_cancellation_timeout(self: _Self, timeout: int) -> _Self:
+        """Kept; see :meth:`set_task_cancellation_interval`."""
+        return self._hinted(hints.CANCELLATION_TIMEOUT, _milliseconds(timeout, "set_task_cancellation_timeout"))
+
+    def get_task_cancellation_timeout(self) -> int:
+        """What was set in milliseconds; 180,000 at first."""
+        return self._program.settings.hint(hints.CANCELLATION_TIMEOUT)
+
+    def set_use_snapshot_compression(self: _Self, use_snapshot_compression: bool) -> _Self:
+        """Kept. No snapshots are taken."""
+        given = checks.boolean(use_snapshot_compression, "set_use_snapshot_compression", "use_snapshot_compression")
+        return self._hinted(hints.SNAPSHOT_COMPRESSION, given)
+
+    def is_use_snapshot_compression(self) -> bool:
+        """What was set; False at first."""
+        return self._flag(hints.SNAPSHOT_COMPRESSION)
+
+    def get_default_kryo_serializer_classes(self) -> dict[str, str]:
+        """None: records are Python objects."""
+        return {}
+
+    def get_registered_kryo_types(self) -> list[str]:
+        """None: records are Python objects."""
+        return []
+
+    def get_registered_pojo_types(self) -> list[str]:
+        """None: records are Python objects."""
+        return []
+
+    def __repr__(self) -> str:
+        return f"<ExecutionConfig parallelism={self.get_parallelism()}>"
+
+
+def _milliseconds(value: int, call: str) -> int:
+    if checks.integer(value, call, "time in milliseconds") < 0:
+        checks.refuse(
+            f"{call}({value}): a time is 0 or more milliseconds. Give such a number.", checks.ILLEGAL_ARGUMENT
+        )
+    return value
