@@ -84,19 +84,21 @@ class LocalExecutor:
 
 def _attempts(deployment: Deployment, control: JobControl) -> Rows:
     """Run the job, again after a failure if the program says so; the rows for the driver."""
-    strategy, attempt = deployment.job.settings.restart, 0
+    strategy = deployment.job.settings.restart
+    failures: list[float] = []
     while True:
         control.enter(JobStatus.RUNNING)
-        job = _Job(deployment, attempt)
+        job = _Job(deployment, attempt=len(failures))
         try:
             with control.on_cancel(job.cancel), fewer_collections():
                 return job.run()
         except JobExecutionError as error:
-            if attempt >= strategy.attempts or isinstance(error, JobCancelledError):
+            failures.append(time.monotonic())
+            delay = strategy.delay_after(failures)
+            if delay is None or isinstance(error, JobCancelledError):
                 raise
-        attempt += 1
         control.enter(JobStatus.RESTARTING)
-        control.pause(strategy.delay_ms)
+        control.pause(delay)
 
 
 class _Job:

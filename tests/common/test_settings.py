@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from penstock.common import RestartStrategies, RuntimeExecutionMode, hints
-from penstock.common.restart_strategy import RestartStrategy
 from penstock.common.setting import Choice, Flag, Pairs, Setting, Span, Text, Whole
 from penstock.common.settings import TABLE, Settings, find, without_effect
 from penstock.datastream import CheckpointingMode, TimeCharacteristic
@@ -19,9 +18,12 @@ from penstock.plan import PROFILES
 
 GOOD: dict[str, dict[str, Any]] = {
     "penstock.executor": {"spark": "spark", " Local ": "local"},
-    "restart-strategy": {"none": "none", "off": "none", "disable": "none", "fixeddelay": "fixed-delay"},
+    "restart-strategy": {"none": "none", "off": "none", "fixeddelay": "fixed-delay", "failurerate": "failure-rate"},
     "restart-strategy.fixed-delay.attempts": {"0": 0, "3": 3},
     "restart-strategy.fixed-delay.delay": {"0": 0, "10 s": 10_000, "1 d": 86_400_000},
+    "restart-strategy.failure-rate.max-failures-per-interval": {"1": 1, "3": 3},
+    "restart-strategy.failure-rate.failure-rate-interval": {"1 min": 60_000, "1": 1},
+    "restart-strategy.failure-rate.delay": {"0": 0, "1 s": 1000},
     "penstock.flink": {"1.11": "1.11", "2.3": "2.3"},
     "pipeline.name": {"nightly": "nightly", "": ""},
     "parallelism.default": {"1": 1, " 7 ": 7, "-1": -1, "2147483647": 2**31 - 1},
@@ -142,8 +144,8 @@ def test_a_key_of_ours_that_is_near_none() -> None:
 
 def test_what_flink_has_and_we_do_not_support() -> None:
     for key in ("restart-strategy", "restart-strategy.type"):
-        with pytest.raises(UnsupportedError, match=f"{key} is 'failure-rate', which is not supported; it can be fixed"):
-            Settings.of({key: "failure-rate"})
+        with pytest.raises(UnsupportedError, match=f"{key} is 'exponential-delay', which is not supported; it can be"):
+            Settings.of({key: "exponential-delay"})
 
 
 def test_two_names_of_a_setting_must_agree() -> None:
@@ -179,11 +181,20 @@ def test_later_settings_win_and_the_others_stay() -> None:
 
 
 def test_a_restart_strategy_is_read_as_flink_reads_it() -> None:
-    assert Settings().restart == RestartStrategy(0)
-    assert Settings.of({"restart-strategy": "fixed-delay"}).restart == RestartStrategy(1, 1000)
-    assert Settings.of({"restart-strategy.fixed-delay.attempts": "5"}).restart == RestartStrategy(0)
-    for strategy in (RestartStrategies.no_restart(), RestartStrategies.fixed_delay_restart(3, 50)):
-        assert Settings.of({"restart-strategy": "fixed-delay"}).restarting(strategy).restart == strategy
+    none, fixed, rate = (
+        RestartStrategies.no_restart(),
+        RestartStrategies.fixed_delay_restart(1, 1000),
+        RestartStrategies.failure_rate_restart(1, 60_000, 1000),
+    )
+    assert Settings().restart == none
+    assert Settings.of({"restart-strategy": "fixed-delay"}).restart == fixed
+    assert Settings.of({"restart-strategy.fixed-delay.attempts": "5"}).restart == none
+    assert Settings.of({"restart-strategy": "failure-rate"}).restart == rate
+    configured = Settings.of({"restart-strategy": "fixed-delay"})
+    for strategy in (none, RestartStrategies.fixed_delay_restart(3, 50), rate):
+        assert configured.restarting(strategy).restart == strategy
+        assert configured.restarting(strategy).restarting(RestartStrategies.fall_back_restart()).restart == fixed
+    assert Settings().restarting(rate).restarting(RestartStrategies.fall_back_restart()).restart == none
 
 
 def test_functions_read_parameters_and_other_keys() -> None:
@@ -218,7 +229,7 @@ def test_keys_without_effect() -> None:
     flinks += [
         "pipeline.closure-cleaner-level",
         "execution.checkpointing.unaligned",
-        "restart-strategy.failure-rate.delay",
+        "restart-strategy.exponential-delay.jitter-factor",
     ]
     (said,) = without_effect(flinks)
     assert said == f"These settings of Flink have no effect in Penstock: {', '.join(sorted(flinks))}"

@@ -152,7 +152,7 @@ def test_what_a_method_sets_and_a_tool_imposes_wins() -> None:
     with executor_module.impose({"penstock.flink": "2.3"}):
         env.execute()
     carried = executor.pipelines[0].settings
-    assert (carried.batch, carried.restart.attempts, carried.parallelism) == (False, 0, 3)
+    assert (carried.batch, carried.restart.restarts, carried.parallelism) == (False, False, 3)
     assert (executor.pipelines[0].flink, env.settings.flink) == ("2.3", "1.11")
 
 

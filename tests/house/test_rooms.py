@@ -10,6 +10,7 @@ from tests.house.imports import ROOT, between_rooms, imports, reached
 
 PYFLINKS_PATHS = [
     "async_data_stream",
+    "checkpoint_config",
     "checkpointing_mode",
     "data_stream",
     "execution_mode",
@@ -43,6 +44,9 @@ ROOMS = {
         "window",
         "evictor",
         "connectors",
+        "checkpoint_storage",
+        "externalized_checkpoint_retention",
+        "state_backend",
         "program",
         "streams",
         "environment",

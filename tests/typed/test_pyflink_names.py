@@ -13,7 +13,7 @@ from penstock.datastream import ValueStateDescriptor, functions, state
 
 NAMES = {
     "common": "CompletableFuture Configuration Duration ExecutionConfig JobClient JobExecutionResult JobID JobStatus "
-    "RestartStrategies Row RowKind Time TypeInformation Types WatermarkStrategy",
+    "RestartStrategies RestartStrategyConfiguration Row RowKind Time TypeInformation Types WatermarkStrategy",
     "common.completable_future": "CompletableFuture",
     "common.configuration": "Configuration",
     "common.execution_config": "ExecutionConfig",
@@ -21,20 +21,27 @@ NAMES = {
     "common.job_execution_result": "JobExecutionResult",
     "common.job_id": "JobID",
     "common.job_status": "JobStatus",
-    "common.restart_strategy": "RestartStrategies",
+    "common.restart_strategy": "RestartStrategies RestartStrategyConfiguration",
     "common.time": "Duration Time",
     "common.typeinfo": "BasicType BasicTypeInfo ListTypeInfo MapTypeInfo PickledBytesTypeInfo RowTypeInfo "
     "SqlTimeTypeInfo TupleTypeInfo TypeInformation Types",
     "common.types": "Row RowKind",
     "common.watermark_strategy": "TimestampAssigner WatermarkStrategy",
     "datastream": "AggregateFunction AggregatingState AsyncDataStream AsyncFunction BroadcastProcessFunction "
-    "BroadcastState CheckpointingMode CoFlatMapFunction CoMapFunction CoProcessFunction ConnectedStreams DataStream "
+    "BroadcastState CheckpointConfig CheckpointStorage "
+    "CheckpointingMode CoFlatMapFunction CoMapFunction CoProcessFunction ConnectedStreams DataStream "
     "DataStreamSink FilterFunction FlatMapFunction Function KeyedBroadcastProcessFunction KeyedCoProcessFunction "
     "KeyedProcessFunction KeyedStream ListState MapFunction MapState OutputTag Partitioner ProcessAllWindowFunction "
     "ProcessFunction ProcessWindowFunction ReducingState ReduceFunction RuntimeContext RuntimeExecutionMode "
     "SinkFunction SourceFunction StreamExecutionEnvironment TimeCharacteristic TimeDomain TimerService ValueState "
-    "WindowFunction WindowedStream",
+    "WindowFunction WindowedStream CustomCheckpointStorage CustomStateBackend EmbeddedRocksDBStateBackend "
+    "ExternalizedCheckpointCleanup ExternalizedCheckpointRetention FileSystemCheckpointStorage FsStateBackend "
+    "HashMapStateBackend JobManagerCheckpointStorage MemoryStateBackend PredefinedOptions RocksDBStateBackend "
+    "StateBackend",
     "datastream.async_data_stream": "AsyncDataStream",
+    "datastream.checkpoint_config": "CheckpointConfig ExternalizedCheckpointCleanup",
+    "datastream.checkpoint_storage": "CheckpointStorage CustomCheckpointStorage FileSystemCheckpointStorage "
+    "JobManagerCheckpointStorage",
     "datastream.checkpointing_mode": "CheckpointingMode",
     "datastream.connectors": "FileEnumeratorProvider FileSource FileSourceBuilder FileSplitAssignerProvider "
     "NumberSequenceSource Source StreamFormat",
@@ -45,6 +52,7 @@ NAMES = {
     "datastream.data_stream": "AllWindowedStream BroadcastConnectedStream BroadcastStream CloseableIterator "
     "ConnectedStreams DataStream DataStreamSink KeyedStream WindowedStream",
     "datastream.execution_mode": "RuntimeExecutionMode",
+    "datastream.externalized_checkpoint_retention": "ExternalizedCheckpointRetention",
     "datastream.functions": "AggregateFunction AllWindowFunction AsyncFunction BaseBroadcastProcessFunction "
     "BroadcastProcessFunction CoFlatMapFunction CoMapFunction CoProcessFunction FilterFunction FlatMapFunction "
     "Function KeySelector KeyedBroadcastProcessFunction KeyedCoProcessFunction KeyedProcessFunction KeyedStateStore "
@@ -54,6 +62,8 @@ NAMES = {
     "datastream.state": "AggregatingState AggregatingStateDescriptor AppendingState BroadcastState ListState "
     "ListStateDescriptor MapState MapStateDescriptor MergingState ReadOnlyBroadcastState ReducingState "
     "ReducingStateDescriptor State StateDescriptor StateTtlConfig ValueState ValueStateDescriptor",
+    "datastream.state_backend": "CustomStateBackend EmbeddedRocksDBStateBackend FsStateBackend HashMapStateBackend "
+    "MemoryStateBackend PredefinedOptions RocksDBStateBackend StateBackend",
     "datastream.stream_execution_environment": "StreamExecutionEnvironment",
     "datastream.time_characteristic": "TimeCharacteristic",
     "datastream.time_domain": "TimeDomain",

@@ -15,7 +15,7 @@ from penstock.common.job_client import JobClient
 from penstock.common.job_id import JobID
 from penstock.common.job_status import JobStatus
 from penstock.common.output_tag import OutputTag
-from penstock.common.restart_strategy import RestartStrategies
+from penstock.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from penstock.common.row import Row, RowKind
 from penstock.common.time import Duration, Time
 from penstock.common.time_domain import TimeDomain
@@ -34,6 +34,7 @@ __all__ = [
     "JobStatus",
     "OutputTag",
     "RestartStrategies",
+    "RestartStrategyConfiguration",
     "Row",
     "RowKind",
     "RuntimeExecutionMode",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from penstock.common import checks, hints
-from penstock.common.restart_strategy import RestartStrategy
+from penstock.common.restart_strategy import RestartStrategyConfiguration
 from penstock.common.setting import Setting
 from penstock.common.settings import Settings
 from penstock.errors import MissingMethodError
@@ -38,7 +38,7 @@ class _Program(Protocol):
 
     def set_parallelism(self, parallelism: int) -> object: ...
     def set_max_parallelism(self, max_parallelism: int) -> object: ...
-    def set_restart_strategy(self, restart_strategy: RestartStrategy) -> object: ...
+    def set_restart_strategy(self, restart_strategy: RestartStrategyConfiguration) -> object: ...
 
 
 class ExecutionConfig:
@@ -158,12 +158,12 @@ class ExecutionConfig:
         """Whether operators may do without a uid."""
         return self._program.settings.generated_uids
 
-    def set_restart_strategy(self: _Self, restart_strategy_configuration: RestartStrategy) -> _Self:
+    def set_restart_strategy(self: _Self, restart_strategy_configuration: RestartStrategyConfiguration) -> _Self:
         """What happens when the job fails; see ``set_restart_strategy`` of the environment."""
         self._program.set_restart_strategy(restart_strategy_configuration)
         return self
 
-    def get_restart_strategy(self) -> RestartStrategy:
+    def get_restart_strategy(self) -> RestartStrategyConfiguration:
         """What happens when the job fails."""
         return self._program.settings.restart
 

@@ -32,7 +32,7 @@ _KEYS = {
     registered-kryo-types registered-pojo-types serialization-config vertex-description-mode
     vertex-name-include-index-prefix watermark-alignment
     """,
-    "restart-strategy.": "exponential-delay failure-rate",
+    "restart-strategy.": "exponential-delay",
 }
 """How keys go on, by how they begin."""
 

@@ -2,16 +2,60 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from datetime import timedelta
 
 from penstock.common import checks
-from penstock.errors import UnsupportedError
+
+
+class RestartStrategyConfiguration(ABC):
+    """How often a failed job is run again."""
+
+    @abstractmethod
+    def delay_after(self, failures: Sequence[float]) -> int | None:
+        """How long to wait before the job is run again. O(1).
+
+        Args:
+            failures: when it has failed so far, in seconds of a clock that never goes back, the last one included.
+
+        Returns:
+            Milliseconds; None if the job has failed for good.
+        """
+
+    @abstractmethod
+    def get_description(self) -> str:
+        """The strategy in words."""
+
+    @property
+    def restarts(self) -> bool:
+        """Whether a job can be run again at all."""
+        return self.delay_after([0.0]) is not None
 
 
 @dataclass(frozen=True)
-class RestartStrategy:
-    """How often a job is run again after a failure.
+class NoRestart(RestartStrategyConfiguration):
+    """A failure fails the job."""
+
+    def delay_after(self, failures: Sequence[float]) -> int | None:
+        return None
+
+    def get_description(self) -> str:
+        return "no restarts"
+
+
+@dataclass(frozen=True)
+class FallbackRestart(NoRestart):
+    """What the program's configuration says."""
+
+    def get_description(self) -> str:
+        return "as configured"
+
+
+@dataclass(frozen=True)
+class FixedDelayRestart(RestartStrategyConfiguration):
+    """So many times, after a fixed delay.
 
     Attributes:
         attempts: 0 for never.
@@ -21,40 +65,101 @@ class RestartStrategy:
     attempts: int
     delay_ms: int = 0
 
+    def delay_after(self, failures: Sequence[float]) -> int | None:
+        return self.delay_ms if len(failures) <= self.attempts else None
+
+    def get_description(self) -> str:
+        return f"up to {self.attempts} restarts, each after {self.delay_ms} ms"
+
+    def get_restart_attempts(self) -> int:
+        """How often the job is run again."""
+        return self.attempts
+
+    def get_delay_between_attempts_interval(self) -> timedelta:
+        """The pause before each time."""
+        return timedelta(milliseconds=self.delay_ms)
+
+
+@dataclass(frozen=True)
+class FailureRateRestart(RestartStrategyConfiguration):
+    """As long as it does not fail too often.
+
+    Attributes:
+        rate: failures that are tolerated in an interval.
+        interval_ms: its length.
+        delay_ms: pause before each restart.
+    """
+
+    rate: int
+    interval_ms: int
+    delay_ms: int
+
+    def delay_after(self, failures: Sequence[float]) -> int | None:
+        if len(failures) > self.rate and (failures[-1] - failures[-1 - self.rate]) * 1000 <= self.interval_ms:
+            return None
+        return self.delay_ms
+
+    def get_description(self) -> str:
+        return f"up to {self.rate} failures in {self.interval_ms} ms, each restart after {self.delay_ms} ms"
+
+    def get_max_failure_rate(self) -> int:
+        """Failures that are tolerated in an interval."""
+        return self.rate
+
+    def get_failure_interval(self) -> timedelta:
+        """Length of the interval."""
+        return timedelta(milliseconds=self.interval_ms)
+
+    def get_delay_between_attempts_interval(self) -> timedelta:
+        """The pause before each restart."""
+        return timedelta(milliseconds=self.delay_ms)
+
 
 class RestartStrategies:
     """Makes strategies."""
 
-    @staticmethod
-    def failure_rate_restart(*_: object, **__: object) -> NoReturn:
-        """Not supported: a job is bounded, and is run again from its start.
-
-        Raises:
-            UnsupportedError: always.
-        """
-        raise UnsupportedError(
-            "failure_rate_restart() is not supported: failures are counted, not measured over time. Use "
-            "fixed_delay_restart(attempts, delay) or no_restart()."
-        )
+    NoRestartStrategyConfiguration = NoRestart
+    FallbackRestartStrategyConfiguration = FallbackRestart
+    FixedDelayRestartStrategyConfiguration = FixedDelayRestart
+    FailureRateRestartStrategyConfiguration = FailureRateRestart
 
     @staticmethod
-    def no_restart() -> RestartStrategy:
+    def no_restart() -> NoRestart:
         """A failure fails the job."""
-        return RestartStrategy(0)
+        return NoRestart()
 
     @staticmethod
-    def fixed_delay_restart(restart_attempts: int, delay_between_attempts: int) -> RestartStrategy:
+    def fall_back_restart() -> FallbackRestart:
+        """What the program's configuration says by ``restart-strategy``, which is nothing unless it is set."""
+        return FallbackRestart()
+
+    @staticmethod
+    def fixed_delay_restart(restart_attempts: int, delay_between_attempts: int) -> FixedDelayRestart:
         """The job is run again from the start, at most so many times.
 
         Args:
             restart_attempts: 0 or more.
             delay_between_attempts: milliseconds before each.
         """
-        checks.integer(restart_attempts, "fixed_delay_restart", "number of attempts")
-        checks.integer(delay_between_attempts, "fixed_delay_restart", "delay in milliseconds")
-        if restart_attempts < 0 or delay_between_attempts < 0:
-            checks.illegal_argument(
-                f"fixed_delay_restart({restart_attempts}, {delay_between_attempts}): neither can be negative. Give 0 "
-                "or more."
-            )
-        return RestartStrategy(restart_attempts, delay_between_attempts)
+        _check("fixed_delay_restart", 0, restart_attempts, "number of attempts")
+        _check("fixed_delay_restart", 0, delay_between_attempts, "delay in milliseconds")
+        return FixedDelayRestart(restart_attempts, delay_between_attempts)
+
+    @staticmethod
+    def failure_rate_restart(failure_rate: int, failure_interval: int, delay_interval: int) -> FailureRateRestart:
+        """The job is run again from the start, until it has failed more than so many times within an interval.
+
+        Args:
+            failure_rate: 1 or more.
+            failure_interval: milliseconds, 1 or more, by the clock.
+            delay_interval: milliseconds before each restart.
+        """
+        _check("failure_rate_restart", 1, failure_rate, "number of failures")
+        _check("failure_rate_restart", 1, failure_interval, "interval in milliseconds")
+        _check("failure_rate_restart", 0, delay_interval, "delay in milliseconds")
+        return FailureRateRestart(failure_rate, failure_interval, delay_interval)
+
+
+def _check(call: str, least: int, value: int, what: str) -> None:
+    if checks.integer(value, call, what) < least:
+        checks.refuse(f"{call}() was given {value} as {what}. Give {least} or more.", checks.ILLEGAL_ARGUMENT)

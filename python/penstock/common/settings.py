@@ -13,7 +13,13 @@ from typing import Any, Literal
 
 from penstock.common.execution_mode import RuntimeExecutionMode
 from penstock.common.flink_keys import is_flinks
-from penstock.common.restart_strategy import RestartStrategy
+from penstock.common.restart_strategy import (
+    FailureRateRestart,
+    FallbackRestart,
+    FixedDelayRestart,
+    NoRestart,
+    RestartStrategyConfiguration,
+)
 from penstock.common.setting import OURS, Choice, Flag, Kind, Pairs, Setting, Span, Text, Whole
 from penstock.errors import ConfigurationError
 
@@ -25,8 +31,16 @@ _MODES = Choice({mode.name: mode for mode in RuntimeExecutionMode})
 _TIMES = Choice.of("ProcessingTime", "IngestionTime", "EventTime")
 _CHECKPOINTS = Choice.of("EXACTLY_ONCE", "AT_LEAST_ONCE")
 _RESTARTS = Choice(
-    {"none": "none", "fixed-delay": "fixed-delay", "off": "none", "disable": "none", "fixeddelay": "fixed-delay"},
-    unsupported=("failure-rate", "failurerate", "exponential-delay", "exponentialdelay"),
+    {
+        "none": "none",
+        "fixed-delay": "fixed-delay",
+        "failure-rate": "failure-rate",
+        "off": "none",
+        "disable": "none",
+        "fixeddelay": "fixed-delay",
+        "failurerate": "failure-rate",
+    },
+    unsupported=("exponential-delay", "exponentialdelay"),
 )
 _AUTO_OR_OFF = Choice({"auto": True, "off": False})
 
@@ -63,6 +77,16 @@ class Settings:
     )
     restart_delay: int = _line(
         "restart-strategy.fixed-delay.delay", Span(), 1000, "executor", "How long to wait before each of these times."
+    )
+    restart_rate: int = _line(
+        "restart-strategy.failure-rate.max-failures-per-interval", Whole(1, _LARGEST_INT), 1, "executor",
+        "How often it may fail in an interval and is run again, if the strategy is failure-rate.",
+    )
+    restart_rate_interval: int = _line(
+        "restart-strategy.failure-rate.failure-rate-interval", Span(1), 60_000, "executor", "Length of that interval."
+    )
+    restart_rate_delay: int = _line(
+        "restart-strategy.failure-rate.delay", Span(), 1000, "executor", "How long to wait before each of these times."
     )
 
     # --- the plan ---
@@ -185,16 +209,30 @@ class Settings:
         return self.runtime_mode.batch
 
     @property
-    def restart(self) -> RestartStrategy:
+    def restart(self) -> RestartStrategyConfiguration:
         """How often a failed job is run again."""
-        if self.restart_strategy == "none":
-            return RestartStrategy(0)
-        return RestartStrategy(self.restart_attempts, self.restart_delay)
+        if self.restart_strategy == "fixed-delay":
+            return FixedDelayRestart(self.restart_attempts, self.restart_delay)
+        if self.restart_strategy == "failure-rate":
+            return FailureRateRestart(self.restart_rate, self.restart_rate_interval, self.restart_rate_delay)
+        return NoRestart()
 
-    def restarting(self, strategy: RestartStrategy) -> Settings:
+    def restarting(self, strategy: RestartStrategyConfiguration) -> Settings:
         """These settings with another restart strategy."""
-        name = "fixed-delay" if strategy.attempts else "none"
-        return replace(self, restart_strategy=name, restart_attempts=strategy.attempts, restart_delay=strategy.delay_ms)
+        if isinstance(strategy, FixedDelayRestart):
+            attempts, delay = strategy.attempts, strategy.delay_ms
+            return replace(self, restart_strategy="fixed-delay", restart_attempts=attempts, restart_delay=delay)
+        if isinstance(strategy, FailureRateRestart):
+            return replace(
+                self,
+                restart_strategy="failure-rate",
+                restart_rate=strategy.rate,
+                restart_rate_interval=strategy.interval_ms,
+                restart_rate_delay=strategy.delay_ms,
+            )
+        if isinstance(strategy, FallbackRestart):
+            return self.restarting(Settings.of(self.given).restart)
+        return replace(self, restart_strategy="none")
 
     def hint(self, hint: Setting) -> Any:
         """What was given for an option of :mod:`penstock.common.hints`, or else its default.

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from penstock.common import OutputTag, RuntimeExecutionMode, TimeDomain
 from penstock.common.contexts import TimerService
+from penstock.datastream.checkpoint_storage import (
+    CheckpointStorage,
+    CustomCheckpointStorage,
+    FileSystemCheckpointStorage,
+    JobManagerCheckpointStorage,
+)
 from penstock.datastream.environment.environment import StreamExecutionEnvironment
+from penstock.datastream.externalized_checkpoint_retention import (
+    ExternalizedCheckpointCleanup,
+    ExternalizedCheckpointRetention,
+)
 from penstock.datastream.formats import (
     FileInputFormat,
     FileProcessingMode,
@@ -49,6 +59,7 @@ from penstock.datastream.functions import (
     SourceFunction,
     WindowFunction,
 )
+from penstock.datastream.program.checkpoint_config import CheckpointConfig
 from penstock.datastream.program.program import CheckpointingMode, TimeCharacteristic
 from penstock.datastream.program.resources import ResourceSpec
 from penstock.datastream.state import (
@@ -69,6 +80,16 @@ from penstock.datastream.state import (
     StateTtlConfig,
     ValueState,
     ValueStateDescriptor,
+)
+from penstock.datastream.state_backend import (
+    CustomStateBackend,
+    EmbeddedRocksDBStateBackend,
+    FsStateBackend,
+    HashMapStateBackend,
+    MemoryStateBackend,
+    PredefinedOptions,
+    RocksDBStateBackend,
+    StateBackend,
 )
 from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
 from penstock.datastream.streams.async_data_stream import AsyncDataStream
@@ -94,6 +115,8 @@ __all__ = [
     "BroadcastProcessFunction",
     "BroadcastState",
     "BroadcastStream",
+    "CheckpointConfig",
+    "CheckpointStorage",
     "CheckpointingMode",
     "CloseableIterator",
     "CoFlatMapFunction",
@@ -101,18 +124,27 @@ __all__ = [
     "CoMapFunction",
     "CoProcessFunction",
     "ConnectedStreams",
+    "CustomCheckpointStorage",
+    "CustomStateBackend",
     "DataStream",
     "DataStreamSink",
     "DataStreamSource",
     "DataStreamUtils",
+    "EmbeddedRocksDBStateBackend",
+    "ExternalizedCheckpointCleanup",
+    "ExternalizedCheckpointRetention",
     "FileInputFormat",
     "FileProcessingMode",
+    "FileSystemCheckpointStorage",
     "FilterFunction",
     "FlatJoinFunction",
     "FlatMapFunction",
+    "FsStateBackend",
     "Function",
+    "HashMapStateBackend",
     "InputFormat",
     "IterativeStream",
+    "JobManagerCheckpointStorage",
     "JoinFunction",
     "KeySelector",
     "KeyedBroadcastProcessFunction",
@@ -125,11 +157,13 @@ __all__ = [
     "MapFunction",
     "MapState",
     "MapStateDescriptor",
+    "MemoryStateBackend",
     "MergingState",
     "OutputFormat",
     "OutputTag",
     "ParallelSourceFunction",
     "Partitioner",
+    "PredefinedOptions",
     "ProcessAllWindowFunction",
     "ProcessFunction",
     "ProcessJoinFunction",
@@ -139,6 +173,7 @@ __all__ = [
     "ReducingState",
     "ReducingStateDescriptor",
     "ResourceSpec",
+    "RocksDBStateBackend",
     "RuntimeContext",
     "RuntimeExecutionMode",
     "SingleOutputStreamOperator",
@@ -146,6 +181,7 @@ __all__ = [
     "Source",
     "SourceFunction",
     "State",
+    "StateBackend",
     "StateDescriptor",
     "StateTtlConfig",
     "StreamExecutionEnvironment",

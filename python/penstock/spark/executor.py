@@ -139,7 +139,7 @@ def _rows_of(batches: list[Any]) -> Rows:
 
 
 def _refuse_restarts(settings: Settings) -> None:
-    if settings.restart.attempts:
+    if settings.restart.restarts:
         raise UnsupportedError(
             "A restart strategy has no effect on Spark, which retries tasks, not jobs. Leave set_restart_strategy() or "
             "the setting restart-strategy out, and say how often a task may be tried by the master, local[4,3], or by "

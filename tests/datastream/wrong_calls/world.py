@@ -39,6 +39,10 @@ class World:
         return env.set_stream_time_characteristic(TimeCharacteristic.EventTime)
 
     @cached_property
+    def checkpoints(self) -> Any:
+        return self.env.get_checkpoint_config()
+
+    @cached_property
     def pairs(self) -> Any:
         """Of a declared type."""
         return self.env.from_collection([("a", 1)], PAIR)

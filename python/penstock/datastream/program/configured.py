@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
-from penstock.common import Configuration, checks
+from typing import TypeVar
+
+from penstock.common import Configuration, checks, hints
 from penstock.common.execution_config import ExecutionConfig
+from penstock.datastream.program.checkpoint_config import CheckpointConfig
 from penstock.datastream.program.configuring import warn_of
-from penstock.datastream.program.program import Program
+from penstock.datastream.program.program import CheckpointingMode, Program
+from penstock.datastream.state_backend import StateBackend, named
+
+_Self = TypeVar("_Self", bound="ConfiguredProgram")
 
 
 class ConfiguredProgram(Program):
@@ -34,3 +40,57 @@ class ConfiguredProgram(Program):
     def get_config(self) -> ExecutionConfig:
         """Settings of the program in one object; what is set there counts for the program."""
         return ExecutionConfig(self)
+
+    # --- checkpoints and state: kept ----------------------------------------------------------------------------------
+
+    def get_checkpoint_config(self) -> CheckpointConfig:
+        """Settings of checkpoints in one object. Interval and mode enter the plan; all else is kept."""
+        return CheckpointConfig(self)
+
+    def get_checkpointing_consistency_mode(self) -> CheckpointingMode:
+        """The checkpointing mode (Flink 2.x)."""
+        return self.get_checkpointing_mode()
+
+    def is_unaligned_checkpoints_enabled(self) -> bool:
+        """See :meth:`CheckpointConfig.enable_unaligned_checkpoints`."""
+        return self.get_checkpoint_config().is_unaligned_checkpoints_enabled()
+
+    def is_force_unaligned_checkpoints(self) -> bool:
+        """See :meth:`CheckpointConfig.set_force_unaligned_checkpoints`."""
+        return self.get_checkpoint_config().is_force_unaligned_checkpoints()
+
+    def set_state_backend(self: _Self, state_backend: StateBackend) -> _Self:
+        """Keep where state is to be kept (1.x). It is in memory here, on the executors."""
+        if not isinstance(state_backend, StateBackend):
+            checks.refuse(
+                f"set_state_backend() was given {checks.shown(state_backend)}. Give HashMapStateBackend(), say."
+            )
+        self._state_backend = state_backend
+        return self
+
+    def get_state_backend(self) -> StateBackend | None:
+        """What was set, or what the configuration names; None at first (1.x)."""
+        if self._state_backend is not None:
+            return self._state_backend
+        name = self.settings.hint(hints.STATE_BACKEND)
+        return None if name is None else named(name)
+
+    def enable_changelog_state_backend(self: _Self, enabled: bool) -> _Self:
+        """Keep whether changes of state are written as they happen."""
+        given = checks.boolean(enabled, "enable_changelog_state_backend", "enabled")
+        self.settings = self.settings.hinted(hints.CHANGELOG, given)
+        return self
+
+    def is_changelog_state_backend_enabled(self) -> bool | None:
+        """What was set; None at first."""
+        return self.settings.hint(hints.CHANGELOG)
+
+    def set_default_savepoint_directory(self: _Self, directory: str) -> _Self:
+        """Keep where savepoints are to go. None are taken."""
+        given = checks.text(directory, "set_default_savepoint_directory", "folder")
+        self.settings = self.settings.hinted(hints.SAVEPOINT_FOLDER, given)
+        return self
+
+    def get_default_savepoint_directory(self) -> str | None:
+        """What was set; None at first."""
+        return self.settings.hint(hints.SAVEPOINT_FOLDER)

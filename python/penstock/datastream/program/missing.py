@@ -12,11 +12,6 @@ from collections.abc import Iterable, Mapping
 from penstock.errors import MissingMethodError
 
 _SHIP = "Ship modules with Spark's own settings: get_execution_environment(master=…) or spark.submit.pyFiles"
-_CHECKPOINTS = (
-    "A bounded job takes no checkpoints: Spark runs a failed task again. Leave the call out; "
-    "enable_checkpointing(interval, mode) sets what plans show"
-)
-_BACKEND = "State is kept in memory, on the executors. Leave the call out; there is nothing to choose yet"
 _TABLES = (
     "There is no Table API. Stay with streams, or take the records from execute_and_collect() to Spark SQL or pandas"
 )
@@ -33,39 +28,29 @@ ENVIRONMENT = {
     "close": "There is nothing to close. Leave the call out",
     "create_local_environment": "Use get_execution_environment(executor='local')",
     "create_remote_environment": "Use get_execution_environment(master='spark://…'), or give a SparkSession: spark=…",
-    "enable_changelog_state_backend": _BACKEND,
-    "enable_unaligned_checkpoints": _CHECKPOINTS,
+    "enable_unaligned_checkpoints": "Use get_checkpoint_config().enable_unaligned_checkpoints()",
     "from_data_stream": _TABLES,
     "from_elements": "Put the records into a list: from_collection([…])",
     "from_parallel_iterator": "Use from_parallel_collection([…]), or a ParallelSourceFunction with add_source()",
     "from_sequence": "Use generate_sequence(first, last)",
     "generate_stream_graph": "Use get_stream_graph()",
     "get_cached_files": "Read files in the open() of your function",
-    "get_checkpoint_config": _CHECKPOINTS,
-    "get_checkpointing_consistency_mode": "Use get_checkpointing_mode()",
     "get_default_local_parallelism": "Use get_parallelism()",
-    "get_default_savepoint_directory": _CHECKPOINTS,
     "get_id": "Use the operator IDs of get_stream_graph()",
     "get_job_listeners": "Look at the JobExecutionResult of execute()",
     "get_number_of_execution_retries": "Use set_restart_strategy()",
-    "get_state_backend": _BACKEND,
     "get_transformations": "Use the property transformations, or get_stream_graph()",
-    "is_changelog_state_backend_enabled": _BACKEND,
     "is_chaining_of_operators_with_different_max_parallelism_enabled": "Operators are chained whatever their max "
     "parallelism, as in Flink 1.11; set_max_parallelism() at the operators changes nothing in that",
-    "is_force_unaligned_checkpoints": _CHECKPOINTS,
-    "is_unaligned_checkpoints_enabled": _CHECKPOINTS,
     "register_cached_file": "Read the file in the open() of your function, from a path that all machines see",
     "register_job_listener": "Look at the JobExecutionResult that execute() returns",
     "register_slot_sharing_group": "Name the group at the operator: stream.slot_sharing_group('name')",
     "register_type": "Records are Python objects. Declare types with Types where they help",
     "register_type_with_kryo_serializer": "Records are Python objects. Declare types with Types where they help",
     "set_default_local_parallelism": "Use set_parallelism()",
-    "set_default_savepoint_directory": _CHECKPOINTS,
     "set_number_of_execution_retries": "Use set_restart_strategy()",
     "set_python_executable": "Spark says which Python runs: set PYSPARK_PYTHON, or spark.pyspark.python",
     "set_python_requirements": "Install the requirements where Spark's executors run, or ship them by spark.archives",
-    "set_state_backend": _BACKEND,
     "sql_query": _TABLES,
 }
 """Of StreamExecutionEnvironment."""

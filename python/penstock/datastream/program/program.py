@@ -14,9 +14,11 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from penstock.common import JobExecutionResult, RuntimeExecutionMode, checks
-from penstock.common.restart_strategy import RestartStrategy
+from penstock.common.restart_strategy import RestartStrategyConfiguration
 from penstock.common.settings import Settings
+from penstock.datastream.checkpoint_storage import CheckpointStorage
 from penstock.datastream.program.transformations import Transformation
+from penstock.datastream.state_backend import StateBackend
 
 _Self = TypeVar("_Self", bound="Program")
 
@@ -51,6 +53,7 @@ class Program:
         settings: as they are now.
         transformations: operators and sinks in the order of their calls.
         last_id: the transformation id given out last, 0 before the first.
+        checkpoint_storage: what was set, to be given back.
     """
 
     def __init__(self, settings: Settings = Settings()) -> None:  # noqa: B008 - it is immutable
@@ -59,6 +62,8 @@ class Program:
         self.last_id: int = 0
         self._collects = itertools.count(1)
         self._force_checkpointing = False
+        self.checkpoint_storage: CheckpointStorage | None = None
+        self._state_backend: StateBackend | None = None
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
         """Run the program; the environment knows how."""
@@ -196,7 +201,7 @@ class Program:
         """The time characteristic."""
         return TimeCharacteristic[self.settings.time_characteristic]
 
-    def set_restart_strategy(self: _Self, restart_strategy: RestartStrategy) -> _Self:
+    def set_restart_strategy(self: _Self, restart_strategy: RestartStrategyConfiguration) -> _Self:
         """What happens when the job fails; nothing unless set. For the local executor: Spark retries tasks by settings
         of its own.
 
@@ -204,9 +209,13 @@ class Program:
             restart_strategy: made by :class:`penstock.common.RestartStrategies`.
         """
         hint = "Make one: RestartStrategies.fixed_delay_restart(3, 1000)."
-        checks.instance(restart_strategy, "set_restart_strategy", RestartStrategy, hint)
+        checks.instance(restart_strategy, "set_restart_strategy", RestartStrategyConfiguration, hint)
         self.settings = self.settings.restarting(restart_strategy)
         return self
+
+    def get_restart_strategy(self) -> RestartStrategyConfiguration:
+        """What happens when the job fails."""
+        return self.settings.restart
 
     def set_runtime_mode(self: _Self, execution_mode: RuntimeExecutionMode) -> _Self:
         """STREAMING (default): records are processed as they come, and every update is emitted. BATCH: operators with a

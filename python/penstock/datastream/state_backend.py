@@ -1,0 +1,245 @@
+"""State backends: where Flink keeps state. State is in memory here, so they give back what they were told, and nothing
+acts by them. Source of the names: ``pyflink.datastream.state_backend``, of 1.x and of 2.x."""
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TypeVar
+
+from penstock.common import checks
+
+_Self = TypeVar("_Self", bound="_RocksDB")
+
+_MIB = 1 << 20
+
+
+class PredefinedOptions(Enum):
+    """Settings of RocksDB for kinds of disks."""
+
+    DEFAULT = 0
+    SPINNING_DISK_OPTIMIZED = 1
+    SPINNING_DISK_OPTIMIZED_HIGH_MEM = 2
+    FLASH_SSD_OPTIMIZED = 3
+
+
+class StateBackend:
+    """Where state is kept: base of the others."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+class HashMapStateBackend(StateBackend):
+    """State in memory, as it is here."""
+
+
+class MemoryStateBackend(StateBackend):
+    """State in memory, checkpoints in the memory of Flink's job manager (1.x).
+
+    Args:
+        checkpoint_path: folder of the checkpoints' metadata.
+        savepoint_path: folder of savepoints.
+        max_state_size: bytes of one state.
+        using_asynchronous_snapshots: True unless given.
+    """
+
+    DEFAULT_MAX_STATE_SIZE = 5 * _MIB
+
+    def __init__(
+        self,
+        checkpoint_path: str | None = None,
+        savepoint_path: str | None = None,
+        max_state_size: int | None = None,
+        using_asynchronous_snapshots: bool | None = None,
+    ) -> None:
+        self._checkpoint_path = _path(checkpoint_path, "MemoryStateBackend", "checkpoint_path")
+        self._savepoint_path = _path(savepoint_path, "MemoryStateBackend", "savepoint_path")
+        self._max_state_size = self.DEFAULT_MAX_STATE_SIZE if max_state_size is None else max_state_size
+        self._asynchronous = using_asynchronous_snapshots is not False
+
+    def get_checkpoint_path(self) -> str | None:
+        """As given."""
+        return self._checkpoint_path
+
+    def get_savepoint_path(self) -> str | None:
+        """As given."""
+        return self._savepoint_path
+
+    def get_max_state_size(self) -> int:
+        """As given; 5 MiB at first."""
+        return self._max_state_size
+
+    def is_using_asynchronous_snapshots(self) -> bool:
+        """As given; True at first."""
+        return self._asynchronous
+
+
+class FsStateBackend(StateBackend):
+    """State in memory, checkpoints in files (1.x).
+
+    Args:
+        checkpoint_directory_uri: folder of checkpoints.
+        default_savepoint_directory_uri: folder of savepoints.
+        file_state_size_threshold: bytes, below which state goes with the metadata.
+        write_buffer_size: bytes.
+        using_asynchronous_snapshots: True unless given.
+    """
+
+    def __init__(
+        self,
+        checkpoint_directory_uri: str | None = None,
+        default_savepoint_directory_uri: str | None = None,
+        file_state_size_threshold: int | None = None,
+        write_buffer_size: int | None = None,
+        using_asynchronous_snapshots: bool | None = None,
+    ) -> None:
+        if checkpoint_directory_uri is None:
+            checks.refuse(
+                "FsStateBackend() was given no checkpoint_directory_uri. Give it a folder, file:///tmp/state."
+            )
+        self._checkpoint_path: str = checks.text(checkpoint_directory_uri, "FsStateBackend", "checkpoint_directory_uri")
+        self._savepoint_path = _path(default_savepoint_directory_uri, "FsStateBackend", "savepoint directory")
+        self._threshold = 20 << 10 if file_state_size_threshold is None else file_state_size_threshold
+        self._buffer_size = 4 << 10 if write_buffer_size is None else write_buffer_size
+        self._asynchronous = using_asynchronous_snapshots is not False
+
+    def get_checkpoint_path(self) -> str:
+        """As given."""
+        return self._checkpoint_path
+
+    def get_savepoint_path(self) -> str | None:
+        """As given."""
+        return self._savepoint_path
+
+    def get_min_file_size_threshold(self) -> int:
+        """As given; 20 KiB at first."""
+        return self._threshold
+
+    def get_write_buffer_size(self) -> int:
+        """As given; 4 KiB at first."""
+        return self._buffer_size
+
+    def is_using_asynchronous_snapshots(self) -> bool:
+        """As given; True at first."""
+        return self._asynchronous
+
+
+class _RocksDB(StateBackend):
+    """What both backends by RocksDB have."""
+
+    def __init__(self, enable_incremental_checkpointing: bool | None = None) -> None:
+        self._incremental = bool(enable_incremental_checkpointing)
+        self._paths: list[str] = []
+        self._predefined = PredefinedOptions.DEFAULT
+        self._options: str | None = None
+        self._threads = 4
+
+    def is_incremental_checkpoints_enabled(self) -> bool:
+        """As given; False at first."""
+        return self._incremental
+
+    def set_db_storage_paths(self: _Self, *paths: str) -> _Self:
+        """Keep local folders."""
+        self._paths = [checks.text(path, "set_db_storage_paths", "path") for path in paths]
+        return self
+
+    def get_db_storage_paths(self) -> list[str]:
+        """As given; none at first."""
+        return list(self._paths)
+
+    def set_predefined_options(self: _Self, options: PredefinedOptions) -> _Self:
+        """Keep settings for a kind of disk."""
+        if not isinstance(options, PredefinedOptions):
+            checks.refuse(
+                f"set_predefined_options() was given {checks.shown(options)}. Use PredefinedOptions.DEFAULT, say."
+            )
+        self._predefined = options
+        return self
+
+    def get_predefined_options(self) -> PredefinedOptions:
+        """As given; DEFAULT at first."""
+        return self._predefined
+
+    def set_options(self: _Self, options_factory_class_name: str) -> _Self:
+        """Keep the name of a Java class that makes settings."""
+        self._options = checks.text(options_factory_class_name, "set_options", "name of a class")
+        return self
+
+    def get_options(self) -> str | None:
+        """As given; None at first."""
+        return self._options
+
+    def set_number_of_transfer_threads(self: _Self, number_of_transfering_threads: int) -> _Self:
+        """Keep a number of threads, 1 or more."""
+        number = checks.integer(number_of_transfering_threads, "set_number_of_transfer_threads", "number of threads")
+        if number < 1:
+            checks.refuse(
+                f"set_number_of_transfer_threads({number}): at least one thread is needed. Give 1 or more.",
+                checks.ILLEGAL_ARGUMENT,
+            )
+        self._threads = number
+        return self
+
+    def get_number_of_transfer_threads(self) -> int:
+        """As given; 4 at first."""
+        return self._threads
+
+
+class EmbeddedRocksDBStateBackend(_RocksDB):
+    """State in files of RocksDB.
+
+    Args:
+        enable_incremental_checkpointing: False unless given.
+    """
+
+
+class RocksDBStateBackend(_RocksDB):
+    """State in files of RocksDB, with the place of checkpoints (1.x).
+
+    Args:
+        checkpoint_data_uri: folder of checkpoints.
+        enable_incremental_checkpointing: False unless given.
+        checkpoint_stream_backend: another backend, which says where checkpoints go.
+    """
+
+    def __init__(
+        self,
+        checkpoint_data_uri: str | None = None,
+        enable_incremental_checkpointing: bool | None = None,
+        checkpoint_stream_backend: StateBackend | None = None,
+    ) -> None:
+        super().__init__(enable_incremental_checkpointing)
+        if checkpoint_stream_backend is None:
+            if checkpoint_data_uri is None:
+                checks.refuse(
+                    "RocksDBStateBackend() was given no checkpoint_data_uri. Give it a folder, file:///tmp/x."
+                )
+            checkpoint_stream_backend = FsStateBackend(checkpoint_data_uri)
+        self._backend = checkpoint_stream_backend
+
+    def get_checkpoint_backend(self) -> StateBackend:
+        """The backend that says where checkpoints go."""
+        return self._backend
+
+
+class CustomStateBackend(StateBackend):
+    """A backend written in Java, which PyFlink wraps.
+
+    Args:
+        j_custom_state_backend: whatever stands for it.
+    """
+
+    def __init__(self, j_custom_state_backend: object) -> None:
+        self.j_custom_state_backend: object = j_custom_state_backend
+
+
+def named(name: str) -> StateBackend:
+    """The backend that a configuration names."""
+    kinds = {"hashmap": HashMapStateBackend, "jobmanager": MemoryStateBackend, "rocksdb": EmbeddedRocksDBStateBackend}
+    kind = kinds.get(name.strip().lower())
+    return CustomStateBackend(name) if kind is None else kind()
+
+
+def _path(value: str | None, call: str, what: str) -> str | None:
+    return checks.text(value, call, what, optional=True)
