@@ -46,6 +46,7 @@ ROOMS = {
         "connectors",
         "checkpoint_storage",
         "externalized_checkpoint_retention",
+        "slot_sharing_group",
         "state_backend",
         "program",
         "streams",

@@ -37,7 +37,7 @@ NAMES = {
     "WindowFunction WindowedStream CustomCheckpointStorage CustomStateBackend EmbeddedRocksDBStateBackend "
     "ExternalizedCheckpointCleanup ExternalizedCheckpointRetention FileSystemCheckpointStorage FsStateBackend "
     "HashMapStateBackend JobManagerCheckpointStorage MemoryStateBackend PredefinedOptions RocksDBStateBackend "
-    "StateBackend",
+    "SlotSharingGroup StateBackend",
     "datastream.async_data_stream": "AsyncDataStream",
     "datastream.checkpoint_config": "CheckpointConfig ExternalizedCheckpointCleanup",
     "datastream.checkpoint_storage": "CheckpointStorage CustomCheckpointStorage FileSystemCheckpointStorage "
@@ -62,6 +62,7 @@ NAMES = {
     "datastream.state": "AggregatingState AggregatingStateDescriptor AppendingState BroadcastState ListState "
     "ListStateDescriptor MapState MapStateDescriptor MergingState ReadOnlyBroadcastState ReducingState "
     "ReducingStateDescriptor State StateDescriptor StateTtlConfig ValueState ValueStateDescriptor",
+    "datastream.slot_sharing_group": "MemorySize SlotSharingGroup",
     "datastream.state_backend": "CustomStateBackend EmbeddedRocksDBStateBackend FsStateBackend HashMapStateBackend "
     "MemoryStateBackend PredefinedOptions RocksDBStateBackend StateBackend",
     "datastream.stream_execution_environment": "StreamExecutionEnvironment",

@@ -62,6 +62,7 @@ from penstock.datastream.functions import (
 from penstock.datastream.program.checkpoint_config import CheckpointConfig
 from penstock.datastream.program.program import CheckpointingMode, TimeCharacteristic
 from penstock.datastream.program.resources import ResourceSpec
+from penstock.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
 from penstock.datastream.state import (
     AggregatingState,
     AggregatingStateDescriptor,
@@ -157,6 +158,7 @@ __all__ = [
     "MapFunction",
     "MapState",
     "MapStateDescriptor",
+    "MemorySize",
     "MemoryStateBackend",
     "MergingState",
     "OutputFormat",
@@ -178,6 +180,7 @@ __all__ = [
     "RuntimeExecutionMode",
     "SingleOutputStreamOperator",
     "SinkFunction",
+    "SlotSharingGroup",
     "Source",
     "SourceFunction",
     "State",

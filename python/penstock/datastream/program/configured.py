@@ -10,6 +10,7 @@ from penstock.common.execution_config import ExecutionConfig
 from penstock.datastream.program.checkpoint_config import CheckpointConfig
 from penstock.datastream.program.configuring import warn_of
 from penstock.datastream.program.program import CheckpointingMode, Program
+from penstock.datastream.slot_sharing_group import SlotSharingGroup
 from penstock.datastream.state_backend import StateBackend, named
 
 _Self = TypeVar("_Self", bound="ConfiguredProgram")
@@ -40,6 +41,21 @@ class ConfiguredProgram(Program):
     def get_config(self) -> ExecutionConfig:
         """Settings of the program in one object; what is set there counts for the program."""
         return ExecutionConfig(self)
+
+    def register_slot_sharing_group(self: _Self, slot_sharing_group: SlotSharingGroup) -> _Self:
+        """Say what the slots of a group need, for operators that are put into it by its name. It is kept: Spark gives
+        every task what its executors have.
+
+        Args:
+            slot_sharing_group: replaces one of the same name that was registered before.
+        """
+        if not isinstance(slot_sharing_group, SlotSharingGroup):
+            checks.refuse(
+                f"register_slot_sharing_group() was given {checks.shown(slot_sharing_group)}. Make one: "
+                "SlotSharingGroup.builder('name').set_cpu_cores(1).set_task_heap_memory_mb(100).build()."
+            )
+        self.slot_sharing_groups[slot_sharing_group.name] = slot_sharing_group
+        return self
 
     # --- checkpoints and state: kept ----------------------------------------------------------------------------------
 

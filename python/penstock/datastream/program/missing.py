@@ -44,7 +44,6 @@ ENVIRONMENT = {
     "parallelism, as in Flink 1.11; set_max_parallelism() at the operators changes nothing in that",
     "register_cached_file": "Read the file in the open() of your function, from a path that all machines see",
     "register_job_listener": "Look at the JobExecutionResult that execute() returns",
-    "register_slot_sharing_group": "Name the group at the operator: stream.slot_sharing_group('name')",
     "register_type": "Records are Python objects. Declare types with Types where they help",
     "register_type_with_kryo_serializer": "Records are Python objects. Declare types with Types where they help",
     "set_default_local_parallelism": "Use set_parallelism()",

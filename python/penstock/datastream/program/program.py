@@ -18,6 +18,7 @@ from penstock.common.restart_strategy import RestartStrategyConfiguration
 from penstock.common.settings import Settings
 from penstock.datastream.checkpoint_storage import CheckpointStorage
 from penstock.datastream.program.transformations import Transformation
+from penstock.datastream.slot_sharing_group import SlotSharingGroup
 from penstock.datastream.state_backend import StateBackend
 
 _Self = TypeVar("_Self", bound="Program")
@@ -54,6 +55,7 @@ class Program:
         transformations: operators and sinks in the order of their calls.
         last_id: the transformation id given out last, 0 before the first.
         checkpoint_storage: what was set, to be given back.
+        slot_sharing_groups: those that were registered, by name.
     """
 
     def __init__(self, settings: Settings = Settings()) -> None:  # noqa: B008 - it is immutable
@@ -64,6 +66,7 @@ class Program:
         self._force_checkpointing = False
         self.checkpoint_storage: CheckpointStorage | None = None
         self._state_backend: StateBackend | None = None
+        self.slot_sharing_groups: dict[str, SlotSharingGroup] = {}
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
         """Run the program; the environment knows how."""

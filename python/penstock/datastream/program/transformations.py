@@ -20,6 +20,7 @@ from penstock.common import checks
 from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.program.resources import ResourceSpec
+from penstock.datastream.slot_sharing_group import SlotSharingGroup
 
 _UID_HASH = re.compile(r"[0-9A-Fa-f]{32}")
 
@@ -32,12 +33,14 @@ class Extras:
         co_location_group: key of the co-location group, or None.
         managed_memory_weight: share of managed memory, or None for Flink's default of 1.
         min_resources, preferred_resources: both or none.
+        group: the slot sharing group, where more than its name was given.
     """
 
     co_location_group: str | None = None
     managed_memory_weight: int | None = None
     min_resources: ResourceSpec | None = None
     preferred_resources: ResourceSpec | None = None
+    group: SlotSharingGroup | None = None
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -88,6 +91,14 @@ class Transformation:
         if self.extras is None:
             self.extras = Extras()
         return self.extras
+
+    def set_slot_sharing_group(self, group: str | SlotSharingGroup | None) -> None:
+        """Put the operator into a group, by its name or as a whole. None: as its inputs."""
+        if isinstance(group, SlotSharingGroup):
+            self._own_extras().group, group = group, group.name
+        elif self.extras is not None:
+            self.extras.group = None
+        self.slot_sharing_group = checks.name(group, "slot_sharing_group", "group name", optional=True)
 
     def set_co_location_group_key(self, key: str | None) -> None:
         """Subtasks of equal index of all operators with this key share a slot. None unsets it."""

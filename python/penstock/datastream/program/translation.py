@@ -30,6 +30,7 @@ from penstock.datastream.program.transformations import (
     UnionTransformation,
     inputs_of,
 )
+from penstock.datastream.slot_sharing_group import SlotSharingGroup
 
 DEFAULT_GROUP = "default"
 _MIXED = object()
@@ -113,7 +114,7 @@ class _Generator:
         self.iteration_nodes = 0
         self.settings = program.settings
         self.is_batch = program.is_batch
-        self.generated_uids = program.settings.generated_uids
+        self.slots = dict(program.slot_sharing_groups)
 
     def run(self, root: Transformation) -> None:
         """Translate ``root`` after everything it needs."""
@@ -210,12 +211,14 @@ class _Generator:
 
     def node(self, current: PhysicalTransformation, inputs: Iterable[Transformation]) -> None:
         """Add a real node with its settings resolved against the program's."""
-        if not self.generated_uids:
+        if not self.settings.generated_uids:
             _check_uid(current)
         group = current.slot_sharing_group
         if group is None:
             group = self.inherited_group(inputs)
         settings, extras = self.settings, current.extras
+        if extras is not None and extras.group is not None:
+            self.check_group(extras.group)
         name = current.prefix + current.name
         self.builder.add_node(
             current.id,
@@ -237,6 +240,19 @@ class _Generator:
         result.operators[current.id] = current.operator
         result.types[current.id] = current.output_type
         result.names[current.id] = name
+
+    def check_group(self, group: SlotSharingGroup) -> None:
+        """A group may say what it needs once, or several times the same."""
+        if not group.needs:
+            return
+        known = self.slots.get(group.name)
+        if known is not None and known.needs and known != group:
+            checks.refuse(
+                f"The slot sharing group {group.name!r} has needs of two kinds: {known} and {group}. Use one "
+                "SlotSharingGroup object, or another name.",
+                checks.ILLEGAL_ARGUMENT,
+            )
+        self.slots[group.name] = group
 
     def chaining_strategy(self, current: PhysicalTransformation) -> str:
         """Whether a node may be chained. In BATCH mode one with a key begins a chain, as its input has to be sorted

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from penstock.common import checks
 from penstock.datastream.program.transformations import PhysicalTransformation, Transformation
+from penstock.datastream.slot_sharing_group import SlotSharingGroup
 
 _Self = TypeVar("_Self", bound="CommonSetters")
 _Operator = TypeVar("_Operator", bound="OperatorSetters")
@@ -51,11 +52,13 @@ class CommonSetters:
         transformation.chaining_strategy = strategy
         return self
 
-    def slot_sharing_group(self: _Self, slot_sharing_group: str | None) -> _Self:
-        """Put the operator into a slot sharing group; operators after it inherit the group. None: as its inputs."""
-        self.transformation.slot_sharing_group = checks.name(
-            slot_sharing_group, "slot_sharing_group", "group name", optional=True
-        )
+    def slot_sharing_group(self: _Self, slot_sharing_group: str | SlotSharingGroup | None) -> _Self:
+        """Put the operator into a slot sharing group; operators after it inherit the group.
+
+        Args:
+            slot_sharing_group: its name, or the group with what its slots need; None: as the operator's inputs.
+        """
+        self.transformation.set_slot_sharing_group(slot_sharing_group)
         return self
 
 
