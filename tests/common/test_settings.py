@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock.common import RestartStrategies, RuntimeExecutionMode, hints
-from penstock.common.setting import Choice, Flag, Pairs, Setting, Span, Text, Whole
+from penstock.common.setting import Choice, Flag, Pairs, Setting, Span, Text, Texts, Whole
 from penstock.common.settings import TABLE, Settings, find, without_effect
 from penstock.datastream import CheckpointingMode, TimeCharacteristic
 from penstock.datastream.environment.executors import EXECUTORS
@@ -24,6 +24,8 @@ GOOD: dict[str, dict[str, Any]] = {
     "restart-strategy.failure-rate.max-failures-per-interval": {"1": 1, "3": 3},
     "restart-strategy.failure-rate.failure-rate-interval": {"1 min": 60_000, "1": 1},
     "restart-strategy.failure-rate.delay": {"0": 0, "1 s": 1000},
+    "pipeline.jars": {"file:///a.jar; file:///b.jar;": ("file:///a.jar", "file:///b.jar"), "": ()},
+    "pipeline.classpaths": {"file:///a": ("file:///a",)},
     "penstock.flink": {"1.11": "1.11", "2.3": "2.3"},
     "pipeline.name": {"nightly": "nightly", "": ""},
     "parallelism.default": {"1": 1, " 7 ": 7, "-1": -1, "2147483647": 2**31 - 1},
@@ -52,6 +54,7 @@ BAD: dict[type, list[str]] = {
     Choice: ["", "fast"],
     Pairs: ["a", "a:1,b", ":1"],
     Text: [],
+    Texts: [],
 }
 NEAR_MISSES = {
     "penstock.exectuor": "penstock.executor",
@@ -195,6 +198,22 @@ def test_a_restart_strategy_is_read_as_flink_reads_it() -> None:
         assert configured.restarting(strategy).restart == strategy
         assert configured.restarting(strategy).restarting(RestartStrategies.fall_back_restart()).restart == fixed
     assert Settings().restarting(rate).restarting(RestartStrategies.fall_back_restart()).restart == none
+
+
+def test_jars_go_to_spark_but_for_flinks() -> None:
+    given = {
+        "pipeline.jars": "file:///lib/pg.jar;file:///lib/flink-sql-connector-kafka-1.17.1.jar;s3://lib/x.jar",
+        "pipeline.classpaths": "file:///lib/classes/;file:///lib/flink-dist_2.12.jar",
+        "spark.jars": "/own.jar,file:///lib/pg.jar",
+        "spark.executor.extraClassPath": "/own",
+    }
+    assert Settings.of(given).spark == {
+        "spark.jars": "/own.jar,file:///lib/pg.jar,s3://lib/x.jar",
+        "spark.driver.extraClassPath": "/lib/classes/",
+        "spark.executor.extraClassPath": "/own:/lib/classes/",
+    }
+    flinks = Settings.of({"pipeline.jars": "file:///flink-connector-jdbc.jar", "spark.x": "y"})
+    assert flinks.spark == {"spark.x": "y"}
 
 
 def test_functions_read_parameters_and_other_keys() -> None:

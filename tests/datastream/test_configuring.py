@@ -186,3 +186,29 @@ def test_without_an_interval_watermarks_come_at_the_end(interval: int, env, conf
     stream = env.from_collection([10, 20, 30]).assign_timestamps_and_watermarks(strategy)
     seen = stream.process(lambda value, ctx: [ctx.timer_service().current_watermark()])
     assert seen.execute_and_collect(limit=9)[-1] == (-(2**63) if interval == 0 else 19)
+
+
+# --- jars -------------------------------------------------------------------------------------------------------------
+
+KAFKA = "file:///lib/flink-sql-connector-kafka-3.0.1.jar"
+
+
+def test_jars_add_up_and_those_of_flink_are_named_once(env) -> None:
+    with pytest.warns(
+        UserWarning, match=r"no effect in Penstock.*: flink-sql-connector-kafka-3\.0\.1\.jar\."
+    ) as caught:
+        env.add_jars("file:///lib/a.jar", KAFKA)
+    assert [warning.filename for warning in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env.add_jars("file:///lib/b.jar", "file:///lib/a.jar")
+        env.add_classpaths("file:///lib/classes")
+    assert env.settings.jars == ("file:///lib/a.jar", KAFKA, "file:///lib/b.jar")
+    assert env.settings.spark["spark.jars"] == "file:///lib/a.jar,file:///lib/b.jar"
+    assert env.settings.spark["spark.driver.extraClassPath"] == "/lib/classes"
+
+
+def test_jars_of_flink_in_a_configuration_are_named_too() -> None:
+    with pytest.warns(UserWarning, match="flink-sql-connector-kafka") as caught:
+        StreamExecutionEnvironment.get_execution_environment(Configuration({"pipeline.jars": KAFKA}))
+    assert [warning.filename for warning in caught] == [__file__]

@@ -11,7 +11,7 @@ from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.spark import SparkExecutor
 from penstock.spark.inside_pyspark import without_pandas
-from penstock.spark.session import _limit_results, check_java, job_session
+from penstock.spark.session import _check_jars, _limit_results, check_java, job_session
 
 
 def test_a_missing_java_is_explained(monkeypatch, tmp_path):
@@ -22,6 +22,15 @@ def test_a_missing_java_is_explained(monkeypatch, tmp_path):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(ConfigurationError, match="JAVA_HOME"):
         check_java()
+
+
+def test_a_jar_that_is_not_there_is_refused(tmp_path):
+    here = tmp_path / "here.jar"
+    here.touch()
+    _check_jars("")
+    _check_jars(f"{here},file://{here},file:{here},s3://elsewhere/a.jar")
+    with pytest.raises(ConfigurationError, match=r"'file:///no/such\.jar' is not there.*add_jars"):
+        _check_jars(f"{here},file:///no/such.jar")
 
 
 def test_a_session_that_was_stopped_is_explained():

@@ -6,6 +6,8 @@ not taken for one of Flink's.
 
 from __future__ import annotations
 
+import re
+
 _KEYS = {
     "": """
     $internal. akka. blob. classloader. cleanup-strategy client. cluster. compiler. containerized. env. events.
@@ -26,8 +28,8 @@ _KEYS = {
     sort-partition sorted-inputs state-recovery submit-failed-job-on-application-error target
     """,
     "pipeline.": """
-    auto-type-registration cached-files classpaths closure-cleaner-level
-    default-kryo-serializers force-avro force-kryo force-kryo-avro generic-types jars
+    auto-type-registration cached-files closure-cleaner-level
+    default-kryo-serializers force-avro force-kryo force-kryo-avro generic-types
     jobvertex-parallelism-overrides operator-chaining.chain-operators-with-different-max-parallelism
     registered-kryo-types registered-pojo-types serialization-config vertex-description-mode
     vertex-name-include-index-prefix watermark-alignment
@@ -38,6 +40,14 @@ _KEYS = {
 
 PREFIXES = tuple(begin + key for begin, keys in _KEYS.items() for key in keys.split())
 """All of them. One that ends in a word stands for the key itself and for those that go on after a dot or a hyphen."""
+
+
+_FLINKS_JAR = re.compile(r"(py)?flink[-_][^/]*")
+
+
+def is_flinks_jar(url: str) -> bool:
+    """Whether a jar holds a connector or a format of Flink, or Flink itself, by its name."""
+    return _FLINKS_JAR.fullmatch(url.rpartition("/")[2].lower()) is not None
 
 
 def is_flinks(key: str) -> bool:

@@ -178,6 +178,20 @@ class Text:
         return value
 
 
+class Texts:
+    """Texts, as Flink writes a list: ``one;two``; the value is a tuple."""
+
+    wanted = "texts such as one;two"
+
+    def parse(self, text: str) -> tuple[str, ...]:
+        """See :class:`Kind`."""
+        return tuple(each.strip() for each in text.split(";") if each.strip())
+
+    def text(self, value: tuple[str, ...]) -> str:
+        """See :class:`Kind`."""
+        return ";".join(value)
+
+
 class Pairs:
     """Names with texts, as Flink writes a map: ``name:text,name:text``; the value is a tuple of pairs."""
 

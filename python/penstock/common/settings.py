@@ -6,13 +6,15 @@ change no result what the matrix tests vary (``tests/matrix/knobs.py``).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from penstock.common.execution_mode import RuntimeExecutionMode
-from penstock.common.flink_keys import is_flinks
+from penstock.common.flink_keys import is_flinks, is_flinks_jar
 from penstock.common.restart_strategy import (
     FailureRateRestart,
     FallbackRestart,
@@ -20,7 +22,7 @@ from penstock.common.restart_strategy import (
     NoRestart,
     RestartStrategyConfiguration,
 )
-from penstock.common.setting import OURS, Choice, Flag, Kind, Pairs, Setting, Span, Text, Whole
+from penstock.common.setting import OURS, Choice, Flag, Kind, Pairs, Setting, Span, Text, Texts, Whole
 from penstock.errors import ConfigurationError
 
 SPARKS = "spark."
@@ -87,6 +89,15 @@ class Settings:
     )
     restart_rate_delay: int = _line(
         "restart-strategy.failure-rate.delay", Span(), 1000, "executor", "How long to wait before each of these times."
+    )
+
+    jars: tuple[str, ...] = _line(
+        "pipeline.jars", Texts(), (), "executor",
+        "URLs of jars for Spark, where Penstock starts it. Flink's own are left out, and named in a warning.",
+    )
+    classpaths: tuple[str, ...] = _line(
+        "pipeline.classpaths", Texts(), (), "executor",
+        "URLs of jars and folders that are there on all machines already, for the class path of Spark.",
     )
 
     # --- the plan ---
@@ -250,12 +261,26 @@ class Settings:
 
     @property
     def spark(self) -> dict[str, str]:
-        """Those that are passed on to Spark."""
-        return sparks(self.given)
+        """Those that are passed on to Spark, jars and class paths among them."""
+        found = sparks(self.given)
+        for key, separator, more in (
+            ("spark.jars", ",", [jar for jar in self.jars if not is_flinks_jar(jar)]),
+            ("spark.driver.extraClassPath", os.pathsep, _paths(self.classpaths)),
+            ("spark.executor.extraClassPath", os.pathsep, _paths(self.classpaths)),
+        ):
+            if more:
+                found[key] = separator.join(dict.fromkeys([*filter(None, found.get(key, "").split(separator)), *more]))
+        return found
 
     def parameter(self, key: str, default: str) -> str:
         """A job parameter, or else the text of a key of the configuration, or else the default."""
         return dict(self.parameters).get(key, self.given.get(key, default))
+
+
+def _paths(urls: Iterable[str]) -> list[str]:
+    """The paths of ``file:`` URLs but for Flink's jars; other URLs as they are."""
+    kept = (url for url in urls if not is_flinks_jar(url))
+    return [urlsplit(url).path if url.startswith("file:") else url for url in kept]
 
 
 _LINES = [line for line in fields(Settings) if "setting" in line.metadata]

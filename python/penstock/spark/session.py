@@ -66,8 +66,8 @@ def open_session(master: str | None, config: Mapping[str, str]) -> Any:
             :func:`job_session`.
 
     Raises:
-        ConfigurationError: there is no Java, or a Spark with another master or fixed settings runs already in this
-            process.
+        ConfigurationError: there is no Java, or a jar is not there; or a Spark with another master or fixed settings
+            runs already in this process.
     """
     settings = {key: value for key, value in config.items() if key != "spark.master"}
     with _STARTING:
@@ -90,6 +90,7 @@ def _opened(wanted: str | None, settings: dict[str, str]) -> Any:
             "yourself with SparkSession.builder.remote(...) and give it to the executor."
         )
     check_java()
+    _check_jars(settings.get("spark.jars", ""))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # otherwise workers run whatever python3 the path finds
     session = _start(wanted or DEFAULT_MASTER, settings)
     _started.clear()
@@ -169,6 +170,16 @@ def _limit_results(session: Any) -> None:
     conf = inside_pyspark.core_settings(session)
     if not conf.contains("spark.driver.maxResultSize"):
         conf.set("spark.driver.maxResultSize", f"{inside_pyspark.driver_memory(session) // RESULT_SHARE}b")
+
+
+def _check_jars(jars: str) -> None:
+    """Refuse jars that are not there: Spark would only say so in its log."""
+    for url in filter(None, jars.split(",")):
+        path = url.removeprefix("file://").removeprefix("file:")
+        if "://" not in path and not os.path.exists(path):
+            raise ConfigurationError(
+                f"The jar {url!r} is not there. Correct its path in add_jars(), pipeline.jars or spark.jars."
+            )
 
 
 def check_java() -> None:

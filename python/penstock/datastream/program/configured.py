@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeVar
 
 from penstock.common import Configuration, checks, hints
 from penstock.common.execution_config import ExecutionConfig
 from penstock.datastream.program.checkpoint_config import CheckpointConfig
-from penstock.datastream.program.configuring import warn_of
+from penstock.datastream.program.configuring import warn_of, warn_of_jars
 from penstock.datastream.program.program import CheckpointingMode, Program
 from penstock.datastream.slot_sharing_group import SlotSharingGroup
 from penstock.datastream.state_backend import StateBackend, named
@@ -41,6 +42,31 @@ class ConfiguredProgram(Program):
     def get_config(self) -> ExecutionConfig:
         """Settings of the program in one object; what is set there counts for the program."""
         return ExecutionConfig(self)
+
+    def add_jars(self, *jars_path: str) -> None:
+        """Give jars to the Spark that Penstock starts, such as a driver of a database. Those of Flink have no effect,
+        and are named in a warning.
+
+        Args:
+            jars_path: URLs, such as ``file:///lib/postgresql.jar``. In a Spark that runs already they must be there.
+        """
+        self._add_jars(jars_path, "jars", "add_jars")
+
+    def add_classpaths(self, *classpaths: str) -> None:
+        """Give jars and folders that are there on all machines to the class path of the Spark that Penstock starts.
+
+        Args:
+            classpaths: URLs, as for :meth:`add_jars`.
+        """
+        self._add_jars(classpaths, "classpaths", "add_classpaths")
+
+    def _add_jars(self, urls: tuple[str, ...], setting: str, call: str) -> None:
+        for url in urls:
+            if "://" not in checks.text(url, call, "URL") and not url.startswith("file:"):
+                checks.refuse(f"{call}() was given {url!r}, which is no URL. Give file:///the/path.jar.")
+        warn_of_jars(urls, stacklevel=4)
+        known: tuple[str, ...] = getattr(self.settings, setting)
+        self.settings = replace(self.settings, **{setting: tuple(dict.fromkeys([*known, *urls]))})
 
     def register_slot_sharing_group(self: _Self, slot_sharing_group: SlotSharingGroup) -> _Self:
         """Say what the slots of a group need, for operators that are put into it by its name. It is kept: Spark gives

@@ -18,10 +18,7 @@ _TABLES = (
 _CONNECTORS = "Connectors are not supported yet"
 
 ENVIRONMENT = {
-    "add_classpaths": "There is no Java in it. Leave the call out",
     "add_default_kryo_serializer": "Records are Python objects. Leave the call out, and declare types with Types",
-    "add_jars": "Jars hold Java connectors, which are not supported. Leave the call out; read with read_text_file(), "
-    "from_collection() or a SourceFunction for add_source()",
     "add_python_archive": f"{_SHIP}, or spark.archives",
     "add_python_file": _SHIP,
     "clear_jobs": "An environment forgets its operators after execute(). Leave the call out",
