@@ -1,5 +1,4 @@
 """ExecutionConfig: settings of a program in one object. Source of the names: ``pyflink.common.ExecutionConfig``."""
-# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -135,11 +134,8 @@ class ExecutionConfig:
         Args:
             global_job_parameters_dict: texts by name; other values are written as texts.
         """
-        if not isinstance(global_job_parameters_dict, dict):
-            checks.refuse(
-                f"set_global_job_parameters() was given {checks.shown(global_job_parameters_dict)}. Give a dict of "
-                "names and texts, such as {'limit': '5'}."
-            )
+        hint = "Give a dict of names and texts, such as {'limit': '5'}."
+        checks.instance(global_job_parameters_dict, "set_global_job_parameters", dict, hint)
         return self._set(parameters=tuple((str(k), str(v)) for k, v in global_job_parameters_dict.items()))
 
     def get_global_job_parameters(self) -> dict[str, str]:
@@ -260,7 +256,5 @@ class ExecutionConfig:
 
 def _milliseconds(value: int, call: str) -> int:
     if checks.integer(value, call, "time in milliseconds") < 0:
-        checks.refuse(
-            f"{call}({value}): a time is 0 or more milliseconds. Give such a number.", checks.ILLEGAL_ARGUMENT
-        )
+        checks.illegal_argument(f"{call}({value}): a time is 0 or more milliseconds. Give such a number.")
     return value

@@ -162,4 +162,4 @@ class RestartStrategies:
 
 def _check(call: str, least: int, value: int, what: str) -> None:
     if checks.integer(value, call, what) < least:
-        checks.refuse(f"{call}() was given {value} as {what}. Give {least} or more.", checks.ILLEGAL_ARGUMENT)
+        checks.illegal_argument(f"{call}() was given {value} as {what}. Give {least} or more.")

@@ -59,9 +59,8 @@ class FileSystemCheckpointStorage(CheckpointStorage):
         self._path: str = checks.text(checkpoint_path, type(self).__name__, "checkpoint_path")
         self._threshold = 20 << 10 if file_state_size_threshold is None else file_state_size_threshold
         if not 0 <= self._threshold <= self.MAX_FILE_STATE_THRESHOLD:
-            checks.refuse(
-                f"FileSystemCheckpointStorage() was given the threshold {self._threshold}. Give 0 to 1048576 bytes.",
-                checks.ILLEGAL_ARGUMENT,
+            checks.illegal_argument(
+                f"FileSystemCheckpointStorage() was given the threshold {self._threshold}. Give 0 to 1048576 bytes."
             )
         self._buffer_size = max(self._threshold, 4 << 10) if write_buffer_size < 0 else write_buffer_size
 

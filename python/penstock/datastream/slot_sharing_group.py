@@ -28,10 +28,7 @@ class MemorySize:
 
     def __post_init__(self) -> None:
         if checks.integer(self.bytes_size, "MemorySize", "number of bytes") < 0:
-            checks.refuse(
-                f"MemorySize({self.bytes_size}): there is no such amount. Give 0 or more bytes.",
-                checks.ILLEGAL_ARGUMENT,
-            )
+            checks.illegal_argument(f"MemorySize({self.bytes_size}): there is no such amount. Give 0 or more bytes.")
 
     @staticmethod
     def of_mebi_bytes(mebi_bytes: int) -> MemorySize:
@@ -173,13 +170,10 @@ class Builder:
         return self
 
     def _size(self, what: str, size: MemorySize) -> Builder:
-        if not isinstance(size, MemorySize):
-            checks.refuse(
-                f"set_{what}() was given {checks.shown(size)}. Give MemorySize.of_mebi_bytes(100), or "
-                f"call set_{what}_mb()."
-            )
+        hint = f"Give MemorySize.of_mebi_bytes(100), or call set_{what}_mb()."
+        checks.instance(size, f"set_{what}", MemorySize, hint)
         if what == "task_heap_memory" and size.bytes_size == 0:
-            checks.refuse("set_task_heap_memory() was given 0 bytes. Give more than 0.", checks.ILLEGAL_ARGUMENT)
+            checks.illegal_argument("set_task_heap_memory() was given 0 bytes. Give more than 0.")
         self._sizes[what] = size
         return self
 
@@ -194,10 +188,9 @@ class Builder:
             self.name, self._cpu_cores, external_resources=tuple(self._others.items()), **self._sizes
         )
         if group.needs and (group.cpu_cores is None or group.task_heap_memory is None):
-            checks.refuse(
+            checks.illegal_argument(
                 f"The slot sharing group {self.name!r} says something of its needs, but not of both cores and heap "
-                "memory. Call set_cpu_cores() and set_task_heap_memory_mb(), or none of them.",
-                checks.ILLEGAL_ARGUMENT,
+                "memory. Call set_cpu_cores() and set_task_heap_memory_mb(), or none of them."
             )
         return group
 
@@ -206,5 +199,5 @@ def _positive(value: float, call: str, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         checks.refuse(f"{call}() was given {checks.shown(value)} as {what}. Give a number.")
     if not value > 0:
-        checks.refuse(f"{call}({value}): the {what} is more than 0. Give such a number.", checks.ILLEGAL_ARGUMENT)
+        checks.illegal_argument(f"{call}({value}): the {what} is more than 0. Give such a number.")
     return float(value)

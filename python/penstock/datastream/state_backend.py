@@ -1,6 +1,5 @@
 """State backends: where Flink keeps state. State is in memory here, so they give back what they were told, and nothing
 acts by them. Source of the names: ``pyflink.datastream.state_backend``, of 1.x and of 2.x."""
-# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -150,11 +149,8 @@ class _RocksDB(StateBackend):
 
     def set_predefined_options(self: _Self, options: PredefinedOptions) -> _Self:
         """Keep settings for a kind of disk."""
-        if not isinstance(options, PredefinedOptions):
-            checks.refuse(
-                f"set_predefined_options() was given {checks.shown(options)}. Use PredefinedOptions.DEFAULT, say."
-            )
-        self._predefined = options
+        hint = "Use PredefinedOptions.DEFAULT, say."
+        self._predefined = checks.instance(options, "set_predefined_options", PredefinedOptions, hint)
         return self
 
     def get_predefined_options(self) -> PredefinedOptions:
@@ -174,9 +170,8 @@ class _RocksDB(StateBackend):
         """Keep a number of threads, 1 or more."""
         number = checks.integer(number_of_transfering_threads, "set_number_of_transfer_threads", "number of threads")
         if number < 1:
-            checks.refuse(
-                f"set_number_of_transfer_threads({number}): at least one thread is needed. Give 1 or more.",
-                checks.ILLEGAL_ARGUMENT,
+            checks.illegal_argument(
+                f"set_number_of_transfer_threads({number}): at least one thread is needed. Give 1 or more."
             )
         self._threads = number
         return self

@@ -2,7 +2,6 @@
 
 Source of the names: ``pyflink.datastream.CheckpointConfig``.
 """
-# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -44,9 +43,7 @@ class CheckpointConfig:
 
     def _number(self: _Self, hint: Setting, value: int, call: str, what: str, least: int) -> _Self:
         if checks.integer(value, call, what) < least:
-            checks.refuse(
-                f"{call}({value}): the {what} is at least {least}. Give such a number.", checks.ILLEGAL_ARGUMENT
-            )
+            checks.illegal_argument(f"{call}({value}): the {what} is at least {least}. Give such a number.")
         return self._keep(hint, value)
 
     # --- what enters the plan -----------------------------------------------------------------------------------------
@@ -70,11 +67,8 @@ class CheckpointConfig:
 
     def set_checkpointing_mode(self: _Self, checkpointing_mode: CheckpointingMode) -> _Self:
         """What a restored job would guarantee."""
-        if not isinstance(checkpointing_mode, CheckpointingMode):
-            checks.refuse(
-                f"set_checkpointing_mode() was given {checks.shown(checkpointing_mode)}. Use "
-                "CheckpointingMode.EXACTLY_ONCE or AT_LEAST_ONCE."
-            )
+        hint = "Use CheckpointingMode.EXACTLY_ONCE or AT_LEAST_ONCE."
+        checks.instance(checkpointing_mode, "set_checkpointing_mode", CheckpointingMode, hint)
         self._program.settings = replace(self._program.settings, checkpointing_mode=checkpointing_mode.name)
         return self
 
@@ -132,11 +126,11 @@ class CheckpointConfig:
 
     def set_externalized_checkpoint_retention(self: _Self, retention_mode: ExternalizedCheckpointRetention) -> _Self:
         """Keep what becomes of checkpoints when their job is cancelled."""
-        if not isinstance(retention_mode, ExternalizedCheckpointRetention):
-            checks.refuse(
-                f"set_externalized_checkpoint_retention() was given {checks.shown(retention_mode)}. Use "
-                "ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION, say."
-            )
+        call, hint = (
+            "set_externalized_checkpoint_retention",
+            "Use ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION.",
+        )
+        checks.instance(retention_mode, call, ExternalizedCheckpointRetention, hint)
         return self._keep(hints.RETENTION, retention_mode.name)
 
     def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention | None:
@@ -191,12 +185,8 @@ class CheckpointConfig:
 
     def set_checkpoint_storage(self: _Self, storage: CheckpointStorage) -> _Self:
         """Keep where checkpoints go."""
-        if not isinstance(storage, CheckpointStorage):
-            checks.refuse(
-                f"set_checkpoint_storage() was given {checks.shown(storage)}. Give FileSystemCheckpointStorage(path), "
-                "or call set_checkpoint_storage_dir(path)."
-            )
-        self._program.checkpoint_storage = storage
+        hint = "Give FileSystemCheckpointStorage(path), or call set_checkpoint_storage_dir(path)."
+        self._program.checkpoint_storage = checks.instance(storage, "set_checkpoint_storage", CheckpointStorage, hint)
         return self
 
     def set_checkpoint_storage_dir(self: _Self, checkpoint_path: str) -> _Self:

@@ -1,5 +1,4 @@
 """A program with what its environment knows of configurations: the objects by which PyFlink's users set it up."""
-# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -31,11 +30,8 @@ class ConfiguredProgram(Program):
         Raises:
             ConfigurationError: a setting is there under two names with two values.
         """
-        if not isinstance(configuration, Configuration):
-            checks.refuse(
-                f"configure() was given {checks.shown(configuration)}, which is no Configuration. Make one: "
-                "Configuration.from_dict({'parallelism.default': '2'})."
-            )
+        hint = "Make one: Configuration.from_dict({'parallelism.default': '2'})."
+        checks.instance(configuration, "configure", Configuration, hint, ", which is no Configuration")
         warn_of(configuration, stacklevel=3)
         self.settings = self.settings.updated(configuration.to_dict())
 
@@ -75,11 +71,8 @@ class ConfiguredProgram(Program):
         Args:
             slot_sharing_group: replaces one of the same name that was registered before.
         """
-        if not isinstance(slot_sharing_group, SlotSharingGroup):
-            checks.refuse(
-                f"register_slot_sharing_group() was given {checks.shown(slot_sharing_group)}. Make one: "
-                "SlotSharingGroup.builder('name').set_cpu_cores(1).set_task_heap_memory_mb(100).build()."
-            )
+        hint = "Make one: SlotSharingGroup.builder('name').set_cpu_cores(1).set_task_heap_memory_mb(100).build()."
+        checks.instance(slot_sharing_group, "register_slot_sharing_group", SlotSharingGroup, hint)
         self.slot_sharing_groups[slot_sharing_group.name] = slot_sharing_group
         return self
 
@@ -103,11 +96,8 @@ class ConfiguredProgram(Program):
 
     def set_state_backend(self: _Self, state_backend: StateBackend) -> _Self:
         """Keep where state is to be kept (1.x). It is in memory here, on the executors."""
-        if not isinstance(state_backend, StateBackend):
-            checks.refuse(
-                f"set_state_backend() was given {checks.shown(state_backend)}. Give HashMapStateBackend(), say."
-            )
-        self._state_backend = state_backend
+        hint = "Give HashMapStateBackend(), say."
+        self._state_backend = checks.instance(state_backend, "set_state_backend", StateBackend, hint)
         return self
 
     def get_state_backend(self) -> StateBackend | None:

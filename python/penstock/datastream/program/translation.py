@@ -247,10 +247,9 @@ class _Generator:
             return
         known = self.slots.get(group.name)
         if known is not None and known.needs and known != group:
-            checks.refuse(
+            checks.illegal_argument(
                 f"The slot sharing group {group.name!r} has needs of two kinds: {known} and {group}. Use one "
-                "SlotSharingGroup object, or another name.",
-                checks.ILLEGAL_ARGUMENT,
+                "SlotSharingGroup object, or another name."
             )
         self.slots[group.name] = group
 
