@@ -9,8 +9,8 @@ from penstock.datastream import (
     MapStateDescriptor,
     MemorySize,
     ReducingStateDescriptor,
-    StateTtlConfig,
     SlotSharingGroup,
+    StateTtlConfig,
     ValueStateDescriptor,
 )
 from penstock.datastream import window as windows
