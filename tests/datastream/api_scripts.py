@@ -36,6 +36,7 @@ from penstock.datastream import (
 )
 from penstock.errors import PenstockError
 from penstock.runtime.operators.elementwise import StreamMap
+from penstock.runtime.operators.two_inputs import CoMap
 from tests.datastream import stand_ins
 from tests.datastream.stand_ins import REC, Lacking
 
@@ -142,9 +143,7 @@ def _from_collection(self: Interpreter, env: Any, count: int) -> Any:
 
 
 def _from_elements(self: Interpreter, env: Any, count: int) -> Any:
-    if count == 0:  # Penstock has no from_elements; without elements it is not from_collection either
-        raise Lacking("fromElements")
-    return _from_collection(self, env, count)
+    return env.from_elements(*[("a", i, i) for i in range(count)], type_info=REC)
 
 
 def _from_iterator(self: Interpreter, env: Any) -> Any:
@@ -183,7 +182,9 @@ def _reinterpret(self: Interpreter, utils: Any, stream: Any, key: Any) -> Any:
 
 
 def _transform(self: Interpreter, stream: Any, name: str) -> Any:
-    return _method(stream, "transform")(name, REC, StreamMap(stand_ins.function("MapF"), REC))
+    if isinstance(stream, ds.ConnectedStreams):
+        return stream.transform(name, REC, CoMap(stand_ins.function("CoMapF")))
+    return stream.transform(name, REC, StreamMap(stand_ins.function("MapF"), REC))
 
 
 def _enable_checkpointing(self: Interpreter, env: Any, interval: int, mode: str | None = None, *force: bool) -> None:
@@ -233,13 +234,11 @@ def _assign_timestamps(self: Interpreter, stream: Any, strategy: Any) -> Any:
 
 
 def _fold(self: Interpreter, stream: Any, function: Any) -> Any:
-    return _method(stream, "fold")(("", 0, 0), self.argument(function), REC)
+    return _method(stream, "fold")(("e0", 0, 0), self.argument(function), REC)
 
 
 def _apply(self: Interpreter, stream: Any, function: Any, *window_function: Any) -> Any:
-    if window_function:
-        raise Lacking("apply")
-    return _method(stream, "apply")(self.argument(function), output_type=REC)
+    return _method(stream, "apply")(*map(self.argument, (function, *window_function)), output_type=REC)
 
 
 def _on_transformation(method: str) -> Callable[..., Any]:

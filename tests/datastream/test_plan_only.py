@@ -23,6 +23,7 @@ PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
 
 
 PROGRAMS: dict[str, Callable[[StreamExecutionEnvironment, DataStream], Any]] = {
+    "as_queryable_state": lambda env, s: s.key_by(0).as_queryable_state("last"),
     "create_input": lambda env, s: env.create_input(InputFormat()).map(str),
     "from_source": lambda env, s: env.from_source(Source(), WatermarkStrategy.no_watermarks(), "in").map(str),
     "read_file": lambda env, s: env.read_file("in", FileProcessingMode.PROCESS_CONTINUOUSLY, 100),

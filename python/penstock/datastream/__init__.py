@@ -98,7 +98,7 @@ from penstock.datastream.streams.collecting import CloseableIterator
 from penstock.datastream.streams.connected_streams import BroadcastConnectedStream, BroadcastStream, ConnectedStreams
 from penstock.datastream.streams.data_stream import DataStream, DataStreamSource, SingleOutputStreamOperator
 from penstock.datastream.streams.iterative_stream import IterativeStream
-from penstock.datastream.streams.keyed_stream import DataStreamUtils, KeyedStream
+from penstock.datastream.streams.keyed_stream import DataStreamUtils, KeyedStream, QueryableStateStream
 from penstock.datastream.streams.sink import DataStreamSink
 from penstock.datastream.streams.windowed_stream import WindowedStream
 
@@ -170,6 +170,7 @@ __all__ = [
     "ProcessFunction",
     "ProcessJoinFunction",
     "ProcessWindowFunction",
+    "QueryableStateStream",
     "ReadOnlyBroadcastState",
     "ReduceFunction",
     "ReducingState",

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from penstock.datastream import AsyncDataStream
+from penstock.common import Types
+from penstock.datastream import AsyncDataStream, ListStateDescriptor
 from penstock.errors import InvalidProgramError as P
 from penstock.errors import MissingMethodError as M
 from penstock.errors import TypeInfoError as T
-from tests.datastream.wrong_calls.world import Both, Counting, Empty, Greedy, Mapper, Mean, Passing, Reducer, Shy
+from penstock.runtime.operators.elementwise import StreamMap
+from tests.datastream.wrong_calls.world import (
+    PAIR,
+    Both,
+    Counting,
+    Empty,
+    Greedy,
+    Mapper,
+    Mean,
+    Passing,
+    Reducer,
+    RichReducer,
+    Shown,
+    Shy,
+)
 
 ROWS = [
     ("map: none", lambda w: w.pairs.map(None), P, "map"),
@@ -73,6 +88,17 @@ ROWS = [
     ("window aggregate: swapped", lambda w: w.windowed.aggregate(Mean(), Mean()), P, "aggregate"),
     ("window apply: lambda", lambda w: w.windowed.apply(lambda k, v, i: i), P, "apply"),
     ("window apply: none", lambda w: w.windowed.apply(None), P, "apply"),
+    ("window apply: reducer alone", lambda w: w.windowed.apply(Reducer()), P, "apply"),
+    ("window apply: two of three", lambda w: w.windowed.apply(max, Shown(), Types.INT(), Types.INT()), P, "apply"),
+    ("window apply: type twice", lambda w: w.windowed.apply(Shown(), PAIR, output_type=PAIR), P, "apply"),
+    ("window apply: no type", lambda w: w.windowed.apply(Shown(), 5), T, "apply"),
+    ("window apply: rich reducer", lambda w: w.windowed.apply(RichReducer(), Shown()), P, "apply"),
+    ("window apply: reducer of one", lambda w: w.windowed.apply(lambda a: a, Shown()), P, "apply"),
+    ("connected transform: one input", lambda w: w.both.transform("t", None, StreamMap(len)), P, "transform"),
+    ("connected transform: lambda", lambda w: w.both.transform("t", None, len), P, "transform"),
+    ("queryable: no name", lambda w: w.keyed.as_queryable_state(None), P, "as_queryable_state"),
+    ("queryable: list", lambda w: w.keyed.as_queryable_state("q", ListStateDescriptor("l")), P, "as_queryable_state"),
+    ("queryable: not keyed", lambda w: w.pairs.as_queryable_state("q"), M, "as_queryable_state"),
     ("window process: process function", lambda w: w.windowed.process(Passing()), P, "process"),
     ("window process: two arguments", lambda w: w.windowed.process(lambda a, b: a), P, "process"),
     ("window process: class", lambda w: w.windowed.process(Counting), P, "process"),

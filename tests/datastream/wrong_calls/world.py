@@ -19,6 +19,7 @@ from penstock.datastream import (
     SourceFunction,
     StreamExecutionEnvironment,
     TimeCharacteristic,
+    WindowFunction,
 )
 from penstock.datastream.window import EventTimeSessionWindows, TumblingEventTimeWindows
 
@@ -102,6 +103,16 @@ class Mapper(MapFunction):
 class Reducer(ReduceFunction):
     def reduce(self, value1, value2):
         return value1
+
+
+class RichReducer(Reducer):
+    def open(self, runtime_context):
+        """Is never called in a window."""
+
+
+class Shown(WindowFunction):
+    def apply(self, key, window, inputs):
+        return list(inputs)
 
 
 class Counting(KeyedProcessFunction):

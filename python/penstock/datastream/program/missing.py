@@ -27,7 +27,6 @@ ENVIRONMENT = {
     "create_remote_environment": "Use get_execution_environment(master='spark://…'), or give a SparkSession: spark=…",
     "enable_unaligned_checkpoints": "Use get_checkpoint_config().enable_unaligned_checkpoints()",
     "from_data_stream": _TABLES,
-    "from_elements": "Put the records into a list: from_collection([…])",
     "from_parallel_iterator": "Use from_parallel_collection([…]), or a ParallelSourceFunction with add_source()",
     "from_sequence": "Use generate_sequence(first, last)",
     "generate_stream_graph": "Use get_stream_graph()",
@@ -95,7 +94,6 @@ STREAM = {
 """Of DataStream and its subclasses."""
 
 KEYED = {
-    "as_queryable_state": "Queryable state is not there. Emit what is asked for by a KeyedProcessFunction",
     "count": "Use map(lambda value: (key, 1)) before key_by(0), and sum(1)",
     "enable_async_state": "State is in memory, so there is nothing to wait for. Leave the call out",
     "full_window_partition": "Use window(GlobalWindows.create()) with a trigger of your own",
@@ -120,7 +118,6 @@ CONNECTED = {
     "get_first_input": "Keep the stream that connect() was called on",
     "get_second_input": "Keep the stream that was given to connect()",
     "reduce": "Combine by process(function) with state per key: key_by() both streams first",
-    "transform": "Use process(function)",
     "union": "Call union() on the first stream instead of connect(), which is for streams of two types",
     "where": "Use join(other).where(…).equal_to(…), without connect()",
 }

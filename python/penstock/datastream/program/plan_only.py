@@ -13,6 +13,8 @@ from penstock.datastream.program.call_site import called
 from penstock.errors import UnsupportedError
 
 PLAN_ONLY: dict[str, str] = {
+    "as_queryable_state": "a KeyedProcessFunction that emits the values, and a sink that whoever asks can read: nobody "
+    "can ask a bounded job, whose state is gone when it ends",
     "create_input": "read_text_file(), or add_source() with a SourceFunction",
     "from_source": "a bounded source with splits() and read(), such as NumberSequenceSource or FileSource",
     "read_file": "read_text_file(), which reads what is there once",

@@ -16,6 +16,7 @@ from penstock.datastream.program.call_site import call_site
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.datastream.streams.keyed_stream import KeyedStream
 from penstock.datastream.streams.windowed import Applied, Windowed
+from penstock.runtime.io.text import file_text
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state import serializers
 from penstock.runtime.usercode.naming import java_object
@@ -51,10 +52,12 @@ class AllWindowedStream(Windowed[T, W]):
 
     def _name(self, applied: Applied) -> str:
         if self._evictor is not None or applied.state == "List":
-            kind, serializer = "List", serializers.LIST
+            kind, default, serializer = "List", None, serializers.LIST
         else:
-            kind, serializer = applied.state, serializers.serializer_class(applied.state_type)
-        contents = f"name=window-contents, defaultValue=null, serializer={java_object(serializer)}"
+            kind, default = applied.state, applied.default
+            serializer = serializers.serializer_class(applied.state_type)
+        default = "null" if default is None else file_text(applied.state_type)(default)
+        contents = f"name=window-contents, defaultValue={default}, serializer={java_object(serializer)}"
         parts = [str(self._assigner), f"{kind}StateDescriptor{{{contents}}}", str(self._trigger)]
         if self._evictor is not None:
             parts.append(str(self._evictor))
@@ -121,11 +124,33 @@ class AllWindowedStream(Windowed[T, W]):
         """
         return self._aggregated_by(aggregate_function, window_function, accumulator_type, output_type)
 
+    @overload
     def apply(
         self, window_function: AllWindowFunction[T, R, W], output_type: TypeInformation[R] | None = None
-    ) -> SingleOutputStreamOperator[R]:
-        """Show whole windows to an AllWindowFunction."""
-        return self._applied(window_function, output_type)
+    ) -> SingleOutputStreamOperator[R]: ...
+
+    @overload
+    def apply(
+        self,
+        reduce_function: Reduces[T, U] | Callable[[T, T], U],
+        window_function: AllWindowFunction[U, R, W],
+        /,
+        *,
+        output_type: TypeInformation[R] | None = None,
+    ) -> SingleOutputStreamOperator[R]: ...
+
+    def apply(
+        self, window_function: Any, *rest: Any, output_type: TypeInformation[Any] | None = None
+    ) -> SingleOutputStreamOperator[Any]:
+        """Show whole windows to an AllWindowFunction; or, as Java's ``apply`` of two functions does, their reduction:
+        ``apply(reduce_function, window_function)`` is ``reduce(reduce_function, window_function)``.
+
+        Args:
+            window_function: the AllWindowFunction.
+            rest: behind a reduce function the AllWindowFunction; behind a AllWindowFunction perhaps the output type.
+            output_type: type of what the AllWindowFunction emits.
+        """
+        return self._applied(window_function, rest, output_type)
 
     def process(
         self, process_window_function: ProcessAllWindowFunction[T, R, W], output_type: TypeInformation[R] | None = None

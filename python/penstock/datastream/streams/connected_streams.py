@@ -33,7 +33,7 @@ from penstock.datastream.streams.keyed_stream import KeyedStream
 from penstock.errors import UnsupportedError
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.broadcast import BroadcastProcess
-from penstock.runtime.operators.two_inputs import CoFlatMap, CoMap, CoProcess
+from penstock.runtime.operators.two_inputs import CoFlatMap, CoMap, CoProcess, TwoInputOperator
 
 if TYPE_CHECKING:
     from penstock.datastream.streams.sources import ProgramWithSources
@@ -135,13 +135,35 @@ class ConnectedStreams(Generic[A, B]):
         name = "Co-Keyed-Process" if keyed else "Co-Process"
         return self._add(name, "process", ("process_element1", "process_element2"), func, output_type)
 
+    def transform(
+        self, operator_name: str, output_type: TypeInformation[U] | None, operator: TwoInputOperator
+    ) -> SingleOutputStreamOperator[U]:
+        """Add an operator of one's own: what all other methods come down to.
+
+        Args:
+            operator_name: its name in plans.
+            output_type: type of its main output; None leaves it undeclared.
+            operator: an operator of two inputs of :mod:`penstock.runtime.operators`.
+        """
+        checks.name(operator_name, "transform", "operator name")
+        if not isinstance(operator, TwoInputOperator):
+            checks.refuse(
+                f"transform() of connected streams was given {checks.shown(operator)}, which is no operator of two "
+                "inputs. Use map() or process() with a function, or give an operator such as CoMap(f)."
+            )
+        return self._add_operator(operator_name, operator, checks.type_info(output_type, "transform"))
+
     def _add(
         self, name: str, call: str, methods: tuple[str, str], func: Any, output_type: TypeInformation[Any] | None
     ) -> SingleOutputStreamOperator[Any]:
         checks.methods(func, call, methods)
         checks.type_info(output_type, call)
+        return self._add_operator(name, _OPERATORS[call](func), output_type)
+
+    def _add_operator(
+        self, name: str, operator: TwoInputOperator, output_type: TypeInformation[Any] | None
+    ) -> SingleOutputStreamOperator[Any]:
         check_same_keys(self._first, self._second, name)
-        operator = _OPERATORS[call](func)
         first, second = _key_of(self._first), _key_of(self._second)
         if first is not None and second is not None:
             operator = operator.keyed_by_both(first, second)

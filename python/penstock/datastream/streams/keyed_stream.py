@@ -11,12 +11,19 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar
 
 from penstock.common import checks
 from penstock.common.contexts import KeyedContext
-from penstock.common.state_descriptor import Folds, Reduces
+from penstock.common.state_descriptor import (
+    Folds,
+    Reduces,
+    ReducingStateDescriptor,
+    StateDescriptor,
+    ValueStateDescriptor,
+)
 from penstock.common.time import Span
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.functions import KeyedProcessFunction, KeySelector, ProcessFunction, Results
 from penstock.datastream.program import keys
 from penstock.datastream.program.call_site import called
+from penstock.datastream.program.plan_only import PlanOnly
 from penstock.datastream.program.program import Program, TimeCharacteristic
 from penstock.datastream.program.transformations import PartitionTransformation
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
@@ -151,6 +158,27 @@ class KeyedStream(DataStream[T], Generic[T, K]):
         """The whole record with the largest field so far; among equals the first, or the last if not ``first``."""
         return self._aggregate("max_by", position_to_max_by, first)
 
+    def as_queryable_state(
+        self, queryable_state_name: str, state_descriptor: StateDescriptor[object] | None = None
+    ) -> QueryableStateStream:
+        """Keep the last record of each key, or their reduction, for others to ask for from outside (plan only).
+
+        Args:
+            queryable_state_name: the name to ask by.
+            state_descriptor: a ValueStateDescriptor, or a ReducingStateDescriptor; None for a value of that name.
+        """
+        checks.name(queryable_state_name, "as_queryable_state", "name of the state")
+        record_type = self.transformation.output_type
+        descriptor = state_descriptor or ValueStateDescriptor(queryable_state_name, record_type)
+        if type(descriptor) not in (ValueStateDescriptor, ReducingStateDescriptor):
+            checks.refuse(
+                f"as_queryable_state() was given {checks.shown(descriptor)}. Give a ValueStateDescriptor, which keeps "
+                "the last record, or a ReducingStateDescriptor."
+            )
+        operator = PlanOnly("as_queryable_state", descriptor)
+        self._transform(f"Queryable state: {queryable_state_name}", operator, record_type, "HEAD")
+        return QueryableStateStream(queryable_state_name, descriptor, self._key.key_type)
+
     def count_window(self, size: int, slide: int | None = None) -> WindowedStream[T, K, GlobalWindow]:
         """Windows by number of records per key, as Flink's Java API makes them.
 
@@ -180,6 +208,28 @@ class KeyedStream(DataStream[T], Generic[T, K]):
         checks.instance(other_stream, "interval_join", KeyedStream, "Call key_by() on it.", why)
         checks.same_environment(self, other_stream, "interval_join")
         return IntervalJoin(self, other_stream)
+
+
+class QueryableStateStream:
+    """What :meth:`KeyedStream.as_queryable_state` returns (Flink: ``QueryableStateStream``).
+
+    Attributes:
+        queryable_state_name: under which the state could be asked for.
+        state_descriptor: of the state.
+        key_type: declared type of the keys, or None.
+    """
+
+    __slots__ = ("key_type", "queryable_state_name", "state_descriptor")
+
+    def __init__(
+        self, name: str, descriptor: StateDescriptor[object], key_type: TypeInformation[object] | None
+    ) -> None:
+        self.queryable_state_name: str = name
+        self.state_descriptor: StateDescriptor[object] = descriptor
+        self.key_type: TypeInformation[object] | None = key_type
+
+    def __repr__(self) -> str:
+        return f"<QueryableStateStream {self.queryable_state_name!r}>"
 
 
 def time_assigner(program: Program, size: Span, slide: Span | None) -> WindowAssigner[Any, TimeWindow]:

@@ -71,6 +71,21 @@ class ProgramWithSources(ConfiguredProgram):
         elements = sources.CollectionSource(_elements(collection, type_info), type_info)
         return self._source("Collection Source", elements, type_info, parallel=False)
 
+    def from_elements(self, *elements: T, type_info: TypeInformation[T] | None = None) -> DataStreamSource[T]:
+        """:meth:`from_collection` of the arguments, as in Flink's Java API: at least one.
+
+        Args:
+            elements: the records.
+            type_info: type of the records; None leaves them undeclared.
+        """
+        if not elements:
+            checks.illegal_argument(
+                "from_elements() was given nothing. Give one record at least, or use from_collection([]) for a source "
+                "of none."
+            )
+        checks.type_info(type_info, "from_elements", "type_info")
+        return self.from_collection(elements, type_info)
+
     def generate_sequence(self, from_: int, to: int) -> DataStreamSource[int]:
         """The integers from ``from_`` to ``to``, both included, dealt out to the source's subtasks in turn."""
         checks.integer(from_, "generate_sequence", "start")

@@ -51,6 +51,7 @@ class Applied:
         names: class names that stand in the operator's name.
         state: how the window's contents are kept without an evictor: Reducing, Aggregating, Folding or List.
         state_type: type of what is kept, unless it is a List.
+        default: the state's default value.
         passed_on: where ``AllWindowedStream`` of Flink 1.11.4 passes the call on to another method of its own, which
             takes that for the place of the call in the program and names the operator by it.
     """
@@ -60,6 +61,7 @@ class Applied:
     state: str = "List"
     state_type: TypeInformation[Any] | None = None
     passed_on: CallSite | None = None
+    default: Any = None
 
 
 class Windowed(Generic[T, W]):
@@ -163,16 +165,20 @@ class Windowed(Generic[T, W]):
         return (functions.ProcessWindow if hasattr(func, "process") else functions.ApplyWindow)(func, self._keyed)
 
     def _reduced_by(
-        self, reduce_function: Any, window_function: Any, output_type: TypeInformation[Any] | None
+        self,
+        reduce_function: Any,
+        window_function: Any,
+        output_type: TypeInformation[Any] | None,
+        call: str = "reduce",
     ) -> SingleOutputStreamOperator[Any]:
-        checks.function(reduce_function, "reduce", "reduce")
-        _refuse_rich(reduce_function, "reduce")
+        checks.function(reduce_function, call, "reduce")
+        _refuse_rich(reduce_function, call)
         if window_function is None:
             return self._reduced(reduce_function)
-        names = (simple_name(reduce_function), _window_function_name(window_function, "reduce"))
+        names = (simple_name(reduce_function), _window_function_name(window_function, call))
         function = functions.ReduceWindow(reduce_function, self._after(window_function))
         kept = self._stream.transformation.output_type
-        return self._add(Applied(function, names, "Reducing", kept), checks.type_info(output_type, "reduce"))
+        return self._add(Applied(function, names, "Reducing", kept), checks.type_info(output_type, call))
 
     def _reduced(self, reducer: Any) -> SingleOutputStreamOperator[Any]:
         same_type = self._stream.transformation.output_type
@@ -213,6 +219,7 @@ class Windowed(Generic[T, W]):
         """
         checks.function(func, "fold", "fold")
         _refuse_rich(func, "fold")
+        checks.type_info(output_type, "fold")
         if self._assigner.merging:
             checks.unsupported_operation(
                 f"fold() on {self._assigner}: sessions merge, and two folds cannot be merged. Use aggregate() with a "
@@ -220,12 +227,16 @@ class Windowed(Generic[T, W]):
             )
         names = (simple_name(func), PASS_THROUGH)
         function = functions.FoldWindow(initial_value, func)
-        applied = Applied(function, names, "Folding", output_type, _FOLD_PASSED_ON)
-        return self._add(applied, checks.type_info(output_type, "fold"))
+        applied = Applied(function, names, "Folding", output_type, _FOLD_PASSED_ON, initial_value)
+        return self._add(applied, output_type)
 
     def _applied(
-        self, window_function: Any, output_type: TypeInformation[Any] | None
+        self, window_function: Any, rest: tuple[Any, ...], output_type: TypeInformation[Any] | None
     ) -> SingleOutputStreamOperator[Any]:
+        """``apply(window function)``, or ``apply(reduce function, window function)``."""
+        if rest and (hasattr(rest[0], "apply") or hasattr(rest[0], "process")):
+            return self._reduced_by(window_function, rest[0], _last(rest[1:], output_type), "apply")
+        output_type = _last(rest, output_type)
         names = (_window_function_name(window_function, "apply"),)
         applied = Applied(functions.ApplyWindow(window_function, self._keyed), names)
         return self._add(applied, checks.type_info(output_type, "apply"))
@@ -261,6 +272,16 @@ class Windowed(Generic[T, W]):
     def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> SingleOutputStreamOperator[T]:
         """The record with the largest field of each window; among equals the first, or the last if not ``first``."""
         return self._aggregate("max_by", position_to_max_by, first)
+
+
+def _last(rest: tuple[Any, ...], output_type: TypeInformation[Any] | None) -> TypeInformation[Any] | None:
+    """The output type, which may have been given by position."""
+    if len(rest) > 1 or (rest and output_type is not None):
+        checks.refuse(
+            f"apply() was given {checks.shown(rest[-1])} too much. Give a window function, or a reduce function and a "
+            "window function, and the type of the results."
+        )
+    return rest[0] if rest else output_type
 
 
 def _refuse_rich(func: Any, call: str) -> None:

@@ -90,11 +90,33 @@ class WindowedStream(Windowed[T, W], Generic[T, K, W]):
         """
         return self._aggregated_by(aggregate_function, window_function, accumulator_type, output_type)
 
+    @overload
     def apply(
         self, window_function: WindowFunction[T, R, K, W], output_type: TypeInformation[R] | None = None
-    ) -> SingleOutputStreamOperator[R]:
-        """Show whole windows to a WindowFunction."""
-        return self._applied(window_function, output_type)
+    ) -> SingleOutputStreamOperator[R]: ...
+
+    @overload
+    def apply(
+        self,
+        reduce_function: Reduces[T, U] | Callable[[T, T], U],
+        window_function: WindowFunction[U, R, K, W],
+        /,
+        *,
+        output_type: TypeInformation[R] | None = None,
+    ) -> SingleOutputStreamOperator[R]: ...
+
+    def apply(
+        self, window_function: Any, *rest: Any, output_type: TypeInformation[Any] | None = None
+    ) -> SingleOutputStreamOperator[Any]:
+        """Show whole windows to a WindowFunction; or, as Java's ``apply`` of two functions does, their reduction:
+        ``apply(reduce_function, window_function)`` is ``reduce(reduce_function, window_function)``.
+
+        Args:
+            window_function: the WindowFunction.
+            rest: behind a reduce function the WindowFunction; behind a WindowFunction perhaps the output type.
+            output_type: type of what the WindowFunction emits.
+        """
+        return self._applied(window_function, rest, output_type)
 
     def process(
         self, process_window_function: ProcessWindowFunction[T, R, K, W], output_type: TypeInformation[R] | None = None
