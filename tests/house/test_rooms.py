@@ -10,6 +10,7 @@ from tests.house.imports import ROOT, between_rooms, imports, reached
 
 PYFLINKS_PATHS = [
     "async_data_stream",
+    "async_retry_strategies",
     "checkpoint_config",
     "checkpointing_mode",
     "data_stream",

@@ -27,7 +27,8 @@ NAMES = {
     "SqlTimeTypeInfo TupleTypeInfo TypeInformation Types",
     "common.types": "Row RowKind",
     "common.watermark_strategy": "TimestampAssigner WatermarkStrategy",
-    "datastream": "AggregateFunction AggregatingState AsyncDataStream AsyncFunction BroadcastProcessFunction "
+    "datastream": "AggregateFunction AggregatingState AsyncDataStream AsyncFunction AsyncRetryPredicate "
+    "AsyncRetryStrategy BroadcastProcessFunction "
     "BroadcastState CheckpointConfig CheckpointStorage "
     "CheckpointingMode CoFlatMapFunction CoMapFunction CoProcessFunction ConnectedStreams DataStream "
     "DataStreamSink FilterFunction FlatMapFunction Function KeyedBroadcastProcessFunction KeyedCoProcessFunction "
@@ -39,6 +40,8 @@ NAMES = {
     "HashMapStateBackend JobManagerCheckpointStorage MemoryStateBackend PredefinedOptions RocksDBStateBackend "
     "SlotSharingGroup StateBackend",
     "datastream.async_data_stream": "AsyncDataStream",
+    "datastream.async_retry_strategies": "ExponentialBackoffDelayRetryStrategy FixedDelayRetryStrategy NoRetryStrategy "
+    "RetryPredicate",
     "datastream.checkpoint_config": "CheckpointConfig ExternalizedCheckpointCleanup",
     "datastream.checkpoint_storage": "CheckpointStorage CustomCheckpointStorage FileSystemCheckpointStorage "
     "JobManagerCheckpointStorage",
@@ -53,7 +56,8 @@ NAMES = {
     "ConnectedStreams DataStream DataStreamSink KeyedStream WindowedStream",
     "datastream.execution_mode": "RuntimeExecutionMode",
     "datastream.externalized_checkpoint_retention": "ExternalizedCheckpointRetention",
-    "datastream.functions": "AggregateFunction AllWindowFunction AsyncFunction BaseBroadcastProcessFunction "
+    "datastream.functions": "AggregateFunction AllWindowFunction AsyncFunction AsyncRetryPredicate "
+    "AsyncRetryStrategy BaseBroadcastProcessFunction "
     "BroadcastProcessFunction CoFlatMapFunction CoMapFunction CoProcessFunction FilterFunction FlatMapFunction "
     "Function KeySelector KeyedBroadcastProcessFunction KeyedCoProcessFunction KeyedProcessFunction KeyedStateStore "
     "MapFunction Partitioner ProcessAllWindowFunction ProcessFunction ProcessWindowFunction ReduceFunction "

@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from typing import Generic, TypeVar
 
 from penstock.common import contexts
+from penstock.common.async_retry import AsyncRetryPredicate as AsyncRetryPredicate
+from penstock.common.async_retry import AsyncRetryStrategy as AsyncRetryStrategy
 from penstock.common.callables import hook, is_rich
 from penstock.common.contexts import KeyedStateStore as KeyedStateStore  # PyFlink has these here
 from penstock.common.contexts import RuntimeContext as RuntimeContext
@@ -23,6 +25,8 @@ __all__ = [
     "AggregateFunction",
     "AllWindowFunction",
     "AsyncFunction",
+    "AsyncRetryPredicate",
+    "AsyncRetryStrategy",
     "BaseBroadcastProcessFunction",
     "BroadcastProcessFunction",
     "CoFlatMapFunction",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.common import Types
-from penstock.datastream import AsyncDataStream, ListStateDescriptor
+from penstock.datastream import AsyncDataStream, AsyncRetryStrategy, ListStateDescriptor
 from penstock.errors import InvalidProgramError as P
 from penstock.errors import MissingMethodError as M
 from penstock.errors import TypeInfoError as T
@@ -107,6 +107,14 @@ ROWS = [
     ("async: no stream", lambda w: AsyncDataStream.unordered_wait([1], lambda v: [v], 1000), P, "unordered_wait"),
     ("async: timeout", lambda w: AsyncDataStream.unordered_wait(w.pairs, Async(), "1 s"), P, "unordered_wait"),
     ("async: capacity text", lambda w: AsyncDataStream.unordered_wait(w.pairs, Async(), 5, "9"), P, "unordered_wait"),
+    ("retry: no strategy", lambda w: RETRIED(w.pairs, Async(), 1000, 3), P, "ordered_wait_with_retry"),
+    ("retry: no timeout", lambda w: RETRIED(w.pairs, Async(), 0, ONCE), P, "ordered_wait_with_retry"),
+    ("retry: lambda", lambda w: RETRIED(w.pairs, Mapper(), 1000, ONCE), P, "ordered_wait_with_retry"),
+    ("retry: predicate", lambda w: AsyncRetryStrategy.fixed_delay(3, 10, True, None), P, "fixed_delay"),
+    ("retry: attempts", lambda w: AsyncRetryStrategy.fixed_delay(0, 10, None, bool), P, "fixed_delay"),
+    ("retry: wait", lambda w: AsyncRetryStrategy.fixed_delay(3, 0.5, None, bool), P, "fixed_delay"),
+    ("retry: multiplier", lambda w: AsyncRetryStrategy.exponential_backoff(3, 1, 9, 0), P, "exponential_backoff"),
+    ("retry: longest", lambda w: AsyncRetryStrategy.exponential_backoff(3, 1, 0, 2), P, "exponential_backoff"),
     ("join: one argument", lambda w: joined(w).apply(lambda a: a), P, "apply"),
     ("join: none", lambda w: joined(w).apply(None), P, "apply"),
     ("join: where two", lambda w: w.pairs.join(w.ints).where(max, 3), T, "where"),
@@ -124,6 +132,10 @@ ROWS = [
     ("type: key", lambda w: w.pairs.key_by(len, int), T, "key_by"),
     ("type: key keyword", lambda w: w.pairs.key_by(len, key_type=str), T, "key_by"),
 ]
+
+
+RETRIED = AsyncDataStream.ordered_wait_with_retry
+ONCE = AsyncRetryStrategy.fixed_delay(1, 10, None, bool)
 
 
 class Async:

@@ -12,6 +12,7 @@ from penstock.common.contexts import Context
 from penstock.datastream import (
     AsyncDataStream,
     AsyncFunction,
+    AsyncRetryStrategy,
     BroadcastConnectedStream,
     BroadcastStream,
     CloseableIterator,
@@ -190,6 +191,19 @@ class Out(SinkFunction[str]):
 
 
 assert_type(AsyncDataStream.unordered_wait(words, Ask(), timeout=1_000), Operator[int])
+failing = AsyncRetryStrategy.fixed_delay(3, 10, None, lambda error: isinstance(error, OSError))
+asked = AsyncDataStream.ordered_wait_with_retry(words, Ask(), 1_000, failing, output_type=Types.INT())
+assert_type(asked, Operator[int])
+
+
+def is_empty(lengths: list[int]) -> bool:
+    return not lengths
+
+
+empty = AsyncRetryStrategy.exponential_backoff(3, 10, 100, 1.5, is_empty)
+assert_type(AsyncDataStream.unordered_wait_with_retry(words, Ask(), 1_000, empty), Operator[int])
+never = AsyncRetryStrategy.no_restart()
+assert_type(AsyncDataStream.unordered_wait_with_retry(words, Ask(), 1_000, never), Operator[int])
 assert_type(words.print(), DataStreamSink[str])
 assert_type(words.add_sink(Out()).name("out").set_parallelism(1), DataStreamSink[str])
 assert_type(pairs.execute_and_collect(), CloseableIterator[tuple[str, int]])

@@ -1,6 +1,6 @@
 """AsyncDataStream: slow calls, many at a time.
 
-Source: Flink 1.11 ``AsyncDataStream``; spelling: ``pyflink.datastream.AsyncDataStream``.
+Sources: Flink 1.11 ``AsyncDataStream``, for retries Flink 2.3; spelling: ``pyflink.datastream.AsyncDataStream``.
 """
 # pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from penstock.common import checks
+from penstock.common.async_retry import AsyncRetryStrategy
 from penstock.common.time import Span, milliseconds_of
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.functions import AsyncFunction
@@ -21,7 +22,7 @@ U = TypeVar("U")
 
 
 class AsyncDataStream:
-    """Holds the two ways to wait."""
+    """Holds the ways to wait: with the results in order or as they come, with retries or without."""
 
     @staticmethod
     def ordered_wait(
@@ -40,7 +41,31 @@ class AsyncDataStream:
             capacity: how many may be under way; fewer than 1 can be planned, not run, as in Flink.
             output_type: type of the results.
         """
-        return _wait("ordered_wait", True, data_stream, async_function, timeout, capacity, output_type)
+        return _wait("ordered_wait", data_stream, async_function, timeout, None, capacity, output_type)
+
+    @staticmethod
+    def ordered_wait_with_retry(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, U],
+        timeout: Span,
+        async_retry_strategy: AsyncRetryStrategy[U],
+        capacity: int = 100,
+        output_type: TypeInformation[U] | None = None,
+    ) -> SingleOutputStreamOperator[U]:
+        """Like :meth:`ordered_wait`; calls that fail, or whose results are not good enough, are made again.
+
+        Args:
+            data_stream: the input.
+            async_function: makes the calls.
+            timeout: how long one may take with all its retries and waits; above 0.
+            async_retry_strategy: which calls are made again, how often and when; made by the methods of
+                :class:`AsyncRetryStrategy`, or one of your own.
+            capacity: how many calls may be under way or wait for a retry.
+            output_type: type of the results.
+        """
+        call = "ordered_wait_with_retry"
+        _check_retry(call, timeout, async_retry_strategy)
+        return _wait(call, data_stream, async_function, timeout, async_retry_strategy, capacity, output_type)
 
     @staticmethod
     def unordered_wait(
@@ -51,15 +76,39 @@ class AsyncDataStream:
         output_type: TypeInformation[U] | None = None,
     ) -> SingleOutputStreamOperator[U]:
         """Results as they come, between two watermarks; arguments as for :meth:`ordered_wait`."""
-        return _wait("unordered_wait", False, data_stream, async_function, timeout, capacity, output_type)
+        return _wait("unordered_wait", data_stream, async_function, timeout, None, capacity, output_type)
+
+    @staticmethod
+    def unordered_wait_with_retry(
+        data_stream: DataStream[T],
+        async_function: AsyncFunction[T, U],
+        timeout: Span,
+        async_retry_strategy: AsyncRetryStrategy[U],
+        capacity: int = 100,
+        output_type: TypeInformation[U] | None = None,
+    ) -> SingleOutputStreamOperator[U]:
+        """Results as they come, with retries; arguments as for :meth:`ordered_wait_with_retry`."""
+        call = "unordered_wait_with_retry"
+        _check_retry(call, timeout, async_retry_strategy)
+        return _wait(call, data_stream, async_function, timeout, async_retry_strategy, capacity, output_type)
+
+
+def _check_retry(call: str, timeout: Any, strategy: Any) -> None:
+    hint = "Give one such as AsyncRetryStrategy.fixed_delay(3, 100, None, lambda error: True)."
+    checks.instance(strategy, call, AsyncRetryStrategy, hint, " as retry strategy")
+    if milliseconds_of(timeout, call, "timeout") < 1:
+        checks.illegal_argument(
+            f"{call}() was given the timeout {checks.shown(timeout)}: with retries a call needs an end. Give the time "
+            "that all its attempts may take."
+        )
 
 
 def _wait(
     call: str,
-    ordered: bool,
     stream: DataStream[Any],
     func: Any,
     timeout: Any,
+    retry: AsyncRetryStrategy[Any] | None,
     capacity: Any,
     output_type: TypeInformation[Any] | None,
 ) -> SingleOutputStreamOperator[Any]:
@@ -68,5 +117,5 @@ def _wait(
     timeout_ms = milliseconds_of(timeout, call, "timeout")
     checks.integer(capacity, call, "capacity")
     checks.type_info(output_type, call)
-    operator = AsyncWait(func, ordered, timeout_ms, capacity, output_type)
+    operator = AsyncWait(func, call.startswith("ordered"), timeout_ms, capacity, output_type, retry)
     return stream._transform("async wait operator", operator, output_type, kind=YieldingTransformation)

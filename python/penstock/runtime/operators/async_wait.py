@@ -4,17 +4,22 @@
 pass a watermark. When ``capacity`` calls and watermarks are held, which is until they have left, the operator waits for
 one to leave; at the end of the input for all of them.
 
-Source of the semantics: ``AsyncWaitOperator`` (Flink 1.11), whose numRecordsOut stays 0.
+A call whose results or exception a retry strategy does not take is made again after a wait; the timeout is that of all
+its attempts. At the end of the input every call has its retries; Flink makes one more attempt at once and leaves it at
+that, so that results would depend on the clock.
+
+Sources of the semantics: ``AsyncWaitOperator`` (Flink 1.11; 2.3 for retries), whose numRecordsOut stays 0.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from penstock.common.async_retry import AsyncRetryStrategy
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError, PenstockError
 from penstock.runtime.chain.context import OperatorContext, RuntimeContext, StatelessContext
@@ -32,9 +37,10 @@ class AsyncWait(StreamOperator):
         f: an object with ``async async_invoke(value)``, and perhaps ``timeout(value)``; both give an iterable of
             records.
         ordered: whether results keep the order of the input.
-        timeout: milliseconds that a call may take; 0 for any time.
+        timeout: milliseconds that a call may take, with its retries; 0 for any time.
         capacity: how many calls and watermarks may be held.
         output_type: declared type of the results.
+        retry: which calls are made again, or None.
     """
 
     f: Any
@@ -42,6 +48,7 @@ class AsyncWait(StreamOperator):
     timeout: int
     capacity: int = 100
     output_type: TypeInformation[Any] | None = None
+    retry: AsyncRetryStrategy[Any] | None = None
 
     def prepare(self, parallelism: int) -> AsyncWait:
         if self.capacity < 1:
@@ -54,6 +61,33 @@ class AsyncWait(StreamOperator):
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _AsyncWait(context, output, self)
+
+
+def _retrying(
+    invoke: Callable[[Any], Awaitable[Any]], strategy: AsyncRetryStrategy[Any]
+) -> Callable[[Any], Awaitable[Any]]:
+    """``invoke``, called again as the strategy says."""
+    predicate = strategy.get_retry_predicate()
+    again_for, again_after = predicate.result_predicate(), predicate.exception_predicate()
+
+    async def ask(value: Any) -> Any:
+        attempt = 1
+        while True:
+            try:
+                results = await invoke(value)
+            except Exception as error:
+                if again_after is None or not again_after(error) or not strategy.can_retry(attempt):
+                    raise
+            else:
+                if again_for is None or not hasattr(results or (), "__iter__"):
+                    return results
+                results = list(results or ())
+                if not again_for(results) or not strategy.can_retry(attempt):
+                    return results
+            await asyncio.sleep(strategy.get_backoff_time_millis(attempt) / 1000)
+            attempt += 1
+
+    return ask
 
 
 class _Segment:
@@ -104,6 +138,8 @@ class _AsyncWait(LiveOperator):
 
     def input(self, number: int) -> Collector:
         invoke = bind(self.function, "async_invoke")
+        if self._spec.retry is not None:
+            invoke = _retrying(invoke, self._spec.retry)
 
         def process(value: Any, timestamp: int | None) -> None:
             self._hold()

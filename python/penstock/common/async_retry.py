@@ -1,0 +1,258 @@
+"""Retries of asynchronous calls: after which results or exceptions a call is made again, how often, and when.
+
+A strategy travels with its operator and is asked in each subtask.
+
+Sources of names and semantics: ``pyflink.datastream.async_retry_strategies``, ``AsyncRetryStrategies`` (Flink 2.3). The
+wait before a retry depends on the number of the attempt alone; in Flink all records of a subtask share the last wait of
+an exponential backoff.
+"""
+
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, overload
+
+from penstock.common import checks
+
+T = TypeVar("T", contravariant=True)
+V = TypeVar("V")
+
+
+class AsyncRetryPredicate(ABC, Generic[T]):
+    """After which results and exceptions a call is made again."""
+
+    @abstractmethod
+    def result_predicate(self) -> Callable[[list[T]], bool] | None:
+        """Takes the results of a call: whether to make it again. None: never."""
+
+    @abstractmethod
+    def exception_predicate(self) -> Callable[[Exception], bool] | None:
+        """Takes what a call has raised: whether to make it again. None: never."""
+
+
+class AsyncRetryStrategy(ABC, Generic[T]):
+    """How often a call is made again, and after which wait."""
+
+    @abstractmethod
+    def can_retry(self, current_attempts: int) -> bool:
+        """Whether a call may be made again that was made so often, from 1."""
+
+    @abstractmethod
+    def get_backoff_time_millis(self, current_attempts: int) -> int:
+        """Milliseconds to wait after an attempt, counted from 1."""
+
+    @abstractmethod
+    def get_retry_predicate(self) -> AsyncRetryPredicate[T]:
+        """Which results and exceptions call for it."""
+
+    @staticmethod
+    def no_restart() -> NoRetryStrategy:
+        """No call is made again."""
+        return NoRetryStrategy()
+
+    @overload
+    @staticmethod
+    def fixed_delay(
+        max_attempts: int,
+        backoff_time_millis: int,
+        result_predicate: None = None,
+        exception_predicate: Callable[[Exception], bool] | None = None,
+    ) -> FixedDelayRetryStrategy[object]: ...
+
+    @overload
+    @staticmethod
+    def fixed_delay(
+        max_attempts: int,
+        backoff_time_millis: int,
+        result_predicate: Callable[[list[V]], bool],
+        exception_predicate: Callable[[Exception], bool] | None = None,
+    ) -> FixedDelayRetryStrategy[V]: ...
+
+    @staticmethod
+    def fixed_delay(
+        max_attempts: int,
+        backoff_time_millis: int,
+        result_predicate: Callable[[list[Any]], bool] | None = None,
+        exception_predicate: Callable[[Exception], bool] | None = None,
+    ) -> FixedDelayRetryStrategy[Any]:
+        """The same wait before each retry. Without predicates no call is made again.
+
+        Args:
+            max_attempts: how often a call is made again at most: 1 or more.
+            backoff_time_millis: milliseconds to wait before each.
+            result_predicate: takes the list of results; true asks for a retry.
+            exception_predicate: takes the exception; true asks for a retry.
+        """
+        call = "AsyncRetryStrategy.fixed_delay"
+        return FixedDelayRetryStrategy(
+            _positive(max_attempts, call, "number of attempts"),
+            _positive(backoff_time_millis, call, "wait in milliseconds"),
+            _predicate(call, result_predicate, exception_predicate),
+        )
+
+    @overload
+    @staticmethod
+    def exponential_backoff(
+        max_attempts: int,
+        initial_delay: int,
+        max_retry_delay: int,
+        multiplier: float,
+        result_predicate: None = None,
+        exception_predicate: Callable[[Exception], bool] | None = None,
+    ) -> ExponentialBackoffDelayRetryStrategy[object]: ...
+
+    @overload
+    @staticmethod
+    def exponential_backoff(
+        max_attempts: int,
+        initial_delay: int,
+        max_retry_delay: int,
+        multiplier: float,
+        result_predicate: Callable[[list[V]], bool],
+        exception_predicate: Callable[[Exception], bool] | None = None,
+    ) -> ExponentialBackoffDelayRetryStrategy[V]: ...
+
+    @staticmethod
+    def exponential_backoff(
+        max_attempts: int,
+        initial_delay: int,
+        max_retry_delay: int,
+        multiplier: float,
+        result_predicate: Callable[[list[Any]], bool] | None = None,
+        exception_predicate: Callable[[Exception], bool] | None = None,
+    ) -> ExponentialBackoffDelayRetryStrategy[Any]:
+        """A wait that is multiplied after each retry. Without predicates no call is made again.
+
+        Args:
+            max_attempts: how often a call is made again at most: 1 or more.
+            initial_delay: milliseconds to wait before the first.
+            max_retry_delay: the longest wait in milliseconds.
+            multiplier: of the wait, from one retry to the next.
+            result_predicate: takes the list of results; true asks for a retry.
+            exception_predicate: takes the exception; true asks for a retry.
+        """
+        call = "AsyncRetryStrategy.exponential_backoff"
+        if isinstance(multiplier, bool) or not isinstance(multiplier, (int, float)) or not multiplier > 0:
+            checks.illegal_argument(
+                f"{call}() was given the multiplier {checks.shown(multiplier)}. Give a number above 0, such as 1.5."
+            )
+        return ExponentialBackoffDelayRetryStrategy(
+            _positive(max_attempts, call, "number of attempts"),
+            _positive(initial_delay, call, "first wait in milliseconds"),
+            _positive(max_retry_delay, call, "longest wait in milliseconds"),
+            multiplier,
+            _predicate(call, result_predicate, exception_predicate),
+        )
+
+
+def _positive(value: int, call: str, what: str) -> int:
+    if checks.integer(value, call, what) < 1:
+        checks.illegal_argument(f"{call}() was given {value} as {what}. Give 1 or more.")
+    return value
+
+
+def _predicate(
+    call: str, of_results: Callable[[list[V]], bool] | None, of_exception: Callable[[Exception], bool] | None
+) -> RetryPredicate[V]:
+    for function in (of_results, of_exception):
+        if function is not None and not callable(function):
+            checks.refuse(
+                f"{call}() was given {checks.shown(function)} as predicate. Give a function of one argument that "
+                "returns whether to call again, or None."
+            )
+    return RetryPredicate(of_results, of_exception)
+
+
+@dataclass(frozen=True)
+class RetryPredicate(AsyncRetryPredicate[T]):
+    """A predicate made of two functions.
+
+    Attributes:
+        of_results: takes the results of a call, or None.
+        of_exception: takes what a call has raised, or None.
+    """
+
+    of_results: Callable[[list[T]], bool] | None
+    of_exception: Callable[[Exception], bool] | None
+
+    def result_predicate(self) -> Callable[[list[T]], bool] | None:
+        return self.of_results
+
+    def exception_predicate(self) -> Callable[[Exception], bool] | None:
+        return self.of_exception
+
+
+@dataclass(frozen=True)
+class NoRetryStrategy(AsyncRetryStrategy[object]):
+    """No call is made again."""
+
+    def can_retry(self, current_attempts: int) -> bool:
+        return False
+
+    def get_backoff_time_millis(self, current_attempts: int) -> int:
+        return -1
+
+    def get_retry_predicate(self) -> AsyncRetryPredicate[object]:
+        return RetryPredicate(None, None)
+
+
+@dataclass(frozen=True)
+class FixedDelayRetryStrategy(AsyncRetryStrategy[T]):
+    """The same wait before each retry.
+
+    Attributes:
+        max_attempts: how often a call is made again at most.
+        backoff_time_millis: the wait.
+        retry_predicate: which results and exceptions call for it.
+    """
+
+    max_attempts: int
+    backoff_time_millis: int
+    retry_predicate: AsyncRetryPredicate[T]
+
+    def can_retry(self, current_attempts: int) -> bool:
+        return current_attempts <= self.max_attempts
+
+    def get_backoff_time_millis(self, current_attempts: int) -> int:
+        return self.backoff_time_millis
+
+    def get_retry_predicate(self) -> AsyncRetryPredicate[T]:
+        return self.retry_predicate
+
+
+@dataclass(frozen=True)
+class ExponentialBackoffDelayRetryStrategy(AsyncRetryStrategy[T]):
+    """A wait that is multiplied after each retry.
+
+    Attributes:
+        max_attempts: how often a call is made again at most.
+        initial_delay: the first wait.
+        max_retry_delay: the longest.
+        multiplier: of the wait, from one retry to the next.
+        retry_predicate: which results and exceptions call for it.
+    """
+
+    max_attempts: int
+    initial_delay: int
+    max_retry_delay: int
+    multiplier: float
+    retry_predicate: AsyncRetryPredicate[T]
+
+    def can_retry(self, current_attempts: int) -> bool:
+        return current_attempts <= self.max_attempts
+
+    def get_backoff_time_millis(self, current_attempts: int) -> int:
+        if current_attempts <= 1:
+            return self.initial_delay
+        try:
+            grown = self.initial_delay * float(self.multiplier) ** (current_attempts - 1)
+        except OverflowError:
+            return self.max_retry_delay
+        return int(min(grown, self.max_retry_delay))
+
+    def get_retry_predicate(self) -> AsyncRetryPredicate[T]:
+        return self.retry_predicate
