@@ -255,3 +255,20 @@ def test_an_unknown_flink_in_a_program_is_refused_with_those_there_are(penstock,
     assert result.exit_code == 1
     assert "'1.12'" in result.stderr
     assert "2.3, or 1.11, which is the default" in result.stderr
+
+
+def test_what_the_program_says_of_its_operators(explained, program):
+    path = program(
+        """
+        words = env.from_collection(["a"]).map(str.upper).set_description("louder, but the same [words]")
+        words.print().set_description("for the eye").set_parallelism(1)
+        env.execute()
+        """
+    )
+    shown = explained(path).split("JobGraph:")[0]
+    assert re.search(r"^  2 +louder, but the same \[words\]$", shown, re.MULTILINE)
+    assert re.search(r"^  3 +for the eye$", shown, re.MULTILINE)
+    told = json.loads(explained("--json", path))
+    assert told["descriptions"] == {"2": "louder, but the same [words]", "3": "for the eye"}
+    assert "louder" not in json.dumps([told["spec"], told["result"]])
+    assert "descriptions" not in json.loads(explained("--json", EXAMPLE))

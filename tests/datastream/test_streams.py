@@ -46,6 +46,7 @@ def test_setters_return_their_stream_and_count_after_use(env: StreamExecutionEnv
     mapped.print()
     for setter in (
         lambda s: s.name("upper"),
+        lambda s: s.set_description("in capitals"),
         lambda s: s.uid("u"),
         lambda s: s.set_uid_hash("0" * 31 + "A"),
         lambda s: s.set_parallelism(3),

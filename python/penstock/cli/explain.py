@@ -71,11 +71,13 @@ def document(pipeline: Pipeline) -> dict[str, Any]:
         {"edge": verdict.edge, "chained": verdict.chained, "rule": verdict.rule, "reason": verdict.reason}
         for verdict in graph.verdicts()
     ]
+    described = {"descriptions": {str(node): text for node, text in sorted(pipeline.descriptions.items())}}
     return {
         "job": pipeline.name,
         "spec": graph.to_dict(),
         "result": json.loads(plan_record(graph.to_json(), pipeline.flink)),
         "verdicts": verdicts,
+        **(described if pipeline.descriptions else {}),
     }
 
 
@@ -88,6 +90,8 @@ def _show(pipeline: Pipeline, *, no_color: bool, limit: int) -> None:
     show, shown = printer(no_color=no_color), Shown(limit, " (--limit 0 shows all)")
     title = f'Plan of job "{pipeline.name}"' + (f" as Flink {pipeline.flink}" if pipeline.flink != PROFILES[0] else "")
     show(heading(title), drawing.stream_graph(pipeline.stream_graph, shown))
+    if pipeline.descriptions:
+        show(*drawing.descriptions(pipeline.descriptions, shown))
     job_graph = _step(pipeline.job_graph)
     show(drawing.job_graph(job_graph, shown))
     show(drawing.execution_graph(_step(job_graph.execution_graph), shown))

@@ -6,7 +6,7 @@ Each function takes a graph and how much of its tables is shown, and returns wha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock import plan
-from penstock.display.tables import NO, QUIET, TITLE, YES, Shown, count, identity, section
+from penstock.display.tables import NO, QUIET, TITLE, YES, Drawn, Shown, count, identity, section
 from penstock.errors import PenstockError
 
 DEEPEST = 12
@@ -33,6 +33,12 @@ def stream_graph(graph: plan.StreamGraph, shown: Shown) -> Group:
         *shown.table(("id", "operator", ">p", "slot group", "operator ID"), operators, len(nodes), "operators"),
         *shown.table(("edge", "partitioner", "verdict"), connections, len(edges), "edges"),
     )
+
+
+def descriptions(texts: Mapping[int, str], shown: Shown) -> Drawn:
+    """What the program says of its operators, where it says something."""
+    rows = ((str(node), text) for node, text in sorted(texts.items()))
+    return shown.table(("id", "description"), rows, len(texts), "descriptions")
 
 
 def job_graph(graph: plan.JobGraph, shown: Shown) -> Group:

@@ -24,6 +24,7 @@ class Pipeline:
         types: output type by StreamNode id, by (id, tag) for a side output, ``None`` where none was declared; decides
             codecs and printed text.
         settings: of the program, parsed.
+        descriptions: of the operators that have one, by StreamNode id.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Pipeline:
     partitioners: Mapping[int, Any] = field(default_factory=dict[int, Any])
     types: Mapping[Any, Any] = field(default_factory=dict[Any, Any])
     settings: Settings = Settings()  # noqa: RUF009 - it is immutable
+    descriptions: Mapping[int, str] = field(default_factory=dict[int, str])
 
     def __repr__(self) -> str:
         return f"Pipeline({self.name!r}, {self.stream_graph!r}, as Flink {self.flink})"

@@ -16,6 +16,7 @@ from penstock.datastream import (
 from penstock.datastream import window as windows
 from penstock.datastream.evictor import CountEvictor, TimeEvictor
 from penstock.errors import InvalidProgramError as P
+from penstock.errors import MissingMethodError as M
 from penstock.errors import TypeInfoError as T
 from penstock.errors import UnsupportedError as U
 from tests.datastream.wrong_calls.world import SECOND, Both, Mean, Passing, Ruled
@@ -36,6 +37,9 @@ ROWS = [
     ("buffer timeout: time", lambda w: w.op.set_buffer_timeout(Time.seconds(1)), P, "set_buffer_timeout"),
     ("uid: number", lambda w: w.op.uid(5), P, "uid"),
     ("uid: hash", lambda w: w.op.set_uid_hash("my-operator"), P, "set_uid_hash"),
+    ("description: none", lambda w: w.op.set_description(None), P, "set_description"),
+    ("description: of a union", lambda w: w.op.union(w.op).set_description("both"), M, "set_description"),
+    ("description: of a sink", lambda w: w.op.print().set_description(b"out"), P, "set_description"),
     ("name: number", lambda w: w.op.name(5), P, "name"),
     ("group: number", lambda w: w.op.slot_sharing_group(5), P, "slot_sharing_group"),
     ("group: memory text", lambda w: SlotSharingGroup.builder("g").set_task_heap_memory("1 GB"), P, "of_mebi_bytes"),

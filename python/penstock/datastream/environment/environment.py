@@ -111,6 +111,7 @@ class StreamExecutionEnvironment(ProgramWithSources):
             partitioners=translation.partitioners,
             types=translation.types,
             settings=self.settings.updated(executors.imposed_settings()),
+            descriptions=translation.descriptions,
         )
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:

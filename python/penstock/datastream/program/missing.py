@@ -78,7 +78,6 @@ STREAM = {
     "map_partition": "Use process(), or a function that gathers records until its close()",
     "returns": "Give the type to the method that adds the operator: map(f, output_type=Types.STRING())",
     "select": "Use get_side_output(tag), and yield tag, value in a ProcessFunction",
-    "set_description": "Descriptions are made from the names: name('…')",
     "set_uid": "Use uid('…')",
     "set_name": "Use name('…')",
     "show": "Use print()",
@@ -126,7 +125,6 @@ CONNECTED = {
 SINK = {
     "execute": "Programs are executed by the environment: env.execute()",
     "get_transformation": "Use the property transformation",
-    "set_description": "Descriptions are made from the names: name('…')",
     "set_max_parallelism": "Set it at the operator before the sink, or for all by env.set_max_parallelism()",
 }
 """Of DataStreamSink."""

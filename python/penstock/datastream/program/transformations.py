@@ -34,6 +34,7 @@ class Extras:
         managed_memory_weight: share of managed memory, or None for Flink's default of 1.
         min_resources, preferred_resources: both or none.
         group: the slot sharing group, where more than its name was given.
+        description: text for readers of an explanation, or None.
     """
 
     co_location_group: str | None = None
@@ -41,6 +42,7 @@ class Extras:
     min_resources: ResourceSpec | None = None
     preferred_resources: ResourceSpec | None = None
     group: SlotSharingGroup | None = None
+    description: str | None = None
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -103,6 +105,10 @@ class Transformation:
     def set_co_location_group_key(self, key: str | None) -> None:
         """Subtasks of equal index of all operators with this key share a slot. None unsets it."""
         self._own_extras().co_location_group = checks.name(key, "set_co_location_group_key", "key", optional=True)
+
+    def set_description(self, description: str) -> None:
+        """What readers of an explanation are told besides the name (Flink 1.14: ``setDescription``)."""
+        self._own_extras().description = checks.name(description, "set_description", "description")
 
     def set_managed_memory_weight(self, weight: int) -> None:
         """Share of the slot's managed memory, relative to the operators it shares the slot with."""

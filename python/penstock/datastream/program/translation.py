@@ -62,6 +62,7 @@ class Translation:
         types: declared type or None by node id (of a sink: of what it takes in), and of side outputs by (node id, tag
             id).
         names: operator names by node id.
+        descriptions: of the operators that have one, by node id.
     """
 
     stream_graph: Any = None
@@ -69,6 +70,7 @@ class Translation:
     partitioners: dict[int, Any] = field(default_factory=dict[int, Any])
     types: dict[Any, Any] = field(default_factory=dict[Any, Any])
     names: dict[int, str] = field(default_factory=dict[int, str])
+    descriptions: dict[int, str] = field(default_factory=dict[int, str])
 
 
 def translate(program: Program, job_name: str) -> Translation:
@@ -240,6 +242,8 @@ class _Generator:
         result.operators[current.id] = current.operator
         result.types[current.id] = current.output_type
         result.names[current.id] = name
+        if extras is not None and extras.description is not None:
+            result.descriptions[current.id] = extras.description
 
     def check_group(self, group: SlotSharingGroup) -> None:
         """A group may say what it needs once, or several times the same."""

@@ -28,6 +28,12 @@ class CommonSetters:
         self.transformation.name = checks.name(name, "name", "operator name")
         return self
 
+    def set_description(self: _Self, description: str) -> _Self:
+        """Say more of the operator than its name does, to readers of ``penstock explain``. Plans and IDs stay as they
+        are: those of Flink 1.11 have no descriptions."""
+        self.transformation.set_description(description)
+        return self
+
     def uid(self: _Self, uid: str | None) -> _Self:
         """Give the operator an identity that survives changes of the program; unique per job. None unsets it."""
         self.transformation.uid = checks.name(uid, "uid", "uid", optional=True)
