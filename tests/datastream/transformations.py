@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from penstock.common import Types
+from penstock.common import Types, WatermarkStrategy
 from penstock.datastream import (
     AllWindowFunction,
     AsyncDataStream,
@@ -15,8 +15,25 @@ from penstock.datastream import (
     AsyncRetryStrategy,
     CoMapFunction,
     DataStream,
+    ProcessWindowFunction,
+    ReducingStateDescriptor,
     StreamExecutionEnvironment,
+    ValueStateDescriptor,
     WindowFunction,
+)
+from penstock.datastream.evictor import Evictor
+from penstock.datastream.window import (
+    CountSlidingWindowAssigner,
+    CountTumblingWindowAssigner,
+    CountWindow,
+    DynamicEventTimeSessionWindows,
+    EventTimeSessionWindows,
+    EventTimeTrigger,
+    MergingWindowAssigner,
+    SessionWindowTimeGapExtractor,
+    TimeWindow,
+    Trigger,
+    TriggerResult,
 )
 from penstock.runtime.operators.two_inputs import CoMap
 
@@ -45,6 +62,85 @@ class Named(WindowFunction):
 class AllNamed(AllWindowFunction):
     def apply(self, window: Any, inputs: Iterable[Any]) -> Iterable[Any]:
         yield [n for _, n in inputs]
+
+
+class Opened(ProcessWindowFunction):
+    """Counts the windows of a key and of the subtask."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.windows = runtime_context.get_state(ValueStateDescriptor("windows", Types.INT()))
+        self.opened = True
+
+    def process(self, key: str, context: Any, elements: Iterable[Any]) -> Iterable[Any]:
+        assert self.opened
+        self.windows.update((self.windows.value() or 0) + 1)
+        yield key, self.windows.value(), sum(n for _, n in elements)
+
+    def close(self) -> None:
+        self.opened = False
+
+
+class PerTwo(Trigger):
+    """Fires at every second element of a session, also after it has merged."""
+
+    SEEN = ReducingStateDescriptor("seen", lambda one, other: one + other, Types.INT())
+
+    def on_element(self, element: Any, timestamp: int, window: TimeWindow, ctx: Any) -> TriggerResult:
+        seen = ctx.get_partitioned_state(self.SEEN)
+        seen.add(1)
+        return TriggerResult.FIRE if seen.get() % 2 == 0 else TriggerResult.CONTINUE
+
+    def can_merge(self) -> bool:
+        return True
+
+    def on_merge(self, window: TimeWindow, ctx: Any) -> None:
+        ctx.merge_partitioned_state(self.SEEN)
+
+    def clear(self, window: TimeWindow, ctx: Any) -> None:
+        ctx.get_partitioned_state(self.SEEN).clear()
+
+
+class Neighbours(MergingWindowAssigner):
+    """Sessions of a program's own."""
+
+    def assign_windows(self, element: Any, timestamp: int, context: Any) -> Collection[TimeWindow]:
+        return [TimeWindow(timestamp, timestamp + 4)]
+
+    def merge_windows(self, windows: Iterable[TimeWindow], callback: Any) -> None:
+        TimeWindow.merge_windows(windows, callback)
+
+    def get_default_trigger(self, env: Any) -> Any:
+        return EventTimeTrigger()
+
+    def is_event_time(self) -> bool:
+        return True
+
+
+class ByLetter(SessionWindowTimeGapExtractor):
+    def extract(self, element: Any) -> int:
+        return 9 if element[0] == "a" else 1
+
+
+class WithoutOdd(Evictor):
+    def evict_before(self, elements: list[Any], size: int, window: Any, evictor_context: Any) -> None:
+        elements[:] = [element for element in elements if element.value[1] % 2 == 0]
+
+
+class Numbered(WindowFunction):
+    def apply(self, key: str, window: CountWindow, inputs: Iterable[Any]) -> Iterable[Any]:
+        yield key, window.id, [n for _, n in inputs]
+
+
+class Bounds(WindowFunction):
+    def apply(self, key: str, window: TimeWindow, inputs: Iterable[Any]) -> Iterable[Any]:
+        yield key, window.start, window.end, len(list(inputs))
+
+
+def timed(env: StreamExecutionEnvironment) -> Any:
+    """Records whose number is their time."""
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda pair, _: pair[1])
+    stream = env.from_collection(PAIRS, PAIR).assign_timestamps_and_watermarks(strategy)
+    return stream.key_by(lambda pair: pair[0], Types.STRING())
 
 
 SUMS_OF_TWO = [("a", [3]), ("a", [15]), ("a", [27])]
@@ -130,6 +226,52 @@ PROGRAMS: dict[str, Program] = {
     "transform of two inputs with a key": (
         lambda env: connected(env).key_by(lambda n: n, len, Types.INT()).transform("sides", None, CoMap(Sides())),
         [(1, 1), (1, 2), (2, "x")],
+    ),
+    "window function with open and state": (
+        lambda env: by_letter(env).count_window(3).process(Opened()),
+        [("a", 1, 9), ("a", 2, 36), ("b", 1, 12), ("b", 2, 39), ("c", 1, 15), ("c", 2, 42)],
+    ),
+    "window function with open after a reduction": (
+        lambda env: by_letter(env).count_window(3).reduce(added, Opened()),
+        [("a", 1, 9), ("a", 2, 36), ("b", 1, 12), ("b", 2, 39), ("c", 1, 15), ("c", 2, 42)],
+    ),
+    "tumbling windows by count": (
+        lambda env: by_letter(env).window(CountTumblingWindowAssigner.of(3)).apply(Numbered()),
+        [
+            (key, n, [9 * n + place, 9 * n + 3 + place, 9 * n + 6 + place])
+            for place, key in enumerate("abc")
+            for n in (0, 1)
+        ],
+    ),
+    "sliding windows by count": (
+        lambda env: (
+            by_letter(env)
+            .filter(lambda pair: pair[0] == "a")
+            .key_by(lambda pair: pair[0], Types.STRING())
+            .window(CountSlidingWindowAssigner.of(5, 2))
+            .apply(Numbered())
+        ),
+        [("a", 0, [0, 3, 6, 9, 12]), ("a", 1, [6, 9, 12, 15, 18])],
+    ),
+    "dynamic sessions by an extractor": (
+        lambda env: timed(env).window(DynamicEventTimeSessionWindows.with_dynamic_gap(ByLetter())).apply(Bounds()),
+        [
+            ("a", 0, 27, 7),
+            *(("b", n, n + 1, 1) for n in range(1, 20, 3)),
+            *(("c", n, n + 1, 1) for n in range(2, 20, 3)),
+        ],
+    ),
+    "sessions of a program's own": (
+        lambda env: timed(env).window(Neighbours()).apply(Bounds()),
+        [("a", 0, 22, 7), ("b", 1, 23, 7), ("c", 2, 21, 6)],
+    ),
+    "trigger of a program's own on sessions": (
+        lambda env: timed(env).window(EventTimeSessionWindows.with_gap(4)).trigger(PerTwo()).apply(Bounds()),
+        [(key, place, place + 3 * n - 3 + 4, n) for place, key in enumerate("abc") for n in (2, 4, 6)],
+    ),
+    "evictor of a program's own": (
+        lambda env: by_letter(env).count_window(3).evictor(WithoutOdd()).apply(Named()),
+        [("a", [0, 6]), ("a", [12]), ("b", [4]), ("b", [10, 16]), ("c", [2, 8]), ("c", [14])],
     ),
     "retry after exceptions": (awaited("ordered_wait_with_retry", Unreliable(), PATIENT), ALL_FOUR),
     "retry after exceptions, unordered": (awaited("unordered_wait_with_retry", Unreliable(), PATIENT), ALL_FOUR),

@@ -73,11 +73,14 @@ NAMES = {
     "datastream.time_characteristic": "TimeCharacteristic",
     "datastream.time_domain": "TimeDomain",
     "datastream.timerservice": "TimerService",
-    "datastream.window": "ContinuousEventTimeTrigger ContinuousProcessingTimeTrigger CountTrigger "
-    "DynamicEventTimeSessionWindows DynamicProcessingTimeSessionWindows EventTimeSessionWindows EventTimeTrigger "
-    "GlobalWindow GlobalWindows NeverTrigger ProcessingTimeSessionWindows ProcessingTimeTrigger PurgingTrigger "
-    "SlidingEventTimeWindows SlidingProcessingTimeWindows Time TimeWindow Trigger TriggerResult "
-    "TumblingEventTimeWindows TumblingProcessingTimeWindows WindowAssigner",
+    "common.serializer": "TypeSerializer",
+    "datastream.window": "ContinuousEventTimeTrigger ContinuousProcessingTimeTrigger CountSlidingWindowAssigner "
+    "CountTrigger CountTumblingWindowAssigner CountWindow CountWindowSerializer DynamicEventTimeSessionWindows "
+    "DynamicProcessingTimeSessionWindows EventTimeSessionWindows EventTimeTrigger GlobalWindow GlobalWindowSerializer "
+    "GlobalWindows MergingWindowAssigner NeverTrigger ProcessingTimeSessionWindows ProcessingTimeTrigger "
+    "PurgingTrigger SessionWindowTimeGapExtractor SlidingEventTimeWindows SlidingProcessingTimeWindows Time TimeWindow "
+    "TimeWindowSerializer Trigger TriggerResult TumblingEventTimeWindows TumblingProcessingTimeWindows Window "
+    "WindowAssigner",
     "metrics": "Counter Distribution Meter Metric MetricGroup",
     "metrics.metricbase": "Counter Distribution Meter Metric MetricGroup",
 }

@@ -21,8 +21,8 @@ ALLOWED = {
     "DataStream.key_by": (2, FIELDS),
     "DataStream.project": (1, FIELDS),
     "DeltaEvictor.evict": (2, PAIRS),
-    "Evictor.evict": (2, PAIRS),
     "JobExecutionResult.collected": (1, "records of several streams"),
+    "KeepingEvictor.evict": (2, PAIRS),
     "KeyedStateStore.get_state": (1, "a name alone says nothing of the type"),
     "OperatorMetrics.user": (1, "aggregates of different kinds of metric"),
     "Pipeline.operators": (1, OBJECTS),
@@ -38,6 +38,8 @@ ALLOWED = {
     "TimeEvictor.evict": (2, PAIRS),
     "Types.INSTANT": (1, "Python has no class for it"),
     "WindowAssigner.default_trigger": (1, "windows of any kind"),
+    "WindowAssigner.get_default_trigger": (1, "windows of any kind"),
+    "WindowAssigner.get_window_serializer": (1, "windows of any kind"),
 }
 """How often each of them says Any, and why."""
 

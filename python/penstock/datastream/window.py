@@ -4,6 +4,7 @@ what a program says about windows is what travels with it and runs."""
 from __future__ import annotations
 
 from penstock.common.time import Duration, Time
+from penstock.runtime.windows.assigner import MergingWindowAssigner, SessionWindowTimeGapExtractor, WindowAssigner
 from penstock.runtime.windows.assigners import (
     DynamicEventTimeSessionWindows,
     DynamicProcessingTimeSessionWindows,
@@ -14,9 +15,10 @@ from penstock.runtime.windows.assigners import (
     SlidingProcessingTimeWindows,
     TumblingEventTimeWindows,
     TumblingProcessingTimeWindows,
-    WindowAssigner,
 )
-from penstock.runtime.windows.time_window import GlobalWindow, TimeWindow, Window
+from penstock.runtime.windows.count_windows import CountSlidingWindowAssigner, CountTumblingWindowAssigner
+from penstock.runtime.windows.serializers import CountWindowSerializer, GlobalWindowSerializer, TimeWindowSerializer
+from penstock.runtime.windows.time_window import CountWindow, GlobalWindow, TimeWindow, Window
 from penstock.runtime.windows.trigger import Trigger, TriggerResult
 from penstock.runtime.windows.triggers import (
     ContinuousEventTimeTrigger,
@@ -32,7 +34,11 @@ from penstock.runtime.windows.triggers import (
 __all__ = [
     "ContinuousEventTimeTrigger",
     "ContinuousProcessingTimeTrigger",
+    "CountSlidingWindowAssigner",
     "CountTrigger",
+    "CountTumblingWindowAssigner",
+    "CountWindow",
+    "CountWindowSerializer",
     "DeltaTrigger",
     "Duration",
     "DynamicEventTimeSessionWindows",
@@ -40,15 +46,19 @@ __all__ = [
     "EventTimeSessionWindows",
     "EventTimeTrigger",
     "GlobalWindow",
+    "GlobalWindowSerializer",
     "GlobalWindows",
+    "MergingWindowAssigner",
     "NeverTrigger",
     "ProcessingTimeSessionWindows",
     "ProcessingTimeTrigger",
     "PurgingTrigger",
+    "SessionWindowTimeGapExtractor",
     "SlidingEventTimeWindows",
     "SlidingProcessingTimeWindows",
     "Time",
     "TimeWindow",
+    "TimeWindowSerializer",
     "Trigger",
     "TriggerResult",
     "TumblingEventTimeWindows",

@@ -23,16 +23,22 @@ from penstock.datastream import (
     WindowFunction,
 )
 from penstock.datastream import SingleOutputStreamOperator as Operator
-from penstock.datastream.evictor import CountEvictor
+from penstock.datastream.evictor import CountEvictor, Evictor, TimestampedValue
 from penstock.datastream.window import (
     CountTrigger,
+    CountTumblingWindowAssigner,
+    CountWindow,
+    DynamicEventTimeSessionWindows,
     EventTimeSessionWindows,
     GlobalWindow,
     GlobalWindows,
+    MergingWindowAssigner,
+    SessionWindowTimeGapExtractor,
     TimeWindow,
     Trigger,
     TriggerResult,
     TumblingEventTimeWindows,
+    Window,
     WindowAssigner,
 )
 
@@ -85,6 +91,31 @@ class ByPrice(WindowAssigner[Sale, TimeWindow]):
         return [TimeWindow(sale[1], context.get_current_processing_time())]
 
 
+class Neighbours(MergingWindowAssigner[Sale, TimeWindow]):
+    def assign_windows(
+        self, sale: Sale, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[TimeWindow]:
+        return [TimeWindow(timestamp, timestamp + sale[1])]
+
+    def merge_windows(
+        self, windows: Iterable[TimeWindow], callback: MergingWindowAssigner.MergeCallback[TimeWindow]
+    ) -> None:
+        TimeWindow.merge_windows(windows, callback)
+
+
+class Cheap(Evictor[Sale]):
+    def evict_before(
+        self, sales: list[TimestampedValue[Sale]], size: int, window: Window, context: Evictor.EvictorContext
+    ) -> None:
+        assert_type(sales[0].value, Sale)
+        sales[:] = [sale for sale in sales if sale.value[1] < context.get_current_watermark()]
+
+
+class Gap(SessionWindowTimeGapExtractor[Sale]):
+    def extract(self, sale: Sale) -> int:
+        return sale[1]
+
+
 env = StreamExecutionEnvironment.get_execution_environment()
 sales = env.from_collection([("apples", 1), ("pears", 2)])
 keyed = sales.key_by(lambda sale: sale[0], key_type=Types.STRING())
@@ -106,6 +137,9 @@ assert_type(means.apply(max, Named(), output_type=Types.STRING()), Operator[str]
 assert_type(keyed.window(ByPrice()), WindowedStream[Sale, str, TimeWindow])
 assert_type(keyed.window(EventTimeSessionWindows.with_gap(Time.seconds(1))).max_by(1), Operator[Sale])
 assert_type(keyed.window(GlobalWindows.create()).trigger(CountTrigger.of(2)), WindowedStream[Sale, str, GlobalWindow])
+assert_type(keyed.window(Neighbours()).evictor(Cheap()), WindowedStream[Sale, str, TimeWindow])
+assert_type(keyed.window(DynamicEventTimeSessionWindows.with_dynamic_gap(Gap())).sum(1), Operator[Sale])
+assert_type(keyed.window(CountTumblingWindowAssigner.of(3)), WindowedStream[Sale, str, CountWindow])
 assert_type(keyed.count_window(10, 5).evictor(CountEvictor.of(3)).sum(1), Operator[Sale])
 assert_type(keyed.time_window(Time.seconds(5)).process(Bounds()), Operator[tuple[str, int]])
 windows = sales.window_all(TumblingEventTimeWindows.of(Time.seconds(5)))

@@ -79,7 +79,7 @@ class Windowed(Generic[T, W]):
         checks.instance(assigner, self._call, WindowAssigner, hint)
         self._stream = stream
         self._assigner = assigner
-        self._trigger: Trigger[T, W] = assigner.default_trigger()
+        self._trigger: Trigger[T, W] = assigner.get_default_trigger(stream.get_execution_environment())
         self._evictor: Evictor[T] | None = None
         self._lateness = 0
         self._late: OutputTag[T] | None = None

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from penstock.common import contexts
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.signals import MAX_WATERMARK
-from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.context import OperatorContext, RuntimeContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.process import Times, Yielding
@@ -29,10 +29,10 @@ from penstock.runtime.state.handles import merge_tables
 from penstock.runtime.state.keyed import Table
 from penstock.runtime.state.store import KeyedStateStore
 from penstock.runtime.state.timers import Timer
-from penstock.runtime.windows.assigners import WindowAssigner
+from penstock.runtime.windows.assigner import AssignerContext, WindowAssigner
 from penstock.runtime.windows.evictors import Evictor
 from penstock.runtime.windows.functions import WindowFunction
-from penstock.runtime.windows.merging import MergingWindows
+from penstock.runtime.windows.merging import merging_of
 from penstock.runtime.windows.trigger import Trigger, TriggerContext, TriggerResult
 
 
@@ -110,12 +110,12 @@ class _Window(Yielding):
         keyed = key_of(spec)
         super().__init__(context, output, spec.function.function, keyed)
         self._spec = spec
-        self._event_time = spec.assigner.event_time
+        self._event_time = spec.assigner.is_event_time()
         self._state = context.keyed_state(keyed)
-        self._contents = contents_of(spec.function, spec.evictor)
         self._trigger_context = TriggerContext(self._state, context.time, context.metrics)
         self._window_context = WindowContext(context, spec.assigner.merging)
-        self._merging = MergingWindows(self._state) if spec.assigner.merging else None
+        self._contents = contents_of(spec.function, spec.evictor, context, self._window_context.window)
+        self._merging = merging_of(spec.assigner, self._state)
         self._apply = spec.function.bind()
         self._clearer = spec.function.clearer()
         asked = spec.trigger.on_event_time, spec.trigger.on_processing_time
@@ -172,7 +172,7 @@ class _Window(Yielding):
         assert self.keyed is not None
         state, time, fail = self._state, self.context.time, self.context.fail
         enter, select, failure = state.enter, self.keyed.selector(), self.keyed.failure
-        assign = self._spec.assigner.bind(self.context.clock)
+        assign = self._spec.assigner.bind(AssignerContext(self.context.clock.now, RuntimeContext(self.context)))
         take, merged = self._take, self._merged
         event_time, cleanup_time = self._event_time, self._cleanup_time
         merging = self._merging

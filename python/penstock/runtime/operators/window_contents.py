@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 from typing import Any
 
+from penstock.errors import InvalidProgramError
+from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.state.keyed import Table
 from penstock.runtime.usercode.failure import state_error
-from penstock.runtime.windows.evictors import Evictor
+from penstock.runtime.windows.evictors import Evictor, EvictorContext, KeepingEvictor, TimestampedValue
 from penstock.runtime.windows.functions import Accumulation, WindowFunction
 
 STATE = "window-contents"
@@ -35,10 +38,21 @@ class Contents:
         return one + other
 
 
-def contents_of(function: WindowFunction, evictor: Evictor[Any] | None) -> Contents:
-    """How a window with this function and evictor keeps its elements."""
-    if evictor is not None:
+def contents_of(
+    function: WindowFunction, evictor: Evictor[Any] | None, context: OperatorContext, window: Callable[[], Any]
+) -> Contents:
+    """How a window with this function and evictor keeps its elements.
+
+    Args:
+        function: of the window.
+        evictor: or None.
+        context: of the operator.
+        window: gives the window that fires.
+    """
+    if isinstance(evictor, KeepingEvictor):
         return (_TimedEvicted if evictor.timed else _Evicted)(function, evictor)
+    if evictor is not None:
+        return _EvictedBySomeone(function, evictor, EvictorContext(context.time, context.metrics), window)
     accumulation = function.kept()
     return _Elements() if accumulation is None else _Accumulated(accumulation)
 
@@ -83,7 +97,7 @@ class _Elements(Contents):
 class _Evicted(_Elements):
     """The elements in order; those that an evictor removes are gone for good."""
 
-    def __init__(self, function: WindowFunction, evictor: Evictor[Any]) -> None:
+    def __init__(self, function: WindowFunction, evictor: KeepingEvictor[Any]) -> None:
         self._reduced = function.reduced
         self._evictor = evictor
 
@@ -117,3 +131,37 @@ class _TimedEvicted(_Evicted):
     def _show(self, elements: list[Any], see: See) -> list[Any]:
         values = super()._show([value for value, _ in elements], see)
         return [(value, element[1]) for value, element in zip(values, elements, strict=True)]
+
+
+class _EvictedBySomeone(_Elements):
+    """The elements with their timestamps, for an evictor of the program's own, which changes the list of them."""
+
+    def __init__(
+        self, function: WindowFunction, evictor: Evictor[Any], context: EvictorContext, window: Callable[[], Any]
+    ) -> None:
+        self._reduced = function.reduced
+        self._evictor, self._context, self._window = evictor, context, window
+
+    def add(self, table: Table, slot: Any, value: Any, timestamp: int | None) -> None:
+        super().add(table, slot, TimestampedValue(value, timestamp), timestamp)
+
+    def fire(self, table: Table, slot: Any, see: See) -> None:
+        elements: list[TimestampedValue[Any]] | None = table.get(slot)
+        if not elements:
+            return
+        self._evict("evict_before", elements)
+        values = [element.value for element in elements]
+        shown = self._reduced(values)
+        see(list(values) if shown is values else shown)
+        elements[:] = [TimestampedValue(value, e.timestamp) for value, e in zip(values, elements, strict=True)]
+        self._evict("evict_after", elements)
+        if not elements:
+            del table[slot]
+
+    def _evict(self, method: str, elements: list[TimestampedValue[Any]]) -> None:
+        returned = getattr(self._evictor, method)(elements, len(elements), self._window(), self._context)
+        if returned is not None:
+            raise InvalidProgramError(
+                f"{type(self._evictor).__name__}.{method}() returned {reprlib.repr(returned)}, which nobody looks at. "
+                "Change the list that it is given, and return nothing: elements[:] = [those that stay]."
+            )

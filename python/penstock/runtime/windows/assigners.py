@@ -10,21 +10,25 @@ below the offset: see :meth:`TimeWindow.get_window_start_with_offset`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from penstock.common import checks
 from penstock.common.time import Span, milliseconds_of
 from penstock.errors import InvalidProgramError
-from penstock.runtime.state.timers import Clock
 from penstock.runtime.usercode.binding import bind
-from penstock.runtime.windows.time_window import GLOBAL, GlobalWindow, TimeWindow
+from penstock.runtime.windows.assigner import (
+    Assign,
+    AssignerContext,
+    GapExtractor,
+    MergingWindowAssigner,
+    WindowAssigner,
+)
+from penstock.runtime.windows.serializers import GlobalWindowSerializer, TimeWindowSerializer
+from penstock.runtime.windows.time_window import GLOBAL, GlobalWindow, MergeCallback, TimeWindow
 from penstock.runtime.windows.trigger import Trigger
-from penstock.runtime.windows.triggers import EventTimeTrigger, NeverTrigger, ProcessingTimeTrigger
-
-Assign = Callable[[Any, "int | None"], Collection[Any]]
-"""The windows of (element, timestamp)."""
+from penstock.runtime.windows.triggers import NeverTrigger
 
 _Tumbling = TypeVar("_Tumbling", bound="_TumblingWindows")
 _Sliding = TypeVar("_Sliding", bound="_SlidingWindows")
@@ -32,73 +36,6 @@ _Sessions = TypeVar("_Sessions", bound="_SessionWindows")
 
 T = TypeVar("T", contravariant=True)
 V = TypeVar("V")
-W = TypeVar("W", covariant=True)
-
-
-class GapExtractor(Protocol[T]):
-    """An object that says the gap of a session (PyFlink: ``SessionWindowTimeGapExtractor``)."""
-
-    def extract(self, element: T, /) -> int:
-        """The gap in milliseconds after an element."""
-        ...
-
-
-class AssignerContext:
-    """What a WindowAssigner of a program's own knows besides the element.
-
-    Args:
-        clock: of the task.
-    """
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-
-    def get_current_processing_time(self) -> int:
-        """Milliseconds since the epoch."""
-        return self._clock.now()
-
-
-class WindowAssigner(Generic[T, W]):
-    """Base of the assigners. One of a program's own overrides ``assign_windows``.
-
-    Attributes:
-        event_time: whether timestamps decide, and lateness counts; otherwise the clock decides.
-        merging: whether windows that touch become one (sessions).
-        constant: the windows of every element, where they are the same for all.
-    """
-
-    WindowAssignerContext = AssignerContext
-
-    event_time: ClassVar[bool] = True
-    merging: ClassVar[bool] = False
-    constant: ClassVar[Collection[object] | None] = None
-
-    def default_trigger(self) -> Trigger[object, Any]:
-        """The trigger of windows without one of their own."""
-        return EventTimeTrigger() if self.event_time else ProcessingTimeTrigger()
-
-    def assign_windows(self, element: T, timestamp: int, context: AssignerContext, /) -> Collection[W]:
-        """In an assigner of one's own: the windows of an element.
-
-        Args:
-            element: the record.
-            timestamp: its time in milliseconds.
-            context: knows the clock.
-        """
-        raise NotImplementedError(f"{type(self).__name__}.assign_windows")
-
-    def bind(self, clock: Clock) -> Assign:
-        """The function that assigns, in one subtask."""
-        assign: Callable[..., Collection[Any]] = self.assign_windows
-        context = AssignerContext(clock)
-        return lambda value, timestamp: assign(value, timestamp, context)
-
-    def arguments(self) -> tuple[int, ...]:
-        """What stands in brackets in Flink's text form."""
-        return ()
-
-    def __str__(self) -> str:
-        return f"{type(self).__name__}({', '.join(map(str, self.arguments()))})"
 
 
 class _TimeWindows(WindowAssigner[T, TimeWindow]):
@@ -108,7 +45,13 @@ class _TimeWindows(WindowAssigner[T, TimeWindow]):
         """The function from an element and its time to its windows."""
         raise NotImplementedError
 
-    def bind(self, clock: Clock) -> Assign:
+    def assign_windows(self, element: T, timestamp: int, context: AssignerContext) -> Collection[TimeWindow]:
+        return self.spread()(element, timestamp if self.event_time else context.now())
+
+    def get_window_serializer(self) -> TimeWindowSerializer:
+        return TimeWindowSerializer()
+
+    def bind(self, context: AssignerContext) -> Assign:
         spread = self.spread()
         if self.event_time:
 
@@ -118,7 +61,15 @@ class _TimeWindows(WindowAssigner[T, TimeWindow]):
                 return spread(value, timestamp)
 
             return by_timestamp
-        return lambda value, timestamp: spread(value, clock.now())
+        now = context.now
+        return lambda value, timestamp: spread(value, now())
+
+
+class MergingTimeWindows(_TimeWindows[T], MergingWindowAssigner[T, TimeWindow]):
+    """Base of the sessions: windows that touch become one."""
+
+    def merge_windows(self, windows: Iterable[TimeWindow], callback: MergeCallback[TimeWindow]) -> None:
+        TimeWindow.merge_windows(windows, callback)
 
 
 def _no_timestamp() -> InvalidProgramError:
@@ -232,14 +183,12 @@ class SlidingProcessingTimeWindows(_SlidingWindows):
 
 
 @dataclass(frozen=True)
-class _SessionWindows(_TimeWindows[object]):
+class _SessionWindows(MergingTimeWindows[object]):
     """Windows that grow together while elements come within a gap.
 
     Attributes:
         gap_ms: in milliseconds.
     """
-
-    merging = True
 
     gap_ms: int
 
@@ -263,14 +212,12 @@ class _SessionWindows(_TimeWindows[object]):
 
 
 @dataclass(frozen=True)
-class _DynamicSessionWindows(_TimeWindows[T]):
+class _DynamicSessionWindows(MergingTimeWindows[T]):
     """Sessions with a gap that each element says.
 
     Attributes:
         gap_of: a callable from element to milliseconds, or an object with ``extract``.
     """
-
-    merging = True
 
     gap_of: Callable[[T], int] | GapExtractor[T]
 
@@ -292,11 +239,21 @@ class _DynamicSessionWindows(_TimeWindows[T]):
 class DynamicEventTimeSessionWindows(_DynamicSessionWindows[T]):
     """Sessions by timestamps with a gap that each element says."""
 
+    @staticmethod
+    def with_dynamic_gap(gap_of: Callable[[V], int] | GapExtractor[V]) -> DynamicEventTimeSessionWindows[V]:
+        """Sessions with a gap in milliseconds that each element says: a callable, or an object with ``extract``."""
+        return DynamicEventTimeSessionWindows(checks.function(gap_of, "with_dynamic_gap", "extract"))
+
 
 class DynamicProcessingTimeSessionWindows(_DynamicSessionWindows[T]):
     """Sessions by the clock with a gap that each element says."""
 
     event_time = False
+
+    @staticmethod
+    def with_dynamic_gap(gap_of: Callable[[V], int] | GapExtractor[V]) -> DynamicProcessingTimeSessionWindows[V]:
+        """Sessions with a gap in milliseconds that each element says: a callable, or an object with ``extract``."""
+        return DynamicProcessingTimeSessionWindows(checks.function(gap_of, "with_dynamic_gap", "extract"))
 
 
 class EventTimeSessionWindows(_SessionWindows):
@@ -305,7 +262,7 @@ class EventTimeSessionWindows(_SessionWindows):
     @staticmethod
     def with_dynamic_gap(gap_of: Callable[[V], int] | GapExtractor[V]) -> DynamicEventTimeSessionWindows[V]:
         """Sessions with a gap in milliseconds that each element says."""
-        return DynamicEventTimeSessionWindows(checks.function(gap_of, "with_dynamic_gap", "extract"))
+        return DynamicEventTimeSessionWindows.with_dynamic_gap(gap_of)
 
 
 class ProcessingTimeSessionWindows(_SessionWindows):
@@ -316,7 +273,7 @@ class ProcessingTimeSessionWindows(_SessionWindows):
     @staticmethod
     def with_dynamic_gap(gap_of: Callable[[V], int] | GapExtractor[V]) -> DynamicProcessingTimeSessionWindows[V]:
         """Sessions with a gap in milliseconds that each element says."""
-        return DynamicProcessingTimeSessionWindows(checks.function(gap_of, "with_dynamic_gap", "extract"))
+        return DynamicProcessingTimeSessionWindows.with_dynamic_gap(gap_of)
 
 
 @dataclass(frozen=True)
@@ -334,5 +291,11 @@ class GlobalWindows(WindowAssigner[object, GlobalWindow]):
     def default_trigger(self) -> Trigger[object, object]:
         return NeverTrigger()
 
-    def bind(self, clock: Clock) -> Assign:
+    def assign_windows(self, element: object, timestamp: int, context: AssignerContext) -> Collection[GlobalWindow]:
+        return GLOBAL
+
+    def get_window_serializer(self) -> GlobalWindowSerializer:
+        return GlobalWindowSerializer()
+
+    def bind(self, context: AssignerContext) -> Assign:
         return lambda value, timestamp: GLOBAL

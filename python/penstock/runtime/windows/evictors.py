@@ -11,16 +11,83 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from penstock.common import checks
 from penstock.common.time import Span, milliseconds_of
+from penstock.metrics.group import MetricGroup, Metrics
+from penstock.runtime.state.timers import OperatorTime
 from penstock.runtime.usercode.binding import bind
 from penstock.runtime.usercode.naming import java_object, simple_name
+from penstock.runtime.windows.time_window import Window
 from penstock.runtime.windows.trigger import DeltaFunction
 
 T = TypeVar("T", contravariant=True)
 V = TypeVar("V")
+X = TypeVar("X")
+
+
+@dataclass(frozen=True, slots=True)
+class TimestampedValue(Generic[X]):
+    """An element of a window, as evictors see it (Flink: ``TimestampedValue``).
+
+    Attributes:
+        value: the record.
+        timestamp: in milliseconds, None if it has none.
+    """
+
+    value: X
+    timestamp: int | None
+
+
+class EvictorContext:
+    """What an evictor of a program's own knows besides the elements.
+
+    Args:
+        time: of the operator.
+        metrics: of the operator.
+    """
+
+    def __init__(self, time: OperatorTime, metrics: Metrics) -> None:
+        self._time = time
+        self._metrics = metrics
+
+    def get_current_processing_time(self) -> int:
+        """Milliseconds since the epoch."""
+        return self._time.clock.now()
+
+    def get_current_watermark(self) -> int:
+        """The operator's watermark."""
+        return self._time.watermark
+
+    def get_metric_group(self) -> MetricGroup:
+        """The operator's group of metrics."""
+        return MetricGroup(self._metrics)
 
 
 class Evictor(Generic[T]):
-    """Base of the evictors.
+    """Base of the evictors. One of a program's own overrides ``evict_before`` or ``evict_after``, and takes elements
+    out of the list that it is given: ``del elements[0]``, ``elements[:] = …``. They are then gone from the window.
+    """
+
+    EvictorContext = EvictorContext
+
+    def evict_before(
+        self, elements: list[TimestampedValue[T]], size: int, window: Window, evictor_context: EvictorContext, /
+    ) -> None:
+        """Called when a window fires, before its function.
+
+        Args:
+            elements: of the window, in order.
+            size: how many they are.
+            window: the window.
+            evictor_context: knows the time.
+        """
+
+    def evict_after(
+        self, elements: list[TimestampedValue[T]], size: int, window: Window, evictor_context: EvictorContext, /
+    ) -> None:
+        """Called when a window fires, after its function; arguments as for :meth:`evict_before`."""
+
+
+class KeepingEvictor(Evictor[T]):
+    """Base of the evictors of Flink, which know only the elements.
 
     Attributes:
         after: evict after the function instead of before it.
@@ -38,9 +105,25 @@ class Evictor(Generic[T]):
         """
         raise NotImplementedError
 
+    def evict_before(
+        self, elements: list[TimestampedValue[T]], size: int, window: Window, evictor_context: EvictorContext
+    ) -> None:
+        if not self.after:
+            self._evict_from(elements)
+
+    def evict_after(
+        self, elements: list[TimestampedValue[T]], size: int, window: Window, evictor_context: EvictorContext
+    ) -> None:
+        if self.after:
+            self._evict_from(elements)
+
+    def _evict_from(self, elements: list[TimestampedValue[T]]) -> None:
+        """:meth:`evict`, for an evictor of a program's own that asks this one."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
-class CountEvictor(Evictor[object]):
+class CountEvictor(KeepingEvictor[object]):
     """Keeps the last n elements.
 
     Attributes:
@@ -60,12 +143,15 @@ class CountEvictor(Evictor[object]):
         surplus = len(elements) - max(self.count, 0)
         return elements[surplus:] if surplus > 0 else elements
 
+    def _evict_from(self, elements: list[TimestampedValue[object]]) -> None:
+        elements[:] = self.evict(elements)
+
     def __str__(self) -> str:
         return java_object("org.apache.flink.streaming.api.windowing.evictors.CountEvictor")
 
 
 @dataclass(frozen=True)
-class TimeEvictor(Evictor[object]):
+class TimeEvictor(KeepingEvictor[object]):
     """Keeps what is younger than the youngest element less a span; all elements, if the first has no timestamp.
 
     Attributes:
@@ -89,12 +175,16 @@ class TimeEvictor(Evictor[object]):
         limit = max(time for _, time in elements if time is not None) - self.size_ms
         return [element for element in elements if element[1] is not None and element[1] > limit]
 
+    def _evict_from(self, elements: list[TimestampedValue[object]]) -> None:
+        stay = self.evict([(each.value, each.timestamp) for each in elements])
+        elements[:] = [TimestampedValue(*pair) for pair in stay]
+
     def __str__(self) -> str:
         return f"TimeEvictor({self.size_ms})"
 
 
 @dataclass(frozen=True)
-class DeltaEvictor(Evictor[T]):
+class DeltaEvictor(KeepingEvictor[T]):
     """Removes elements that differ from the last one by a threshold or more.
 
     Attributes:
@@ -119,6 +209,10 @@ class DeltaEvictor(Evictor[T]):
             return elements
         delta, last = bind(self.delta, "get_delta"), elements[-1]
         return [element for element in elements if delta(element, last) < self.threshold]
+
+    def _evict_from(self, elements: list[TimestampedValue[T]]) -> None:
+        delta, last = bind(self.delta, "get_delta"), elements[-1] if elements else None
+        elements[:] = [each for each in elements if last and delta(each.value, last.value) < self.threshold]
 
     def __str__(self) -> str:
         return f"DeltaEvictor({java_object(simple_name(self.delta))}, {self.threshold})"

@@ -13,18 +13,20 @@ key) per element.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from penstock.runtime.state.keyed import KeyedState
-from penstock.runtime.windows.time_window import TimeWindow
+from penstock.runtime.windows.assigner import WindowAssigner
+from penstock.runtime.windows.assigners import MergingTimeWindows
+from penstock.runtime.windows.time_window import MergeCallback, TimeWindow
 
 STATE = "merging-window-set"
 """Flink's name of the state that holds the map."""
 
 _MASK64 = (1 << 64) - 1
 
-OnMerge = Callable[[TimeWindow, list[TimeWindow], TimeWindow, list[TimeWindow]], None]
+OnMerge = Callable[[Any, list[Any], Any, list[Any]], None]
 """(merged window, windows in it, its state window, the other state windows) → None."""
 
 
@@ -51,7 +53,7 @@ def java_order(windows: list[TimeWindow], size: int) -> list[TimeWindow]:
 
 
 class MergingWindows:
-    """The live windows of the current key.
+    """The live windows of the current key, which merge when they touch.
 
     Args:
         keyed: the operator's state.
@@ -61,21 +63,21 @@ class MergingWindows:
         self._keyed = keyed
         self._table = keyed.table(STATE)
 
-    def _live(self) -> dict[TimeWindow, TimeWindow]:
+    def _live(self) -> dict[Any, Any]:
         return self._table.setdefault(self._keyed.slot, {})
 
-    def state_window(self, window: TimeWindow) -> Any:
+    def state_window(self, window: Any) -> Any:
         """The window under which the contents of a live one are kept, None if it is not alive."""
         return self._table.get(self._keyed.slot, {}).get(window)
 
-    def retire(self, window: TimeWindow) -> None:
+    def retire(self, window: Any) -> None:
         """A window is over."""
         live = self._live()
         live.pop(window, None)
         if not live:
             del self._table[self._keyed.slot]
 
-    def add(self, window: TimeWindow, on_merge: OnMerge) -> TimeWindow:
+    def add(self, window: Any, on_merge: OnMerge) -> Any:
         """Add a window; the live one that it has become.
 
         Args:
@@ -98,3 +100,52 @@ class MergingWindows:
         live[result] = states[0]
         on_merge(result, order, states[0], states[1:])
         return result
+
+
+class AssignedMerging(MergingWindows):
+    """The live windows of the current key, which merge as the program's own assigner says.
+
+    Args:
+        keyed: the operator's state.
+        merge_windows: of the assigner.
+    """
+
+    def __init__(self, keyed: KeyedState, merge_windows: Callable[[list[Any], MergeCallback[Any]], None]) -> None:
+        super().__init__(keyed)
+        self._merge_windows = merge_windows
+
+    def add(self, window: Any, on_merge: OnMerge) -> Any:
+        live, merges = self._live(), _Merges()
+        self._merge_windows(list(dict.fromkeys((*live, window))), merges)
+        result = window
+        for parts, whole in merges.made:
+            if window in parts:
+                result = whole
+            before = [part for part in parts if part in live]
+            states = [live.pop(part) for part in before] or [whole]
+            live[whole] = states[0]
+            if before and before != [whole]:
+                on_merge(whole, before, states[0], states[1:])
+        if result is window:
+            live.setdefault(window, window)
+        return result
+
+
+class _Merges:
+    """Notes what an assigner merges."""
+
+    def __init__(self) -> None:
+        self.made: list[tuple[list[Any], Any]] = []
+
+    def merge(self, to_be_merged: Collection[Any], merge_result: Any) -> None:
+        self.made.append((list(dict.fromkeys(to_be_merged)), merge_result))
+
+
+def merging_of(assigner: WindowAssigner[Any, Any], keyed: KeyedState) -> MergingWindows | None:
+    """How the windows of an assigner merge; None if they do not."""
+    if not assigner.merging:
+        return None
+    own = getattr(assigner, "merge_windows", None)
+    if own is None or isinstance(assigner, MergingTimeWindows):
+        return MergingWindows(keyed)
+    return AssignedMerging(keyed, own)

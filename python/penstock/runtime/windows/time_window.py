@@ -1,10 +1,13 @@
-"""The windows themselves: an interval of time, and the one global window."""
+"""The windows themselves: an interval of time, a number of elements, and the one global window."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Collection, Iterable
+from typing import NamedTuple, Protocol, TypeVar
 
 from penstock.runtime.buffers.signals import MAX_WATERMARK
+
+W_contra = TypeVar("W_contra", contravariant=True)
 
 
 class Window(Protocol):
@@ -12,6 +15,14 @@ class Window(Protocol):
 
     def max_timestamp(self) -> int:
         """The last time in it."""
+        ...
+
+
+class MergeCallback(Protocol[W_contra]):
+    """Takes what ``merge_windows`` merges (PyFlink: ``MergingWindowAssigner.MergeCallback``)."""
+
+    def merge(self, to_be_merged: Collection[W_contra], merge_result: W_contra, /) -> None:
+        """Some windows become another one."""
         ...
 
 
@@ -42,11 +53,50 @@ class TimeWindow(NamedTuple):
         """
         return timestamp - (timestamp - offset) % window_size
 
+    @staticmethod
+    def merge_windows(windows: Iterable[TimeWindow], callback: MergeCallback[TimeWindow]) -> None:
+        """Merge windows that overlap or touch. O(n log n).
+
+        Args:
+            windows: in any order.
+            callback: told of every group of more than one.
+        """
+        group: list[TimeWindow] = []
+        whole: TimeWindow | None = None
+        for window in sorted(set(windows)):
+            if whole is not None and whole.intersects(window):
+                whole = whole.cover(window)
+                group.append(window)
+                continue
+            if whole is not None and len(group) > 1:
+                callback.merge(group, whole)
+            group, whole = [window], window
+        if whole is not None and len(group) > 1:
+            callback.merge(group, whole)
+
+
+class CountWindow(NamedTuple):
+    """The window of that number among those that hold some elements each (PyFlink: ``CountWindow``)."""
+
+    id: int
+
+    def max_timestamp(self) -> int:
+        """Long.MAX_VALUE: time ends none."""
+        return MAX_WATERMARK
+
 
 class GlobalWindow:
     """The one window of GlobalWindows; there is a single object of it in a process, so it compares by identity."""
 
     __slots__ = ()
+
+    def __new__(cls) -> GlobalWindow:
+        return _MADE[0] if _MADE else super().__new__(cls)
+
+    @staticmethod
+    def get() -> GlobalWindow:
+        """The window."""
+        return GLOBAL_WINDOW
 
     def max_timestamp(self) -> int:
         """Long.MAX_VALUE."""
@@ -59,5 +109,7 @@ class GlobalWindow:
         return "GlobalWindow"
 
 
+_MADE: list[GlobalWindow] = []
 GLOBAL_WINDOW = GlobalWindow()
+_MADE.append(GLOBAL_WINDOW)
 GLOBAL = (GLOBAL_WINDOW,)

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 
 from penstock.common.state_descriptor import StateDescriptor
+from penstock.errors import InvalidProgramError
 from penstock.metrics.group import MetricGroup, Metrics
 from penstock.runtime.state.handles import MergingState, merge_tables
 from penstock.runtime.state.keyed import KeyedState, Table
@@ -132,10 +133,20 @@ class TriggerContext:
         return handle_of(self.keyed, state_descriptor, self.window)
 
     def merge_partitioned_state(self, state_descriptor: StateDescriptor[Any]) -> None:
-        """In ``on_merge``: merge the state of the windows that become this one."""
+        """In ``on_merge``: merge the state of the windows that become this one.
+
+        Raises:
+            InvalidProgramError: values and maps have no way to become one.
+        """
         state = self.get_partitioned_state(state_descriptor)
-        if isinstance(state, MergingState):
-            state.merge_namespaces(self.window, self.merged)
+        if not isinstance(state, MergingState):
+            raise InvalidProgramError(
+                f"merge_partitioned_state() was given the {type(state_descriptor).__name__} "
+                f"{state_descriptor.name!r}: such states cannot be merged. Use a list, a reducing or an aggregating "
+                "state, or forget the state in on_merge().",
+                flink_class="java.lang.RuntimeException",
+            )
+        state.merge_namespaces(self.window, self.merged)
 
 
 class Trigger(Generic[T, W]):
