@@ -112,7 +112,7 @@ class _Window(Yielding):
         self._spec = spec
         self._event_time = spec.assigner.is_event_time()
         self._state = context.keyed_state(keyed)
-        self._trigger_context = TriggerContext(self._state, context.time, context.metrics)
+        self._trigger_context = TriggerContext(self._state, context.time, context.metrics, self._stays)
         self._window_context = WindowContext(context, spec.assigner.merging)
         self._contents = contents_of(spec.function, spec.evictor, context, self._window_context.window)
         self._merging = merging_of(spec.assigner, self._state)
@@ -241,6 +241,10 @@ class _Window(Yielding):
         """When a window is over for good; MAX_WATERMARK: never."""
         end = window.max_timestamp()
         return min(end + self._spec.lateness, MAX_WATERMARK) if self._event_time else end
+
+    def _stays(self, window: Any) -> bool:
+        """Whether a window is still there when event time has come to its end."""
+        return not self._event_time or self._cleanup_time(window) == MAX_WATERMARK
 
     def _timer(self, ask: Callable[[int, Any, TriggerContext], TriggerResult], event: bool) -> Callable[[Timer], None]:
         """What takes the timers of event time, or those of the clock."""

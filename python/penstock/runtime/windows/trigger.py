@@ -64,14 +64,16 @@ class TriggerContext:
         metrics: of the operator.
         window: the current one.
         merged: while windows merge, those that become ``window``.
+        stays: whether a window is still there when event time has come to its end.
     """
 
-    __slots__ = ("_tables", "keyed", "merged", "metrics", "time", "window")
+    __slots__ = ("_tables", "keyed", "merged", "metrics", "stays", "time", "window")
 
-    def __init__(self, keyed: KeyedState, time: OperatorTime, metrics: Metrics) -> None:
+    def __init__(self, keyed: KeyedState, time: OperatorTime, metrics: Metrics, stays: Callable[[Any], bool]) -> None:
         self.keyed: KeyedState = keyed
         self.time: OperatorTime = time
         self.metrics: Metrics = metrics
+        self.stays: Callable[[Any], bool] = stays
         self.window: Any = None
         self.merged: Sequence[Any] = ()
         self._tables: dict[str, Table] = {}

@@ -17,7 +17,7 @@ from penstock.common.time import Span, milliseconds_of
 from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.usercode.binding import bind
 from penstock.runtime.usercode.naming import java_object, simple_name
-from penstock.runtime.windows.time_window import GLOBAL_WINDOW, Window
+from penstock.runtime.windows.time_window import Window
 from penstock.runtime.windows.trigger import (
     CONTINUE,
     FIRE,
@@ -182,7 +182,7 @@ class _Continuous(_Mergeable[Window]):
     def _reached(self, time: int, register: Callable[[int, Any], None], context: TriggerContext) -> TriggerResult:
         if context.table("fire-time").get(context.keyed.slot) != time:
             return CONTINUE
-        if context.time.watermark < MAX_WATERMARK or context.window is not GLOBAL_WINDOW:
+        if context.time.watermark < MAX_WATERMARK or not context.stays(context.window):
             self._next(time + self.interval_ms, register, context)  # after the end it would never end
         return FIRE
 

@@ -1,0 +1,275 @@
+"""Window × trigger × evictor × lateness × form of function, against windows by definition, over random inputs."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from penstock.common import Types
+from penstock.common.state_descriptor import ReducingStateDescriptor
+from penstock.datastream import window as w
+from penstock.datastream.evictor import CountEvictor, DeltaEvictor, Evictor, TimeEvictor
+from penstock.runtime.buffers.signals import MAX_WATERMARK
+from penstock.runtime.operators.window import WindowOperator
+from penstock.runtime.windows.functions import AggregateWindow, ApplyWindow, FoldWindow, ProcessWindow, ReduceWindow
+from tests.runtime.operators.operators_alone import Alone
+from tests.runtime.windows import slow_windows as slow
+from tests.runtime.windows.test_windows import KEY
+
+ELEMENT = st.tuples(st.sampled_from("aab"), st.integers(0, 25), st.integers(0, 9))
+EVENTS = st.lists(
+    st.one_of(
+        *[ELEMENT] * 4,
+        st.tuples(st.just("watermark"), st.integers(1, 12)),
+        st.tuples(st.just("clock"), st.integers(1, 6)),
+    ),
+    min_size=5,
+    max_size=25,
+)
+
+# --- windows ----------------------------------------------------------------------------------------------------------
+
+
+def aligned(size: int, slide: int, by_clock: bool) -> Any:
+    def assign(element: Any, time: int, clock: int, place: int) -> list[tuple[int, ...]]:
+        at = clock if by_clock else time
+        return [
+            (start, start + size) for start in range(-300 * slide, 300 * slide, slide) if start <= at < start + size
+        ]
+
+    return assign
+
+
+def session(gap: int, by_clock: bool) -> Any:
+    return lambda element, time, clock, place: [((clock if by_clock else time), (clock if by_clock else time) + gap)]
+
+
+SPANS = st.integers(1, 12)
+ASSIGNERS = {
+    "tumbling": SPANS.map(lambda n: (w.TumblingEventTimeWindows(n), aligned(n, n, False))),
+    "tumbling by the clock": SPANS.map(lambda n: (w.TumblingProcessingTimeWindows(n), aligned(n, n, True))),
+    "sliding": st.tuples(SPANS, SPANS).map(lambda p: (w.SlidingEventTimeWindows(*p), aligned(*p, False))),
+    "sliding by the clock": st.tuples(SPANS, SPANS).map(
+        lambda p: (w.SlidingProcessingTimeWindows(*p), aligned(*p, True))
+    ),
+    "sessions": SPANS.map(lambda n: (w.EventTimeSessionWindows(n), session(n, False))),
+    "sessions by the clock": SPANS.map(lambda n: (w.ProcessingTimeSessionWindows(n), session(n, True))),
+    "global": st.just((w.GlobalWindows(), lambda element, time, clock, place: [()])),
+    "by count": SPANS.map(
+        lambda n: (w.CountTumblingWindowAssigner(n), lambda element, time, clock, place: [(place // n,)])
+    ),
+}
+
+# --- triggers ---------------------------------------------------------------------------------------------------------
+
+
+class Own(w.Trigger):
+    """At every second element; three by the clock after an element it empties the window."""
+
+    SEEN = ReducingStateDescriptor("seen", lambda one, other: one + other, Types.INT())
+    WAITING = ReducingStateDescriptor("waiting", lambda one, other: one + other, Types.PICKLED_BYTE_ARRAY())
+
+    def on_element(self, element, timestamp, window, ctx):
+        self.wait(ctx)
+        seen = ctx.get_partitioned_state(self.SEEN)
+        seen.add(1)
+        return w.TriggerResult.FIRE if seen.get() % 2 == 0 else w.TriggerResult.CONTINUE
+
+    def wait(self, ctx):
+        time = ctx.get_current_processing_time() + 3
+        ctx.register_processing_time_timer(time)
+        ctx.get_partitioned_state(self.WAITING).add((time,))
+
+    def on_processing_time(self, time, window, ctx):
+        return w.TriggerResult.PURGE
+
+    def can_merge(self):
+        return True
+
+    def on_merge(self, window, ctx):
+        ctx.merge_partitioned_state(self.SEEN)
+        self.wait(ctx)
+
+    def clear(self, window, ctx):
+        for time in ctx.get_partitioned_state(self.WAITING).get() or ():
+            ctx.delete_processing_time_timer(time)
+        ctx.get_partitioned_state(self.WAITING).clear()
+        ctx.get_partitioned_state(self.SEEN).clear()
+
+
+def difference(one: Any, other: Any) -> int:
+    return abs(one[2] - other[2])
+
+
+TRIGGERS = {
+    "at the end": st.just((w.EventTimeTrigger(), slow.AtEnd())),
+    "at the end by the clock": st.just((w.ProcessingTimeTrigger(), slow.AtEndByClock())),
+    "never": st.just((w.NeverTrigger(), slow.Trigger())),
+    "own": st.just((Own(), slow.Own())),
+    "count": st.integers(1, 4).map(lambda n: (w.CountTrigger(n), slow.EveryNth(n))),
+    "continuous": st.integers(1, 9).map(lambda n: (w.ContinuousEventTimeTrigger(n), slow.EveryNow(n, False))),
+    "continuous by the clock": st.integers(1, 9).map(
+        lambda n: (w.ContinuousProcessingTimeTrigger(n), slow.EveryNow(n, True))
+    ),
+    "delta": st.integers(0, 5).map(lambda n: (w.DeltaTrigger(n, difference), slow.Differs(n))),
+}
+WITHOUT_MERGING = {"never", "delta"}
+WITH_AN_END = {"at the end", "at the end by the clock"}
+POSSIBLE = [
+    (windows, trigger)
+    for windows in ASSIGNERS
+    for trigger in TRIGGERS
+    if not (windows.startswith("sessions") and trigger in WITHOUT_MERGING)
+    and not (windows == "global" and trigger in WITH_AN_END)
+]
+"""What the API lets meet."""
+
+# --- evictors ---------------------------------------------------------------------------------------------------------
+
+
+class WithoutSmall(Evictor):
+    def evict_before(self, elements, size, window, evictor_context):
+        elements[:] = [element for element in elements if element.value[2] > 2]
+
+
+def last(count: int) -> Any:
+    return lambda pairs: pairs[max(len(pairs) - count, 0) :]
+
+
+def young(span: int) -> Any:
+    return lambda pairs: [pair for pair in pairs if pair[1] > max(time for _, time in pairs) - span]
+
+
+def near(threshold: int) -> Any:
+    return lambda pairs: [pair for pair in pairs if difference(pair[0], pairs[-1][0]) < threshold]
+
+
+def placed(evictor: Any, keeps: Any, after: bool) -> Any:
+    return evictor, *((None, keeps) if after else (keeps, None))
+
+
+EVICTORS = st.one_of(
+    st.just((None, None, None)),
+    st.just((None, None, None)),
+    st.tuples(st.integers(0, 4), st.booleans()).map(lambda p: placed(CountEvictor(*p), last(p[0]), p[1])),
+    st.tuples(st.integers(0, 9), st.booleans()).map(lambda p: placed(TimeEvictor(*p), young(p[0]), p[1])),
+    st.tuples(st.integers(0, 9), st.booleans()).map(
+        lambda p: placed(DeltaEvictor(p[0], difference, p[1]), near(p[0]), p[1])
+    ),
+    st.just((WithoutSmall(), lambda pairs: [pair for pair in pairs if pair[0][2] > 2], None)),
+)
+IN_ANY_ORDER = (type(None), TimeEvictor, WithoutSmall)
+"""Evictors that do not look at the order of elements, which in merged windows is that of a hash table of Java's."""
+
+# --- functions --------------------------------------------------------------------------------------------------------
+
+
+class Apply:
+    def apply(self, key, window, inputs):
+        yield key, tuple(window) if isinstance(window, tuple) else (), sorted(inputs, key=repr)
+
+
+class Process:
+    def process(self, key, context, elements):
+        yield key, context.current_watermark(), sorted(elements, key=repr)
+
+
+class Mean:
+    def create_accumulator(self):
+        return 0, 0
+
+    def add(self, element, accumulator):
+        return accumulator[0] + element[2], accumulator[1] + 1
+
+    def get_result(self, accumulator):
+        return accumulator
+
+    def merge(self, one, other):
+        return one[0] + other[0], one[1] + other[1]
+
+
+def added(one: Any, other: Any) -> Any:
+    return (one[0], 0, one[2] + other[2])
+
+
+def total(elements: list[Any]) -> Any:
+    """What ``added`` makes of elements; of none in an evicting window, None."""
+    elements = [(key, 0 if len(elements) > 1 else time, n) for key, time, n in elements]
+    return [reduce(added, elements) if elements else None]
+
+
+def mean(elements: list[Any]) -> Any:
+    return [(sum(n for _, _, n in elements), len(elements))]
+
+
+def folded(elements: list[Any]) -> Any:
+    return [sum(n for _, _, n in elements)]
+
+
+def alone(summed: Any) -> Any:
+    return lambda key, window, elements, watermark: summed(elements)
+
+
+def applied(summed: Any = list) -> Any:
+    return lambda key, window, elements, watermark: [(key, window, sorted(summed(elements), key=repr))]
+
+
+def processed(summed: Any = list) -> Any:
+    return lambda key, window, elements, watermark: [(key, watermark, sorted(summed(elements), key=repr))]
+
+
+def fold(value: int, element: Any) -> int:
+    return value + element[2]
+
+
+FUNCTIONS = {
+    "apply": (ApplyWindow(Apply()), applied()),
+    "process": (ProcessWindow(Process()), processed()),
+    "reduce": (ReduceWindow(added), alone(total)),
+    "reduce, apply": (ReduceWindow(added, ApplyWindow(Apply())), applied(total)),
+    "reduce, process": (ReduceWindow(added, ProcessWindow(Process())), processed(total)),
+    "aggregate": (AggregateWindow(Mean()), alone(mean)),
+    "aggregate, apply": (AggregateWindow(Mean(), ApplyWindow(Apply())), applied(mean)),
+    "aggregate, process": (AggregateWindow(Mean(), ProcessWindow(Process())), processed(mean)),
+    "fold": (FoldWindow(0, fold), alone(folded)),
+}
+
+
+def play(events: Any, operator: Alone, model: slow.Windows) -> None:
+    """Give both the same events, and compare after each."""
+    watermark, clock = -30, 0
+    for event in [*events, ("watermark", MAX_WATERMARK)]:
+        before = len(operator.results), len(model.results)
+        if event[0] == "watermark":
+            watermark = min(watermark + event[1], MAX_WATERMARK) if event[1] < MAX_WATERMARK else MAX_WATERMARK
+            operator.watermark(watermark)
+            model.watermark(watermark)
+        elif event[0] == "clock":
+            clock += event[1]
+            operator.wait_until(clock)
+            model.move_clock(clock)
+        else:
+            operator.take(event, event[1])
+            model.take(event)
+        found, expected = operator.results[before[0] :], model.results[before[1] :]
+        assert sorted(map(repr, found)) == sorted(map(repr, expected)), event
+    assert operator.sides.get("late", []) == model.late
+
+
+@pytest.mark.parametrize(("windows", "trigger"), POSSIBLE)
+@given(st.data(), EVENTS, EVICTORS, st.integers(0, 8), st.booleans(), st.sampled_from(sorted(FUNCTIONS)))
+def test_windows_are_what_they_are_by_definition(windows, trigger, data, events, evictors, lateness, purging, form):
+    assigner, assign = data.draw(ASSIGNERS[windows])
+    asked, slowly = data.draw(TRIGGERS[trigger])
+    if purging:
+        asked, slowly = w.PurgingTrigger(asked), slow.Purging(slowly)
+    (evictor, before, after), (function, show) = evictors, FUNCTIONS[form]
+    if assigner.merging:
+        assume(isinstance(evictor, IN_ANY_ORDER) and form != "fold")
+    operator = Alone(WindowOperator(assigner, asked, evictor, function, lateness, "late", keyed=KEY))
+    by_time = assigner.is_event_time()
+    play(events, operator, slow.Windows(assign, by_time, assigner.merging, slowly, before, after, show, lateness))
