@@ -6,11 +6,14 @@ from collections import Counter
 
 import pytest
 
-from penstock.common import Types
+from penstock.common import RuntimeExecutionMode, Types
 from penstock.common.async_retry import ExponentialBackoffDelayRetryStrategy, RetryPredicate
 from penstock.datastream import AsyncDataStream, AsyncRetryStrategy, StreamExecutionEnvironment
 from penstock.errors import JobExecutionError
-from tests.datastream.transformations import PAIR, PAIRS, PATIENT, PROGRAMS, Named, Unreliable, added, by_letter
+from tests.datastream import side_output_programs, transformations
+from tests.datastream.transformations import PAIR, PAIRS, PATIENT, Named, Unreliable, added, by_letter
+
+PROGRAMS = {**transformations.PROGRAMS, **side_output_programs.PROGRAMS}
 
 
 @pytest.fixture
@@ -23,6 +26,23 @@ def env() -> StreamExecutionEnvironment:
 def test_program(name: str, parallelism: int, env: StreamExecutionEnvironment) -> None:
     build, expected = PROGRAMS[name]
     with build(env.set_parallelism(parallelism)).execute_and_collect() as records:
+        assert Counter(map(repr, records)) == Counter(map(repr, expected))
+
+
+@pytest.mark.parametrize(("limit", "count"), [(1, 1), (5, 5), (20, 20), (99, 20)])
+def test_a_limit_on_a_keyed_stream(limit: int, count: int, env: StreamExecutionEnvironment) -> None:
+    records = by_letter(env).execute_and_collect(limit=limit)
+    assert isinstance(records, list)
+    assert len(records) == count
+    assert set(records) <= set(PAIRS)
+
+
+@pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - {"side output of late data"}))
+def test_program_in_batch_mode(name: str, env: StreamExecutionEnvironment) -> None:
+    """But for what is late, which nothing is where time moves at the end of a key only."""
+    build, expected = PROGRAMS[name]
+    env.set_runtime_mode(RuntimeExecutionMode.BATCH).set_parallelism(2)
+    with build(env).execute_and_collect() as records:
         assert Counter(map(repr, records)) == Counter(map(repr, expected))
 
 

@@ -115,13 +115,14 @@ def test_no_circle_but_the_fluent_apis_own_room() -> None:
 
 def test_nothing_in_the_runtime_is_the_drivers_only() -> None:
     """What a task loads leads to every module of it. What it runs a program brings along: operators, sources of
-    connectors, and assigners of windows."""
+    connectors and of cached streams, and assigners of windows."""
     runtime = {module for module in imports() if module.startswith("penstock.runtime")}
     operators = {module for module in runtime if module.startswith("penstock.runtime.operators.")}
     found = reached(
         [
             "penstock.runtime.task.task",
             "penstock.runtime.task.batch_task",
+            "penstock.runtime.io.cached",
             "penstock.runtime.io.file_source",
             "penstock.runtime.windows.count_windows",
             *operators,

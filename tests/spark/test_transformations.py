@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 
 import pytest
 
+from penstock.common import RuntimeExecutionMode
 from penstock.datastream import StreamExecutionEnvironment
-from tests.datastream.transformations import PROGRAMS
+from tests.datastream import side_output_programs, transformations
+
+PROGRAMS = {**transformations.PROGRAMS, **side_output_programs.PROGRAMS}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -16,3 +20,14 @@ def test_program(name, spark):
     env = StreamExecutionEnvironment.get_execution_environment(spark=spark).set_parallelism(2)
     with build(env).execute_and_collect() as records:
         assert Counter(map(repr, records)) == Counter(map(repr, expected))
+
+
+def test_a_cached_stream(spark):
+    env = StreamExecutionEnvironment.get_execution_environment(spark=spark).set_parallelism(2)
+    env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+    cached = env.generate_sequence(1, 9).map(lambda n: (n, random.random())).cache()
+    first = list(cached.execute_and_collect())
+    assert list(cached.execute_and_collect()) == first
+    assert sorted(n for n, _ in first) == list(range(1, 10))
+    cached.map(str)
+    assert [metrics.name for metrics in env.execute().metrics] == ["Source: Cache: Map", "Map"]

@@ -52,8 +52,8 @@ NAMES = {
     "datastream.connectors.file_system": "FileEnumeratorProvider FileSource FileSourceBuilder "
     "FileSplitAssignerProvider StreamFormat",
     "datastream.connectors.number_seq": "NumberSequenceSource",
-    "datastream.data_stream": "AllWindowedStream BroadcastConnectedStream BroadcastStream CloseableIterator "
-    "ConnectedStreams DataStream DataStreamSink KeyedStream WindowedStream",
+    "datastream.data_stream": "AllWindowedStream BroadcastConnectedStream BroadcastStream CachedDataStream "
+    "CloseableIterator ConnectedStreams DataStream DataStreamSink KeyedStream WindowedStream",
     "datastream.execution_mode": "RuntimeExecutionMode",
     "datastream.externalized_checkpoint_retention": "ExternalizedCheckpointRetention",
     "datastream.functions": "AggregateFunction AllWindowFunction AsyncFunction AsyncRetryPredicate "

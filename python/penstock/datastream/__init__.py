@@ -96,6 +96,7 @@ from penstock.datastream.state_backend import (
 )
 from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
 from penstock.datastream.streams.async_data_stream import AsyncDataStream
+from penstock.datastream.streams.cached import CachedDataStream
 from penstock.datastream.streams.collecting import CloseableIterator
 from penstock.datastream.streams.connected_streams import BroadcastConnectedStream, BroadcastStream, ConnectedStreams
 from penstock.datastream.streams.data_stream import DataStream, DataStreamSource, SingleOutputStreamOperator
@@ -120,6 +121,7 @@ __all__ = [
     "BroadcastProcessFunction",
     "BroadcastState",
     "BroadcastStream",
+    "CachedDataStream",
     "CheckpointConfig",
     "CheckpointStorage",
     "CheckpointingMode",

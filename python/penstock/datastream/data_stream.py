@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
+from penstock.datastream.streams.cached import CachedDataStream
 from penstock.datastream.streams.collecting import CloseableIterator
 from penstock.datastream.streams.connected_streams import BroadcastConnectedStream, BroadcastStream, ConnectedStreams
 from penstock.datastream.streams.data_stream import DataStream
@@ -14,6 +15,7 @@ __all__ = [
     "AllWindowedStream",
     "BroadcastConnectedStream",
     "BroadcastStream",
+    "CachedDataStream",
     "CloseableIterator",
     "ConnectedStreams",
     "DataStream",

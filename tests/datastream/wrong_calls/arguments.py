@@ -46,6 +46,8 @@ ROWS = [
         P,
         "with_dynamic_gap",
     ),
+    ("cache: of a union", lambda w: w.op.union(w.op).cache(), P, "cache"),
+    ("cache: of a keyed stream", lambda w: w.keyed.cache(), P, "cache"),
     ("description: none", lambda w: w.op.set_description(None), P, "set_description"),
     ("description: of a union", lambda w: w.op.union(w.op).set_description("both"), M, "set_description"),
     ("description: of a sink", lambda w: w.op.print().set_description(b"out"), P, "set_description"),

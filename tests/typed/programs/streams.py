@@ -15,6 +15,7 @@ from penstock.datastream import (
     AsyncRetryStrategy,
     BroadcastConnectedStream,
     BroadcastStream,
+    CachedDataStream,
     CloseableIterator,
     CoMapFunction,
     ConnectedStreams,
@@ -206,6 +207,8 @@ never = AsyncRetryStrategy.no_restart()
 assert_type(AsyncDataStream.unordered_wait_with_retry(words, Ask(), 1_000, never), Operator[int])
 assert_type(words.print(), DataStreamSink[str])
 assert_type(words.add_sink(Out()).name("out").set_parallelism(1), DataStreamSink[str])
+assert_type(pairs.cache(), CachedDataStream[tuple[str, int]])
+assert_type(pairs.cache().map(lambda pair: pair[1]), Operator[int])
 assert_type(pairs.execute_and_collect(), CloseableIterator[tuple[str, int]])
 assert_type(pairs.execute_and_collect(limit=3), list[tuple[str, int]])
 assert_type(list(words.map(len).execute_and_collect()), list[int])

@@ -14,6 +14,7 @@ from penstock.common import Configuration, JobClient, JobExecutionResult, checks
 from penstock.common.settings import Settings
 from penstock.datastream.environment import executors
 from penstock.datastream.program import missing, plan_only
+from penstock.datastream.program.caching import CacheTransformation
 from penstock.datastream.program.configuring import warn_of
 from penstock.datastream.program.translation import Translation, translate
 from penstock.datastream.streams.data_stream import DataStream
@@ -97,14 +98,15 @@ class StreamExecutionEnvironment(ProgramWithSources):
         """The program so far as the JSON text that Flink's plan visualizer reads."""
         return self.get_stream_graph().streaming_plan_json()
 
-    def _pipeline(self, job_name: str | None, to_run: bool) -> Pipeline:
+    def _pipeline(self, job_name: str | None, to_run: bool) -> tuple[Pipeline, list[CacheTransformation]]:
+        """The program as a job, and the cached streams that it computes."""
         from penstock.plan import Pipeline
 
         name, translation = self._translate(job_name)
         if to_run:
             plan_only.refuse_to_run(translation.operators, translation.names)
         self.transformations: list[Transformation] = []
-        return Pipeline(
+        pipeline = Pipeline(
             name=name,
             stream_graph=translation.stream_graph,
             operators=translation.operators,
@@ -113,6 +115,7 @@ class StreamExecutionEnvironment(ProgramWithSources):
             settings=self.settings.updated(executors.imposed_settings()),
             descriptions=translation.descriptions,
         )
+        return pipeline, translation.caches
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
         """Run the program to its end and forget its operators; streams can be built upon for the next one.
@@ -143,10 +146,10 @@ class StreamExecutionEnvironment(ProgramWithSources):
         """
         return executors.run_async(*self._job(job_name))
 
-    def _job(self, job_name: str | None) -> tuple[Executor, Pipeline]:
+    def _job(self, job_name: str | None) -> tuple[Executor, Pipeline, list[CacheTransformation]]:
         executor = executors.choose(self._executor, self.settings, self._spark, self._master)
         to_run = not getattr(executor, "plans_only", False)
-        return executor, self._pipeline(job_name, to_run)
+        return executor, *self._pipeline(job_name, to_run)
 
     def __repr__(self) -> str:
         return (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
@@ -18,6 +18,7 @@ from penstock.common import JobClient, JobExecutionResult, checks
 from penstock.common.job_control import JobControl
 from penstock.common.settings import Settings
 from penstock.datastream.environment import background
+from penstock.datastream.program.caching import CacheTransformation, keep
 from penstock.errors import ConfigurationError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -93,13 +94,13 @@ def watch(take: Callable[[JobExecutionResult], None]) -> AbstractContextManager[
     return _within(_watcher, take)
 
 
-def run(executor: Executor, pipeline: Pipeline) -> JobExecutionResult:
-    """Execute a pipeline, and tell whoever watches."""
-    return _told(executor.execute(pipeline))
+def run(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransformation]) -> JobExecutionResult:
+    """Execute a pipeline, keep the cached streams that it computes, and tell whoever watches."""
+    return _told(keep(caches, executor.execute(pipeline)))
 
 
-def run_async(executor: Executor, pipeline: Pipeline) -> JobClient:
-    """Execute a pipeline in the background, and tell whoever watches here.
+def run_async(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransformation]) -> JobClient:
+    """:func:`run` in the background.
 
     Raises:
         UnsupportedError: the executor, an object of the user's, can only run a job to its end.
@@ -114,7 +115,7 @@ def run_async(executor: Executor, pipeline: Pipeline) -> JobClient:
         )
     control = JobControl(pipeline.name)
     job = prepare(pipeline, control)
-    return background.start(lambda: _told(job()), control, pipeline.name)
+    return background.start(lambda: _told(keep(caches, job())), control, pipeline.name)
 
 
 def _told(result: JobExecutionResult) -> JobExecutionResult:

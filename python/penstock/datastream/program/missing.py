@@ -55,7 +55,6 @@ STREAM = {
     "assign_ascending_timestamps": "Use assign_timestamps_and_watermarks(WatermarkStrategy"
     ".for_monotonous_timestamps().with_timestamp_assigner(…))",
     "assign_timestamps": "Use assign_timestamps_and_watermarks(…)",
-    "cache": "Streams cannot be cached. Collect with execute_and_collect(), and go on with env.from_collection(…)",
     "collect": "Use execute_and_collect()",
     "collect_async": "Use execute_and_collect()",
     "count": "Map each record to 1, key_by() one key, and sum()",

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from penstock.common import checks
+from penstock.datastream.program.caching import CacheTransformation
 from penstock.datastream.program.program import Program
 from penstock.datastream.program.transformations import (
     FeedbackTransformation,
@@ -63,6 +64,7 @@ class Translation:
             id).
         names: operator names by node id.
         descriptions: of the operators that have one, by node id.
+        caches: the cached streams that the job computes.
     """
 
     stream_graph: Any = None
@@ -71,6 +73,7 @@ class Translation:
     types: dict[Any, Any] = field(default_factory=dict[Any, Any])
     names: dict[int, str] = field(default_factory=dict[int, str])
     descriptions: dict[int, str] = field(default_factory=dict[int, str])
+    caches: list[CacheTransformation] = field(default_factory=list[CacheTransformation])
 
 
 def translate(program: Program, job_name: str) -> Translation:
@@ -131,7 +134,7 @@ class _Generator:
             if current.id in done:
                 stack.pop()
                 continue
-            missing = [needed for needed in inputs_of(current) if needed.id not in done]
+            missing = [needed for needed in self.needed(current) if needed.id not in done]
             if missing:
                 stack.extend(reversed(missing))
                 continue
@@ -140,6 +143,14 @@ class _Generator:
                 stack.extend(self.open_loop(current))
             else:
                 self.emit(current)
+
+    def needed(self, current: Transformation) -> Iterable[Transformation]:
+        """What a transformation reads in this job; a cached stream that is known reads nothing."""
+        return () if isinstance(current, CacheTransformation) and self.knows(current) else inputs_of(current)
+
+    def knows(self, cache: CacheTransformation) -> bool:
+        """Whether the job begins with what an earlier one has computed."""
+        return self.is_batch and cache.parts is not None
 
     def emit(self, current: Transformation) -> None:
         """Add one transformation whose inputs are there."""
@@ -164,8 +175,22 @@ class _Generator:
             self.builder.add_virtual_side_output(current.id, current.input.id, current.tag.tag_id)
             self.result.types[current.input.id, current.tag.tag_id] = current.output_type
             self.groups[current.id] = self.groups[current.input.id]
+        elif isinstance(current, CacheTransformation):
+            self.cached(current)
         else:
             raise AssertionError(f"no translation for {type(current).__name__}")
+
+    def cached(self, cache: CacheTransformation) -> None:
+        """Add a cached stream: as a source, or with what notes its records."""
+        if self.knows(cache):
+            self.node(cache.source(), ())
+            return
+        self.builder.add_union(cache.id, [cache.input.id])
+        self.groups[cache.id] = self.groups[cache.input.id]
+        if self.is_batch:
+            self.result.caches.append(cache)
+            for noting in cache.note(self.settings.parallelism):
+                self.emit(noting)
 
     def open_loop(self, loop: FeedbackTransformation) -> list[Transformation | _Feedback]:
         """Add head and tail of a loop; what is left to do for it, as a piece of the stack.

@@ -1,6 +1,7 @@
-"""Methods that lead from one stream to another kind: timed, windowed, joined, connected, iterated; and to its settings.
+"""Methods that lead from one stream to another kind: timed, windowed, joined, connected, iterated, cached; and
+to its settings.
 
-Source: Flink 1.11 ``DataStream``.
+Source: Flink 1.11 ``DataStream``; for ``cache`` 2.3.
 """
 # pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
 
@@ -18,6 +19,7 @@ from penstock.runtime.windows.time_window import GlobalWindow, TimeWindow
 if TYPE_CHECKING:
     from penstock.common import ExecutionConfig
     from penstock.datastream.streams.all_windowed_stream import AllWindowedStream
+    from penstock.datastream.streams.cached import CachedDataStream
     from penstock.datastream.streams.connected_streams import (
         BroadcastConnectedStream,
         BroadcastStream,
@@ -72,6 +74,18 @@ class Transitions(Generic[T]):
         if isinstance(ds, DataStream):
             return ConnectedStreams(self._itself, ds)
         return BroadcastConnectedStream(self._itself, ds)
+
+    def cache(self) -> CachedDataStream[T]:
+        """This stream, computed once: by the first job of the environment that needs it; later jobs begin with its
+        records, which are in the driver's memory meanwhile. In BATCH mode; in STREAMING mode it is the stream itself,
+        as in Flink.
+
+        Raises:
+            InvalidProgramError: it is neither an operator's output nor a side output (Flink: IllegalStateException).
+        """
+        from penstock.datastream.streams.cached import CachedDataStream
+
+        return CachedDataStream(self._itself)
 
     def iterate(self, max_wait_time_ms: int = 0) -> IterativeStream[T]:
         """Start a loop at this stream; ``close_with`` on the result ends it. Loops run on the local executor, and end

@@ -58,7 +58,7 @@ class _CountWindows(WindowAssigner[object, CountWindow]):
 
 def _at_least_one(value: int, call: str, what: str) -> int:
     if checks.integer(value, call, what) < 1:
-        checks.refuse(f"{call}() was given {value} as {what}. Give 1 or more elements.", checks.ILLEGAL_ARGUMENT)
+        checks.illegal_argument(f"{call}() was given {value} as {what}. Give 1 or more elements.")
     return value
 
 

@@ -1,0 +1,200 @@
+"""Side outputs of every operator that can emit to one, with what they give, for both executors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from penstock.common import OutputTag, Types, WatermarkStrategy
+from penstock.datastream import (
+    AllWindowFunction,
+    BroadcastProcessFunction,
+    CoProcessFunction,
+    DataStream,
+    KeyedBroadcastProcessFunction,
+    KeyedCoProcessFunction,
+    KeyedProcessFunction,
+    MapStateDescriptor,
+    ProcessAllWindowFunction,
+    ProcessFunction,
+    ProcessJoinFunction,
+    ProcessWindowFunction,
+    SourceFunction,
+    StreamExecutionEnvironment,
+    TimeCharacteristic,
+    WindowFunction,
+)
+from penstock.datastream.window import TumblingEventTimeWindows
+
+PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
+PAIRS = [("a", 1), ("b", 2), ("a", 3)]
+SIDE = OutputTag("side", Types.STRING())
+RULES = MapStateDescriptor("rules", Types.INT(), Types.INT())
+
+
+def said(what: str, value: Any) -> Iterable[Any]:
+    """A record for the side output, and one for the main one."""
+    yield SIDE, f"{what} {value}"
+    yield value
+
+
+class Plain(ProcessFunction):
+    def process_element(self, value: Any, ctx: Any) -> Iterable[Any]:
+        return said("plain", value[1])
+
+
+class WithTimer(KeyedProcessFunction):
+    def process_element(self, value: Any, ctx: Any) -> Iterable[Any]:
+        ctx.timer_service().register_event_time_timer(value[1])
+        return said("keyed", value[1])
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterable[Any]:
+        return said("timer", timestamp)
+
+
+class Both(CoProcessFunction):
+    def process_element1(self, value: Any, ctx: Any) -> Iterable[Any]:
+        return said("first", value[1])
+
+    def process_element2(self, value: Any, ctx: Any) -> Iterable[Any]:
+        return said("second", value[1])
+
+
+class KeyedBoth(KeyedCoProcessFunction):
+    def process_element1(self, value: Any, ctx: Any) -> Iterable[Any]:
+        return said("first", value[1])
+
+    def process_element2(self, value: Any, ctx: Any) -> Iterable[Any]:
+        ctx.timer_service().register_event_time_timer(7)
+        return said("second", value[1])
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterable[Any]:
+        return said("timer", ctx.get_current_key())
+
+
+class Ruled(BroadcastProcessFunction):
+    def process_element(self, value: Any, ctx: Any) -> Iterable[Any]:
+        return said("element", value[1])
+
+    def process_broadcast_element(self, value: Any, ctx: Any) -> Iterable[Any]:
+        return said("rule", value)
+
+
+class KeyedRuled(KeyedBroadcastProcessFunction):
+    def process_element(self, value: Any, ctx: Any) -> Iterable[Any]:
+        return said("element", value[1])
+
+    def process_broadcast_element(self, value: Any, ctx: Any) -> Iterable[Any]:
+        return said("rule", value)
+
+
+class Window(WindowFunction):
+    def apply(self, key: str, window: Any, inputs: Iterable[Any]) -> Iterable[Any]:
+        return said(key, sorted(n for _, n in inputs))
+
+
+class ProcessWindow(ProcessWindowFunction):
+    def process(self, key: str, context: Any, elements: Iterable[Any]) -> Iterable[Any]:
+        return said(key, sorted(n for _, n in elements))
+
+
+class All(AllWindowFunction):
+    def apply(self, window: Any, inputs: Iterable[Any]) -> Iterable[Any]:
+        return said("all", sorted(n for _, n in inputs))
+
+
+class ProcessAll(ProcessAllWindowFunction):
+    def process(self, context: Any, elements: Iterable[Any]) -> Iterable[Any]:
+        return said("all", sorted(n for _, n in elements))
+
+
+class Joined(ProcessJoinFunction):
+    def process_element(self, left: Any, right: Any, ctx: Any) -> Iterable[Any]:
+        return said(left[0], left[1] + right[1])
+
+
+class Late(SourceFunction):
+    def run(self, ctx: Any) -> None:
+        for n in (1, 30, 2):
+            ctx.collect_with_timestamp(("a", n), n)
+            ctx.emit_watermark(n)
+
+
+def pairs(env: StreamExecutionEnvironment) -> Any:
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda pair, _: pair[1])
+    return env.from_collection(PAIRS, PAIR).assign_timestamps_and_watermarks(strategy)
+
+
+def keyed(env: StreamExecutionEnvironment) -> Any:
+    return pairs(env).key_by(lambda pair: pair[0], Types.STRING())
+
+
+def windows(env: StreamExecutionEnvironment) -> Any:
+    return keyed(env).window(TumblingEventTimeWindows.of(10))
+
+
+def rules(env: StreamExecutionEnvironment) -> Any:
+    return env.from_collection([9], Types.INT()).broadcast(RULES)
+
+
+def largest(one: Any, other: Any) -> Any:
+    return max(one, other, key=lambda pair: pair[1])
+
+
+def joined(env: StreamExecutionEnvironment) -> Any:
+    env.set_stream_time_characteristic(TimeCharacteristic.EventTime)
+    return keyed(env).interval_join(keyed(env)).between(-2, 2).process(Joined())
+
+
+def late(env: StreamExecutionEnvironment) -> Any:
+    source = env.add_source(Late(), type_info=PAIR).key_by(lambda pair: pair[0], Types.STRING())
+    return source.window(TumblingEventTimeWindows.of(10)).side_output_late_data(OutputTag("side", PAIR)).sum(1)
+
+
+EMITTED: dict[str, tuple[Callable[[StreamExecutionEnvironment], Any], list[Any]]] = {
+    "process": (lambda env: pairs(env).process(Plain()), ["plain 1", "plain 2", "plain 3"]),
+    "keyed process and timer": (
+        lambda env: keyed(env).process(WithTimer()),
+        [f"{what} {n}" for what in ("keyed", "timer") for n in (1, 2, 3)],
+    ),
+    "co process": (
+        lambda env: pairs(env).connect(pairs(env)).process(Both()),
+        [f"{what} {n}" for what in ("first", "second") for n in (1, 2, 3)],
+    ),
+    "keyed co process and timer": (
+        lambda env: keyed(env).connect(keyed(env)).process(KeyedBoth()),
+        [*(f"{what} {n}" for what in ("first", "second") for n in (1, 2, 3)), "timer a", "timer b"],
+    ),
+    "broadcast": (lambda env: pairs(env).connect(rules(env)).process(Ruled()).set_parallelism(1), None),
+    "keyed broadcast": (lambda env: keyed(env).connect(rules(env)).process(KeyedRuled()).set_parallelism(1), None),
+    "window apply": (lambda env: windows(env).apply(Window()), ["a [1, 3]", "b [2]"]),
+    "window process": (lambda env: windows(env).process(ProcessWindow()), ["a [1, 3]", "b [2]"]),
+    "window reduce and apply": (lambda env: windows(env).reduce(largest, Window()), ["a [3]", "b [2]"]),
+    "window reduce and process": (lambda env: windows(env).reduce(largest, ProcessWindow()), ["a [3]", "b [2]"]),
+    "count window": (lambda env: keyed(env).count_window(2).process(ProcessWindow()), ["a [1, 3]"]),
+    "all windows apply": (
+        lambda env: pairs(env).window_all(TumblingEventTimeWindows.of(10)).apply(All()),
+        ["all [1, 2, 3]"],
+    ),
+    "all windows process": (
+        lambda env: pairs(env).window_all(TumblingEventTimeWindows.of(10)).process(ProcessAll()),
+        ["all [1, 2, 3]"],
+    ),
+    "interval join": (
+        joined,
+        ["a 2", "a 4", "a 4", "a 6", "b 4"],
+    ),
+}
+"""By name: the operator, and what it emits to its side output; None stands for all elements and the rule."""
+
+RULED = ["element 1", "element 2", "element 3", "rule 9"]
+
+
+def side(build: Callable[[StreamExecutionEnvironment], Any]) -> Callable[[StreamExecutionEnvironment], DataStream[Any]]:
+    return lambda env: build(env).get_side_output(SIDE)
+
+
+PROGRAMS = {f"side output of {name}": (side(build), found or RULED) for name, (build, found) in EMITTED.items()}
+PROGRAMS["side output of late data"] = (lambda env: late(env).get_side_output(OutputTag("side", PAIR)), [("a", 2)])
+PROGRAMS["collect from a keyed stream"] = (keyed, PAIRS)
+"""By name: what builds the stream, and its records in any order."""
