@@ -1,6 +1,6 @@
 """A program with everything that a dying task could spoil, whose functions die where they are told to, once.
 
-It has two sources, side outputs, broadcast records, running sums, windows by event time, two outputs of files,
+It has two sources, side outputs, broadcast records, running sums, windows by event time, three outputs of files,
 collected records, a sink of its own, and counters of the user's.
 """
 
@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from penstock.common import OutputTag
+from penstock.common.serialization import SimpleStringEncoder
 from penstock.runtime.aggregators import SumAggregator
+from penstock.runtime.io.buckets import BucketAssigner
+from penstock.runtime.io.file_sink import FileOutput
 from penstock.runtime.io.sinks import TextSink
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.elementwise import StreamMap
@@ -26,6 +29,7 @@ from penstock.runtime.operators.window import WindowOperator
 from penstock.runtime.windows.assigners import TumblingEventTimeWindows
 from penstock.runtime.windows.functions import ApplyWindow
 from penstock.runtime.windows.triggers import EventTimeTrigger
+from tests.job.commit.crashes import content
 from tests.job.programs import Program
 
 RECORDS = 1200
@@ -152,7 +156,7 @@ def mortal(folder: Path, marker: Path, place: str = "", dies: Callable[[int, str
     """The program.
 
     Args:
-        folder: for its outputs, ``left`` with a file per subtask and ``right``, a file.
+        folder: for its outputs, ``left`` with a file per subtask, ``right``, a file, and ``more``, with added files.
         marker: a path outside of it.
         place: in :data:`PLACES`, or "" for none.
         dies: how.
@@ -173,6 +177,8 @@ def mortal(folder: Path, marker: Path, place: str = "", dies: Callable[[int, str
     keyed = program.add(sums, pairs, p=2, partitioner="HASH", spec=key, name="keyed")
     program.add(StreamSink(TextSink(str(folder / "left"))), keyed, p=2, name="left")
     program.add(StreamSink(function("sink")), keyed, p=2, name="sink")
+    more = FileOutput(str(folder / "more"), SimpleStringEncoder(), BucketAssigner.base_path_bucket_assigner(), 1000)
+    program.add(StreamSink(more), keyed, p=2, name="more")
     apply = ApplyWindow(function("window"))
     window = WindowOperator(TumblingEventTimeWindows(100), EventTimeTrigger(), None, apply).keyed_by(key)
     windows = program.add(window, pairs, p=3, partitioner="HASH", spec=key, name="window")
@@ -195,6 +201,6 @@ def facts(executor: Any, program: Program, folder: Path) -> dict[str, Any]:
         "counters": [(report.task, report.counters) for report in executor.reports],
         "accumulators": result.get_all_accumulator_results(),
         "metrics": user,
-        "files": {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()},
+        "files": content(folder),
         "names": sorted(path.name for path in folder.iterdir()),
     }

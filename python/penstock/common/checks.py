@@ -7,7 +7,6 @@ is Flink's exception where Flink refuses the same thing.
 
 from __future__ import annotations
 
-import codecs
 import os
 from collections.abc import Sequence
 from enum import Enum
@@ -184,9 +183,9 @@ def text(value: Any, call: str, what: str, *, optional: bool = False) -> Any:
 
 
 def charset(value: Any, call: str) -> str:
-    """``value`` itself if it is the name of an encoding that Python knows."""
+    """``value`` itself if it is the name of an encoding of text that Python knows."""
     try:
-        codecs.lookup(text(value, call, "charset"))
+        "\n".encode(text(value, call, "charset"))  # some codecs, such as base64, are not for text
     except LookupError:
         illegal_argument(
             f"{call}() was given the charset {value!r}, which Python does not know. Use one such as 'UTF-8' or "

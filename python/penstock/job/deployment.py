@@ -19,7 +19,7 @@ from penstock.job.outputs import Outputs
 from penstock.job.vertices import Vertices
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
-from penstock.runtime.io.sinks import TextSink
+from penstock.runtime.io.sinks import PublishedSink
 from penstock.runtime.operators.iteration import IterationHead, IterationTail
 from penstock.runtime.operators.sink import StreamSink
 
@@ -130,6 +130,6 @@ def _prepared(pipeline: Pipeline, job_graph: JobGraph, places: list[VertexConfig
                     "penstock.runtime.operators."
                 )
             operator = result[link.node] = operator.prepare(place.parallelism)
-            if isinstance(operator, StreamSink) and isinstance(operator.function, TextSink):
+            if isinstance(operator, StreamSink) and isinstance(operator.function, PublishedSink):
                 outputs.add(operator.function, link.name)
     return result

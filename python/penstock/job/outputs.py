@@ -1,4 +1,5 @@
-"""What the text sinks of a job write to: each target is free or may be replaced; no two are in each other's way."""
+"""What the sinks of a job write files to: each target is free, or may be replaced, or may get more files; no two are in
+each other's way."""
 
 from __future__ import annotations
 
@@ -7,17 +8,19 @@ from pathlib import Path
 from penstock.errors import InvalidProgramError
 from penstock.job.commit.publish import Target
 from penstock.job.commit.recovery import settle
-from penstock.runtime.io.sinks import TextSink
+from penstock.runtime.io.sinks import PublishedSink
 
 
 class Outputs:
-    """The targets of text sinks: none is another's, or inside another's. O(depth of the path) each."""
+    """The targets of sinks: none is another's, unless both add files to it, or inside another's. O(depth of the path)
+    each."""
 
     def __init__(self) -> None:
         self._sinks: dict[Path, str] = {}
         self._folders: dict[Path, str] = {}  # all that contain an output, and a sink that writes there
+        self._adding: set[Path] = set()
 
-    def add(self, sink: TextSink, name: str) -> None:
+    def add(self, sink: PublishedSink, name: str) -> None:
         """Take one more, and finish or remove what a crash has left of its target.
 
         Args:
@@ -30,14 +33,16 @@ class Outputs:
         """
         target = Target.of(sink)
         real = target.path
-        settle(real)
+        settle(real, adds=target.adds)
         target.check()
         around = (self._sinks[place] for place in (real, *real.parents) if place in self._sinks)
         first = next(around, self._folders.get(real))
-        if first is not None:
+        if first is not None and not (target.adds and real in self._adding):
             raise InvalidProgramError(
                 f"The sinks {first!r} and {name!r} both write to {str(real)!r}, or one inside the folder of the other. "
                 "Give each its own path, or unite the streams before one sink."
             )
         self._sinks[real] = name
         self._folders.update(dict.fromkeys(real.parents, name))
+        if target.adds:
+            self._adding.add(real)

@@ -25,7 +25,7 @@ from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.exchange.gate import COLLECT, PRINT, REPORT
-from penstock.runtime.io.sinks import CollectSink, TextSink
+from penstock.runtime.io.sinks import CollectSink, PublishedSink
 
 
 class JobOutput:
@@ -47,7 +47,7 @@ class JobOutput:
     def __init__(self, deployment: Deployment, control: JobControl | None = None) -> None:
         self._deployment = deployment
         self._control = control
-        targets = [Target.of(sink) for sink in deployment.sinks if isinstance(sink, TextSink)]
+        targets = [Target.of(sink) for sink in deployment.sinks if isinstance(sink, PublishedSink)]
         self._outputs = PendingOutputs(deployment.job, targets)
         self._rows: Rows | None = None
         self.reports: tuple[TaskReport, ...] = ()

@@ -1,5 +1,5 @@
 """Makes a process die, or an operation of the file system fail, just before the n-th change of it; and a job with two
-outputs to do that to."""
+outputs, or three, to do that to."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ import contextlib
 import errno
 import os
 import pathlib
+import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from penstock.common.serialization import SimpleStringEncoder
 from penstock.job.commit.recovery import Verdict, pending_at, recover
 from penstock.local import LocalExecutor
+from penstock.runtime.io.buckets import BucketAssigner
+from penstock.runtime.io.file_sink import FileOutput
 from penstock.runtime.io.sinks import TextSink
 from penstock.runtime.operators.elementwise import StreamMap
 from penstock.runtime.operators.sink import StreamSink
@@ -94,15 +99,26 @@ def dies_at(n: int, work: Callable[[], Any]) -> bool:
 # --- the job
 
 
+class Buckets(BucketAssigner[Any]):
+    """Two of them, one in the other."""
+
+    def get_bucket_id(self, element: Any, context: Any, /) -> str:
+        return "odd" if len(str(element)) > 1 or ord(str(element)) % 2 else "odd/even"
+
+
 def pipeline(root: Path, values, layout=(2, 1), *, overwrite=True, function=None):
-    """A source and two sinks, of these parallelisms: folders of files, or single files."""
+    """A source and sinks of these parallelisms, none of them where it is 0: left and right are folders of files, or
+    single files; to the folder "more" a third one adds files of a few bytes."""
     program = Program()
     source = program.source(values)
     if function is not None:
         source = program.add(StreamMap(function), source)
-    for name, p in zip(("left", "right"), layout, strict=True):
-        sink = StreamSink(TextSink(str(root / name), overwrite))
-        program.add(sink, source, p=p, partitioner="REBALANCE", name=f"Sink: {name}")
+    for name, p in zip(("left", "right", "more"), layout, strict=False):
+        sink: Any = TextSink(str(root / name), overwrite)
+        if name == "more":
+            sink = FileOutput(str(root / name), SimpleStringEncoder(), Buckets(), 3)
+        if p:
+            program.add(StreamSink(sink), source, p=p, partitioner="REBALANCE", name=f"Sink: {name}")
     return program.pipeline("two sinks")
 
 
@@ -111,15 +127,25 @@ def run(*args, **kwargs):
 
 
 def content(root: Path) -> dict[str, str]:
-    return {str(p.relative_to(root)): p.read_text() for p in sorted(root.rglob("*")) if p.is_file()}
+    """Files and their texts. Those that jobs have added have the same names but for an id; they stand under the name
+    without it, all their texts."""
+    texts: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(root.rglob("*")):
+        if path.is_file():
+            texts[re.sub(r"/part-[-0-9a-f]{36}-", "/part-", str(path.relative_to(root)))].append(path.read_text())
+    return {name: "|".join(sorted(each)) for name, each in texts.items()}
+
+
+def hidden(root: Path) -> list[Path]:
+    return [path for path in root.rglob("*") if path.name.startswith(".")]
 
 
 def visible(root: Path) -> dict[str, str]:
-    return {name: text for name, text in content(root).items() if not name.startswith(".")}
+    return {name: text for name, text in content(root).items() if not name.startswith(".") and "/." not in name}
 
 
 def manifests(root: Path) -> list[Path]:
-    return list(root.glob(".*.pending-*/manifest-1.json"))
+    return [*root.glob(".*.pending-*/manifest-1.json"), *root.glob("more/.pending-*/manifest-1.json")]
 
 
 def clean(root: Path) -> list[Verdict]:
@@ -127,14 +153,14 @@ def clean(root: Path) -> list[Verdict]:
     return [leftover.verdict for leftover in found if leftover is not None]
 
 
-def crashed(tmp_path: Path, committed: bool) -> Path:
+def crashed(tmp_path: Path, committed: bool, layout=(2, 1)) -> Path:
     """A folder with what a dead driver has left of a job, with or without the manifest."""
     n = 0
     while True:
         folder = tmp_path / f"crashed{n}"
         folder.mkdir()
-        assert dies_at(n, lambda folder=folder: run(folder, range(10), overwrite=False))
-        homes = list(folder.glob(".left.pending-*/[0-9a-f]*"))
+        assert dies_at(n, lambda folder=folder: run(folder, range(10), layout, overwrite=False))
+        homes = [*folder.glob(".left.pending-*/[0-9a-f]*"), *folder.glob("more/.pending-*/[0-9a-f]*")]
         if bool(manifests(folder)) == committed and (committed or homes):
             return folder
         n += 1

@@ -1,11 +1,13 @@
 """Pending folders: where the output of a running job waits, hidden, on the file system of its target.
 
-Beside a target ``/data/out`` lies ``/data/.out.pending-JOB`` with
+Beside a target ``/data/out`` lies ``/data/.out.pending-JOB``, or inside it ``/data/out/.pending-JOB`` if it is a folder
+to which files are added, with
 
 - ``job.json``, the *marker*: the job, and all its pending folders. In the first of them, the job's *home*, the driver
   holds a lock on it for as long as it lives; there the manifest appears too;
 - one file per attempt of a subtask of the sink;
-- ``new``, the output put together, for which a rename is enough to be published;
+- ``new``, the output put together, for which a rename is enough to be published (files that are added get their names
+  one by one);
 - ``old``, what it replaces, from the moment of publishing on.
 
 The home is made first and removed last, and its marker is the last file of it to go, so whatever a crash leaves leads

@@ -5,6 +5,8 @@
 3. The driver puts each output together, still hidden, and writes the manifest. *From here on the job has happened.*
 4. Each output gets its name by a rename; what it replaces goes before it is removed. Then the pending folders go.
 
+A file that is added to a folder is an output of its own: it is not put together with others, and replaces nothing.
+
 Whatever dies before the third step is over leaves nothing but hidden files, which
 :mod:`penstock.job.commit.recovery` removes; after it, the fourth step can be repeated until it is done. Between two
 renames of the fourth step a reader can see one output without the other: no file system renames two things at once.
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -23,8 +25,8 @@ from penstock.errors import ConfigurationError, JobExecutionError, PenstockError
 from penstock.job.commit.manifest import Manifest, Output, commits, newest_manifest, sync_folder, write_manifest
 from penstock.job.commit.pending import NEW, OLD, Marker, claim, remove
 from penstock.runtime.config.tasks import JobConfig, PendingFile, TaskReport
-from penstock.runtime.io.pending import pending_folder
-from penstock.runtime.io.sinks import TextSink
+from penstock.runtime.io.pending import pending_folder, pending_inside, target_of
+from penstock.runtime.io.sinks import PublishedSink
 
 
 @dataclass(frozen=True)
@@ -34,15 +36,21 @@ class Target:
     Attributes:
         path: real and absolute.
         overwrite: replace what is there, which must be a file, or a folder with nothing but numbered files.
+        adds: it is a folder that keeps what is in it, and gets files.
     """
 
     path: Path
     overwrite: bool
+    adds: bool = False
 
     @classmethod
-    def of(cls, sink: TextSink) -> Target:
+    def of(cls, sink: PublishedSink) -> Target:
         """Where a sink writes, whatever the current folder becomes; links are followed."""
-        return cls(sink.target(), sink.overwrite)
+        return cls(sink.target(), sink.overwrite, sink.adds)
+
+    def folder(self, job_id: str) -> Path:
+        """The pending folder of a job."""
+        return pending_inside(self.path, job_id) if self.adds else pending_folder(self.path, job_id)
 
     def check(self) -> None:
         """The target is free, or may be replaced.
@@ -52,6 +60,9 @@ class Target:
         """
         path = self.path
         if not path.exists():
+            return
+        if self.adds:
+            _check_folder(path)
             return
         if not (path.is_file() or path.is_dir()) or os.path.ismount(path):
             raise ConfigurationError(
@@ -73,18 +84,35 @@ class Target:
             )
 
 
+def _check_folder(path: Path) -> None:
+    """A folder is there, or can be made.
+
+    Raises:
+        ConfigurationError: something else stands in its place.
+    """
+    if path.exists() and not path.is_dir():
+        raise ConfigurationError(
+            f"{str(path)!r} is no folder, so no files can be added to it. Remove it, or write to another base path."
+        )
+    if path.exists() and not os.access(path, os.W_OK | os.X_OK):
+        raise ConfigurationError(
+            f"No files can be added to {str(path)!r}: it may not be written. Change its permissions, or write to "
+            "another base path."
+        )
+
+
 class PendingOutputs:
     """The outputs of one running job, a context manager around it: pending folders on entry, none of them on exit,
     unless the job has been committed and publishing did not come to its end.
 
     Args:
         job: whose.
-        targets: distinct, none inside another.
+        targets: where it writes; those of several sinks may be the same, and none is inside another.
     """
 
     def __init__(self, job: JobConfig, targets: Sequence[Target]) -> None:
-        folders = (str(pending_folder(target.path, job.job_id)) for target in targets)
-        self._targets = targets
+        self._targets = list(dict.fromkeys(targets))
+        folders = (str(target.folder(job.job_id)) for target in self._targets)
         self._marker = Marker(job.name, job.job_id, tuple(folders))
         self._lock: IO[bytes] | None = None
         self._published = False
@@ -138,6 +166,7 @@ class PendingOutputs:
         for target in self._targets:
             target.check()
         outputs = self._put_together([file for report in reports for file in report.files])
+        check_outputs(outputs)
         manifest = Manifest(self._marker.job, self._marker.job_id, 1, outputs, commits(reports))
         try:
             if not write_manifest(self._marker.home, manifest):
@@ -157,17 +186,20 @@ class PendingOutputs:
         for file in files:
             if not os.path.exists(file.pending):
                 raise ConfigurationError(
-                    f"The sink file {file.pending!r} is not visible on the driver. Text sinks need a file system that "
-                    "the driver and all executors share."
+                    f"The sink file {file.pending!r} is not visible on the driver. Sinks of files need a file system "
+                    "that the driver and all executors share."
                 )
         by_folder: dict[str, list[PendingFile]] = {folder: [] for folder in self._marker.folders}
         for file in files:
             by_folder[os.path.dirname(file.pending)].append(file)
         pairs = zip(self._targets, by_folder.items(), strict=True)
-        return tuple(_put_together(target, Path(folder), own) for target, (folder, own) in pairs)
+        return tuple(output for target, (folder, own) in pairs for output in _put_together(target, Path(folder), own))
 
 
-def _put_together(target: Target, folder: Path, files: Sequence[PendingFile]) -> Output:
+def _put_together(target: Target, folder: Path, files: Sequence[PendingFile]) -> Iterable[Output]:
+    if target.adds:
+        sync_folder(folder)
+        return [Output(file.pending, file.final, False) for file in files]
     new = folder / NEW
     if [file.final for file in files] == [str(target.path)]:
         os.rename(files[0].pending, new)
@@ -177,7 +209,13 @@ def _put_together(target: Target, folder: Path, files: Sequence[PendingFile]) ->
             os.rename(file.pending, new / os.path.basename(file.final))
         sync_folder(new)
     sync_folder(folder)
-    return Output(str(new), str(target.path), target.overwrite)
+    return [Output(str(new), str(target.path), target.overwrite)]
+
+
+def base_of(output: Output) -> Path | None:
+    """The folder to which an output is added; None if it becomes visible beside its pending folder."""
+    pending = Path(output.pending)
+    return target_of(pending.parent) if pending.name != NEW else None
 
 
 def check_outputs(outputs: Sequence[Output]) -> None:
@@ -186,12 +224,22 @@ def check_outputs(outputs: Sequence[Output]) -> None:
     Raises:
         ConfigurationError: something stands in its place that may not be replaced.
     """
+    folders: dict[Path, None] = {}
     for output in outputs:
         new = Path(output.pending)
         if not new.exists():
             continue
+        folders.update(dict.fromkeys(_buckets(output)))
         aside = new.with_name(OLD).exists()  # what was there has gone; this has come since
         Target(Path(output.target), output.overwrite and not aside).check()
+    for folder in folders:
+        _check_folder(folder)
+
+
+def _buckets(output: Output) -> list[Path]:
+    """The folders to be made for an output that is added to one: those above it up to that one, from below."""
+    base, parents = base_of(output), Path(output.target).parents
+    return [] if base is None else [folder for folder in parents if base == folder or base in folder.parents]
 
 
 def publish(outputs: Sequence[Output]) -> None:
@@ -205,7 +253,11 @@ def publish(outputs: Sequence[Output]) -> None:
     for output in outputs:
         new, target = Path(output.pending), Path(output.target)
         if new.exists():
-            if target.exists() and not (new.is_file() and target.is_file()):
+            if base_of(output) is not None:
+                os.makedirs(target.parent, exist_ok=True)
+            elif target.exists() and not (new.is_file() and target.is_file()):
                 os.rename(target, new.with_name(OLD))
             os.replace(new, target)
-            sync_folder(target.parent)
+    for folder in dict.fromkeys(each for output in outputs for each in (Path(output.target).parent, *_buckets(output))):
+        if folder.is_dir():
+            sync_folder(folder)

@@ -7,16 +7,17 @@ and is left alone.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
 from penstock.errors import ConfigurationError
-from penstock.job.commit.manifest import Manifest, newest_manifest
+from penstock.job.commit.manifest import Manifest, Output, newest_manifest
 from penstock.job.commit.pending import NEW, OLD, Marker, hold, read_marker, remove, stranger
-from penstock.job.commit.publish import check_outputs, publish
-from penstock.runtime.io.pending import pending_folder, target_of
+from penstock.job.commit.publish import base_of, check_outputs, publish
+from penstock.runtime.io.pending import ATTEMPT, pending_folder, target_of
 
 
 class Verdict(Enum):
@@ -52,8 +53,8 @@ class Leftover:
 
 
 def pending_at(path: Path) -> Iterator[Path]:
-    """Pending folders of an output, and those inside it if it is a folder (not of folders inside that). O(entries of
-    the folder it is in, and its own).
+    """Pending folders of an output, and those of outputs in it if it is a folder (not of folders inside those).
+    O(entries of the folder it is in, its own, and those of the folders in it).
 
     Raises:
         ConfigurationError: the folder of the output is not there.
@@ -67,25 +68,38 @@ def pending_at(path: Path) -> Iterator[Path]:
     yield from _beside(real)
     if real.is_dir():
         yield from _pending_in(real)
+        for folder in sorted(real.iterdir()):
+            if folder.is_dir() and not folder.is_symlink() and os.access(folder, os.R_OK) and target_of(folder) is None:
+                yield from _inside(folder)
 
 
 def _beside(target: Path) -> list[Path]:
     return [found for found in _pending_in(target.parent) if target_of(found) == target]
 
 
+def _inside(target: Path) -> list[Path]:
+    return [found for found in _pending_in(target) if target_of(found) == target]
+
+
 def _pending_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if target_of(path) is not None and path.is_dir())
 
 
-def settle(target: Path) -> None:
+def settle(target: Path, *, adds: bool = False) -> None:
     """Before a job writes to a target: finish or remove what an earlier one has left of it, with all its outputs.
+
+    Args:
+        target: real and absolute.
+        adds: it is a folder to which files are added, which several jobs may do at a time.
 
     Raises:
         ConfigurationError: a job that runs writes there too, or the earlier one's output cannot be published.
     """
-    for folder in _beside(target) if os.access(target.parent, os.R_OK) else ():
+    beside = _beside(target) if os.access(target.parent, os.R_OK) else []
+    inside = _inside(target) if adds and target.is_dir() and os.access(target, os.R_OK) else []
+    for folder in (*beside, *inside):
         found = recover(folder)
-        if found is not None and found.verdict is Verdict.RUNNING:
+        if found is not None and found.verdict is Verdict.RUNNING and folder not in inside:
             raise ConfigurationError(
                 f"The output {str(target)!r} is that of the job {found.job!r} too, which is still running. Wait for "
                 f"it, or write elsewhere. (If its driver is dead, then the file system has no locks: remove "
@@ -155,6 +169,15 @@ def _job(folder: Path, marker: Marker, dry_run: bool) -> Leftover:
     return replace(leftover, verdict=Verdict.REMOVE if manifest is None else Verdict.PUBLISH)
 
 
+def _is_own(output: Output, marker: Marker) -> bool:
+    """Whether an output waits where that of a job waits, and goes beside that place, or into the folder it is in."""
+    pending, target, base = Path(output.pending), Path(output.target), base_of(output)
+    if base is None:
+        return pending == pending_folder(target, marker.job_id) / NEW
+    waits = str(pending.parent) in marker.folders and bool(re.fullmatch(ATTEMPT, pending.name))
+    return waits and base in target.parents and ".." not in target.parts
+
+
 def _check(marker: Marker, manifest: Manifest | None) -> None:
     """Everything is as a job leaves it.
 
@@ -163,9 +186,9 @@ def _check(marker: Marker, manifest: Manifest | None) -> None:
     """
     outputs = manifest.outputs if manifest else ()
     for output in outputs:
-        if str(pending_folder(Path(output.target), marker.job_id) / NEW) != output.pending:
+        if not _is_own(output, marker):
             raise ConfigurationError(f"Its manifest publishes {output.target!r} from elsewhere, as no job does.")
-        if not Path(output.target).parent.is_dir():
+        if not (base_of(output) or Path(output.target).parent).is_dir():
             raise ConfigurationError(f"The folder of {output.target!r} is not there. Is a file system not mounted?")
     for folder in map(Path, marker.folders):
         strange = stranger(folder) if folder.is_dir() else None

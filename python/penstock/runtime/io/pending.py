@@ -1,4 +1,5 @@
-"""Where the output of a running job waits: hidden, on the file system of its target.
+"""Where the output of a running job waits: hidden, on the file system of its target. Beside a target that becomes
+visible whole, in a folder to which files are added.
 
 Tasks know the names here. Who makes the folders, locks, publishes and removes them is the driver
 (:mod:`penstock.job.commit.pending`).
@@ -13,7 +14,7 @@ from pathlib import Path
 ATTEMPT = r"[0-9a-f]{32}-\d+-[0-9a-f]{32}"
 """What :func:`attempt_file` calls a file, as a pattern."""
 
-_FOLDER = re.compile(r"\.(.+)\.pending-([0-9a-f]{32})", re.DOTALL)
+_FOLDER = re.compile(r"\.(?:(.+)\.)?pending-([0-9a-f]{32})", re.DOTALL)
 
 
 def pending_folder(target: Path, job_id: str) -> Path:
@@ -21,10 +22,15 @@ def pending_folder(target: Path, job_id: str) -> Path:
     return target.parent / f".{target.name}.pending-{job_id}"
 
 
+def pending_inside(target: Path, job_id: str) -> Path:
+    """Where the files wait that a job adds to a folder."""
+    return target / f".pending-{job_id}"
+
+
 def target_of(folder: Path) -> Path | None:
-    """The target beside which a pending folder lies; None for any other path."""
+    """The target beside or in which a pending folder lies; None for any other path."""
     match = _FOLDER.fullmatch(folder.name)
-    return folder.parent / match[1] if match else None
+    return folder.parent / (match[1] or "") if match else None
 
 
 def attempt_file(folder: Path, operator_id: str, subtask: int) -> Path:

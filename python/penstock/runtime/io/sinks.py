@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from penstock.runtime import native
 from penstock.runtime.buffers.codec import dumps, encode, freezer
@@ -33,10 +33,14 @@ class SinkWriter:
 
     Attributes:
         room: how many records may be gathered for the next :meth:`write_all`.
+        timed: whether ``timestamp`` is set before each call.
+        timestamp: of the records.
     """
 
     write: Callable[[Any], None]
     room: int = 1
+    timed: bool = False
+    timestamp: int | None = None
 
     def write_all(self, values: Sequence[Any]) -> None:
         """``write`` for each."""
@@ -66,6 +70,22 @@ class BuiltinSink:
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         """The sink of one subtask."""
+        raise NotImplementedError
+
+
+class PublishedSink(BuiltinSink):
+    """Base of the sinks whose files the driver publishes when the job is committed.
+
+    Attributes:
+        overwrite: whether what stands at the target is replaced.
+        adds: whether the target is a folder that keeps what is in it, and gets files.
+    """
+
+    overwrite: bool = False
+    adds: ClassVar[bool] = False
+
+    def target(self) -> Path:
+        """Where it writes, real and absolute: links are followed."""
         raise NotImplementedError
 
 
@@ -165,7 +185,7 @@ class CollectSink(BuiltinSink):
 
 
 @dataclass(frozen=True)
-class TextSink(BuiltinSink):
+class TextSink(PublishedSink):
     """Writes the text of every record as a line (Flink: ``writeAsText``): with parallelism 1 one file at ``path``,
     otherwise a folder with the files 1 … n. Encoding UTF-8.
 

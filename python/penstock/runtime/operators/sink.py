@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -112,14 +112,34 @@ class _BuiltinSink(LiveOperator):
     def fragment(self) -> Leaf:
         writer, immutable = self._writer, freezer(self.context.config.input_type) is None
         call = self.context.call
-        return Leaf(self.input(0), lambda values, timestamp: call(writer.write_all, values), immutable, writer)
+
+        def timed(values: Sequence[Any], timestamp: int | None) -> None:
+            writer.timestamp = timestamp
+            call(writer.write_all, values)
+
+        batch = timed if writer.timed else lambda values, timestamp: call(writer.write_all, values)
+        return Leaf(self.input(0), batch, immutable, writer)
 
     def input(self, number: int) -> Collector:
+        if self._writer.timed:
+            return self._timed()
         write, fail = self._writer.write, self.context.fail
 
         def process(value: Any, timestamp: int | None) -> None:
             try:
                 write(value)
+            except Exception as error:
+                raise fail(error) from error
+
+        return process
+
+    def _timed(self) -> Collector:
+        writer, fail = self._writer, self.context.fail
+
+        def process(value: Any, timestamp: int | None) -> None:
+            try:
+                writer.timestamp = timestamp
+                writer.write(value)
             except Exception as error:
                 raise fail(error) from error
 

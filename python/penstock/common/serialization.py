@@ -1,0 +1,132 @@
+"""How records become bytes, and bytes records, under PyFlink's names (``pyflink.common.serialization``)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import IO, Any, Generic, TypeVar
+
+from penstock.common import checks
+from penstock.common.typeinfo import TypeInformation, Types
+from penstock.errors import UnsupportedError
+
+__all__ = [
+    "DeserializationSchema",
+    "Encoder",
+    "SerializationSchema",
+    "SimpleStringEncoder",
+    "SimpleStringSchema",
+]
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+T_contra = TypeVar("T_contra", contravariant=True)
+
+
+class Encoder(ABC, Generic[T_contra]):
+    """How a ``FileSink`` writes a record. One of your own defines :meth:`encode` (Flink: ``Encoder``)."""
+
+    @staticmethod
+    def simple_string_encoder(charset_name: str = "UTF-8") -> Encoder[Any]:
+        """Writes the text of each record as a line.
+
+        Args:
+            charset_name: encoding by its Python or IANA name.
+
+        Raises:
+            InvalidProgramError: Python does not know the charset.
+            UnsupportedError: its line end is not the byte 10.
+        """
+        return SimpleStringEncoder(charset_name)
+
+    @abstractmethod
+    def encode(self, element: T_contra, stream: IO[bytes], /) -> None:
+        """Write a record.
+
+        Args:
+            element: the record.
+            stream: where to write it; of a part of a file, which others open and close.
+        """
+
+
+@dataclass(frozen=True)
+class SimpleStringEncoder(Encoder[Any]):
+    """Writes the text of each record as a line (Flink: ``SimpleStringEncoder``). A character that the charset does not
+    have becomes ``?``, as in Java.
+
+    Attributes:
+        charset_name: encoding of the text.
+        text: makes the text of a record; a sink puts in the one of its records' declared type.
+    """
+
+    charset_name: str = "UTF-8"
+    text: Callable[[Any], str] = str
+
+    def __post_init__(self) -> None:
+        """Look at the charset.
+
+        Raises:
+            InvalidProgramError: Python does not know the charset.
+            UnsupportedError: its line end is not the byte 10.
+        """
+        checks.charset(self.charset_name, "simple_string_encoder")
+        if "\n".encode(self.charset_name) != b"\n":
+            raise UnsupportedError(
+                f"simple_string_encoder({self.charset_name!r}): between lines Flink writes the byte 10, which is no "
+                "line end in this charset, so nobody could read the files. Use 'UTF-8'."
+            )
+
+    def encode(self, element: Any, stream: IO[bytes], /) -> None:
+        """Write the record's line."""
+        stream.write(f"{self.text(element)}\n".encode(self.charset_name, "replace"))
+
+
+class SerializationSchema(ABC, Generic[T_contra]):
+    """How a record becomes a message (Flink: ``SerializationSchema``)."""
+
+    @abstractmethod
+    def serialize(self, element: T_contra, /) -> bytes:
+        """The bytes of a record."""
+
+
+class DeserializationSchema(ABC, Generic[T_co]):
+    """How a message becomes a record (Flink: ``DeserializationSchema``)."""
+
+    @abstractmethod
+    def deserialize(self, message: bytes, /) -> T_co:
+        """The record of some bytes."""
+
+    @abstractmethod
+    def get_produced_type(self) -> TypeInformation[Any]:
+        """The type of the records."""
+
+
+class SimpleStringSchema(SerializationSchema[str], DeserializationSchema[str]):
+    """Texts as their bytes in a charset (Flink: ``SimpleStringSchema``). Bytes that are no text become U+FFFD, and
+    characters that the charset does not have become ``?``, as in Java.
+
+    Args:
+        charset: encoding by its Python or IANA name.
+
+    Raises:
+        InvalidProgramError: Python does not know the charset.
+    """
+
+    def __init__(self, charset: str = "UTF-8") -> None:
+        self.charset: str = checks.charset(charset, "SimpleStringSchema")
+
+    def __repr__(self) -> str:
+        return f"SimpleStringSchema({self.charset!r})"
+
+    def serialize(self, element: str, /) -> bytes:
+        """The text's bytes."""
+        return element.encode(self.charset, "replace")
+
+    def deserialize(self, message: bytes, /) -> str:
+        """The text of the bytes."""
+        return message.decode(self.charset, "replace")
+
+    def get_produced_type(self) -> TypeInformation[Any]:
+        """``Types.STRING()``."""
+        return Types.STRING()

@@ -1,0 +1,230 @@
+"""Writing files into buckets: part files that are rolled when they are large, under pending names.
+
+Each subtask gathers what belongs to a part and adds it to the part's file now and then, so a sink can have any number
+of buckets and no more than one file open.
+
+Source of the semantics: ``FileSink``, ``FileWriterBucket``, ``DefaultRollingPolicy`` (Flink 1.20).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar
+
+from penstock.common.callables import shown
+from penstock.common.serialization import Encoder, SimpleStringEncoder
+from penstock.errors import InvalidProgramError
+from penstock.runtime.buffers.filling import room
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.config.tasks import PendingFile
+from penstock.runtime.io.buckets import BucketAssigner, BucketContext
+from penstock.runtime.io.files import local_path
+from penstock.runtime.io.pending import attempt_file, pending_inside
+from penstock.runtime.io.sinks import PublishedSink, SinkWriter
+from penstock.runtime.io.text import file_text
+
+_WAITING_BYTES = 4 << 20
+"""What all parts of a subtask gather before it goes to their files."""
+_LONGEST_NAME, _LONGEST_PATH = 255, 2048
+"""Bytes of the name of a folder, and of the path of a bucket."""
+
+
+@dataclass(frozen=True, eq=False)
+class FileOutput(PublishedSink):
+    """Adds files to the folders below a base: ``BASE/BUCKET/PREFIX-UID-SUBTASK-COUNTER``, then a suffix. The UID is
+    another one for each job, sink and bucket; the counter begins at 0 in each bucket.
+
+    Attributes:
+        base: path of the folder.
+        encoder: writes a record.
+        assigner: says in which bucket.
+        part_size: bytes; a file that has more gets no further record. None for no limit.
+        prefix: how names of files begin.
+        suffix: how they end.
+    """
+
+    base: str
+    encoder: Encoder[Any]
+    assigner: BucketAssigner[Any]
+    part_size: int | None
+    prefix: str = "part"
+    suffix: str = ""
+    adds: ClassVar[bool] = True
+
+    def target(self) -> Path:
+        """The base, real and absolute: links are followed."""
+        return Path(os.path.realpath(local_path(self.base)))
+
+    def prepare(self, parallelism: int) -> FileOutput:
+        """With an absolute path, should the current folder be another one on the executors."""
+        return replace(self, base=str(self.target()))
+
+    def writer(self, context: OperatorContext) -> SinkWriter:
+        """Pending files, as many as there are parts."""
+        encoder = self.encoder
+        if isinstance(encoder, SimpleStringEncoder):
+            encoder = replace(encoder, text=file_text(context.config.input_type))
+        return _FileWriter(replace(self, encoder=encoder), context)
+
+
+@dataclass(slots=True)
+class _Bucket:
+    """A bucket, and the part that is being written in it.
+
+    Attributes:
+        path: of its folder, from the base.
+        names: where the part waits, and where it goes.
+        counter: number of the part.
+        stream: what of it is not in the file yet.
+        written: bytes that are.
+    """
+
+    path: str
+    names: PendingFile
+    counter: int = 0
+    stream: BytesIO = field(default_factory=BytesIO)
+    written: int = 0
+
+
+class _Context(BucketContext):
+    __slots__ = ("_context", "_writer")
+
+    def __init__(self, context: OperatorContext, writer: _FileWriter) -> None:
+        self._context, self._writer = context, writer
+
+    def current_processing_time(self) -> int:
+        return self._context.clock.now()
+
+    def current_watermark(self) -> int:
+        return self._context.time.watermark
+
+    def timestamp(self) -> int | None:
+        return self._writer.timestamp
+
+
+class _FileWriter(SinkWriter):
+    """The part files of one subtask."""
+
+    timed = True
+
+    def __init__(self, sink: FileOutput, context: OperatorContext) -> None:
+        self._sink, self._task = sink, context
+        self._context = _Context(context, self)
+        self._buckets: dict[str, _Bucket] = {}  # by what the assigner says
+        self._by_path: dict[str, _Bucket] = {}
+        self._finished: list[PendingFile] = []
+        self._folder = pending_inside(Path(sink.base), context.job.job_id)
+        self._most = float("inf") if sink.part_size is None else sink.part_size
+        self._bytes = self._saved = 0
+
+    def write(self, value: Any) -> None:  # type: ignore[override]
+        bucket_id = self._sink.assigner.get_bucket_id(value, self._context)
+        known = isinstance(bucket_id, str) and self._buckets.get(bucket_id)
+        bucket = known or self._bucket(bucket_id)
+        if bucket.written + bucket.stream.tell() > self._most:
+            self._roll(bucket)
+        stream = bucket.stream
+        before = stream.tell()
+        self._sink.encoder.encode(value, stream)
+        self._bytes += stream.tell() - before
+        if self._bytes - self._saved >= _WAITING_BYTES:
+            self._save_all()
+
+    def write_all(self, values: Sequence[Any]) -> None:
+        before = self._bytes
+        for value in values:
+            self.write(value)
+        self.room = room((self._bytes - before) // max(len(values), 1), self.room)
+
+    def _bucket(self, bucket_id: Any) -> _Bucket:
+        """The bucket that the assigner calls so, for the first time."""
+        path = _checked(bucket_id)
+        if path not in self._by_path:
+            self._by_path[path] = _Bucket(path, self._names(path, 0))
+        bucket = self._buckets[bucket_id] = self._by_path[path]
+        return bucket
+
+    def _names(self, bucket: str, counter: int) -> PendingFile:
+        sink, task = self._sink, self._task
+        operator_id = task.config.operator_id
+        uid = uuid.uuid5(uuid.UUID(task.job.job_id), f"{operator_id}/{bucket}")
+        name = f"{sink.prefix}-{uid}-{task.subtask}-{counter}{sink.suffix}"
+        pending = attempt_file(self._folder, operator_id, task.subtask)
+        return PendingFile(operator_id, str(pending), str(Path(sink.base, bucket, name)))
+
+    def _roll(self, bucket: _Bucket) -> None:
+        """Finish the part of a bucket, and begin the next."""
+        self._finish(bucket)
+        bucket.counter += 1
+        bucket.names = self._names(bucket.path, bucket.counter)
+        bucket.written = 0
+
+    def _save_all(self) -> None:
+        for bucket in self._by_path.values():
+            if bucket.stream.tell():
+                self._save(bucket)
+
+    def _save(self, bucket: _Bucket, *, sync: bool = False) -> None:
+        """Bring what waits to the part's file."""
+        data, bucket.stream = bucket.stream.getvalue(), BytesIO()
+        with open(bucket.names.pending, "ab") as file:
+            file.write(data)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        bucket.written += len(data)
+        self._saved += len(data)
+
+    def _finish(self, bucket: _Bucket) -> None:
+        self._save(bucket, sync=True)
+        self._finished.append(bucket.names)
+
+    def finish(self) -> None:
+        for bucket in self._by_path.values():
+            self._finish(bucket)
+        self._task.files.extend(self._finished)
+
+    def discard(self) -> None:
+        for names in (*self._finished, *(bucket.names for bucket in self._by_path.values())):
+            with contextlib.suppress(OSError):
+                os.unlink(names.pending)
+
+
+def _checked(bucket: Any) -> str:
+    """The path of a bucket from the base, one for all ways to write it: ``a/b`` for ``a//./b/``.
+
+    Raises:
+        InvalidProgramError: it is none, or leads out of the base.
+    """
+    if not isinstance(bucket, str):
+        raise InvalidProgramError(
+            f"get_bucket_id() of the bucket assigner has returned {shown(bucket)}; a text is needed. Return the path "
+            "of a folder, as seen from the base path of the sink."
+        )
+    path = PurePosixPath(bucket)
+    if path.is_absolute() or ".." in path.parts:
+        raise InvalidProgramError(
+            f"get_bucket_id() of the bucket assigner has returned {bucket!r}, which does not lie below the base path "
+            "of the sink. Return the path of a folder, as seen from the base path."
+        )
+    if not _can_be_made(path):
+        raise InvalidProgramError(
+            f"get_bucket_id() of the bucket assigner has returned {shown(bucket)}, and there can be no folder of that "
+            "name: it is too long, or has characters that no file system takes. Return a short and plain text."
+        )
+    return str(path)
+
+
+def _can_be_made(path: PurePosixPath) -> bool:
+    """Whether folders of these names can be made: it must be known before the job is committed."""
+    try:
+        whole, *names = [len(os.fsencode(each)) for each in (path, *path.parts)]
+    except UnicodeEncodeError:  # half a surrogate pair
+        return False
+    return "\0" not in str(path) and max(names, default=0) <= _LONGEST_NAME and whole <= _LONGEST_PATH
