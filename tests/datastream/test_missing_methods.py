@@ -131,12 +131,12 @@ def test_private_names_are_neither_explained_nor_suggested(name: str, tmp_path: 
 def test_it_is_an_error_of_both_kinds(tmp_path: Path) -> None:
     stream = World(tmp_path).pairs
     with pytest.raises(UnsupportedError) as caught:
-        stream.sink_to(None)
+        stream.write_to_kafka(None)
     assert isinstance(caught.value, AttributeError)
     again = pickle.loads(pickle.dumps(caught.value))
     assert type(again) is MissingMethodError
     assert str(again) == str(caught.value)
-    assert getattr(stream, "sink_to", 5) == 5
+    assert getattr(stream, "write_to_kafka", 5) == 5
     assert copy.copy(stream).transformation is stream.transformation
 
 

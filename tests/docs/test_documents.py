@@ -119,6 +119,7 @@ def _place(page: Path, target: str) -> Path | None:
 
 PUBLIC = [
     "common",
+    "common.serialization",
     "datastream",
     "datastream.connectors",
     "datastream.window",

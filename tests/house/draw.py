@@ -34,7 +34,7 @@ SAYS = {
     "datastream.streams": "what a user calls",
     "datastream.program": "transformations, translation",
     "datastream.functions": "bases of user functions",
-    "datastream.connectors": "what is read from",
+    "datastream.connectors": "what is read and written",
     "job.results": "rows for the driver",
     "job.deployment": "a plan as tasks in levels",
     "job.vertices": "a vertex as descriptors",

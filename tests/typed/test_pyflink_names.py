@@ -22,6 +22,7 @@ NAMES = {
     "common.job_id": "JobID",
     "common.job_status": "JobStatus",
     "common.restart_strategy": "RestartStrategies RestartStrategyConfiguration",
+    "common.serialization": "DeserializationSchema Encoder SerializationSchema SimpleStringEncoder SimpleStringSchema",
     "common.time": "Duration Time",
     "common.typeinfo": "BasicType BasicTypeInfo ListTypeInfo MapTypeInfo PickledBytesTypeInfo RowTypeInfo "
     "SqlTimeTypeInfo TupleTypeInfo TypeInformation Types",
@@ -46,11 +47,13 @@ NAMES = {
     "datastream.checkpoint_storage": "CheckpointStorage CustomCheckpointStorage FileSystemCheckpointStorage "
     "JobManagerCheckpointStorage",
     "datastream.checkpointing_mode": "CheckpointingMode",
-    "datastream.connectors": "FileEnumeratorProvider FileSource FileSourceBuilder FileSplitAssignerProvider "
-    "NumberSequenceSource Source StreamFormat",
-    "datastream.connectors.base": "Source",
-    "datastream.connectors.file_system": "FileEnumeratorProvider FileSource FileSourceBuilder "
-    "FileSplitAssignerProvider StreamFormat",
+    "datastream.connectors": "BucketAssigner DefaultRollingPolicy FileEnumeratorProvider FileSink FileSource "
+    "FileSourceBuilder FileSplitAssignerProvider NumberSequenceSource OnCheckpointRollingPolicy OutputFileConfig "
+    "RollingPolicy Sink Source StreamFormat StreamingFileSink",
+    "datastream.connectors.base": "Sink Source",
+    "datastream.connectors.file_system": "BucketAssigner DefaultRollingPolicy FileEnumeratorProvider FileSink "
+    "FileSource FileSourceBuilder FileSplitAssignerProvider OnCheckpointRollingPolicy OutputFileConfig RollingPolicy "
+    "StreamFormat StreamingFileSink",
     "datastream.connectors.number_seq": "NumberSequenceSource",
     "datastream.data_stream": "AllWindowedStream BroadcastConnectedStream BroadcastStream CachedDataStream "
     "CloseableIterator ConnectedStreams DataStream DataStreamSink KeyedStream WindowedStream",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from penstock.common import Duration, OutputTag, Row, Time, Types, WatermarkStrategy
+from penstock.common.serialization import Encoder
 from penstock.datastream import (
     AggregatingStateDescriptor,
     ListStateDescriptor,
@@ -14,6 +15,7 @@ from penstock.datastream import (
     ValueStateDescriptor,
 )
 from penstock.datastream import window as windows
+from penstock.datastream.connectors import BucketAssigner, FileSink, OutputFileConfig, RollingPolicy, StreamingFileSink
 from penstock.datastream.evictor import CountEvictor, TimeEvictor
 from penstock.errors import InvalidProgramError as P
 from penstock.errors import MissingMethodError as M
@@ -23,6 +25,7 @@ from tests.datastream.wrong_calls.world import SECOND, Both, Mean, Passing, Rule
 
 TAG = OutputTag("late", Types.STRING())
 TTL = StateTtlConfig.new_builder(Time.hours(1))
+LINES = Encoder.simple_string_encoder()
 ROWS = [
     ("parallelism: zero", lambda w: w.op.set_parallelism(0), P, "set_parallelism"),
     ("parallelism: minus two", lambda w: w.op.set_parallelism(-2), P, "set_parallelism"),
@@ -195,6 +198,41 @@ ROWS = [
     ("write_as_csv: values", lambda w: w.ints.write_as_csv("out"), P, "write_as_csv"),
     ("write_to_socket: port", lambda w: w.pairs.write_to_socket("localhost", "80"), P, "write_to_socket"),
     ("write_using: text", lambda w: w.pairs.write_using_output_format("csv"), P, "write_using_output_format"),
+    ("sink_to: function", lambda w: w.pairs.sink_to(print), P, "sink_to"),
+    ("sink_to: none", lambda w: w.pairs.sink_to(None), P, "sink_to"),
+    ("sink_to: builder", lambda w: w.pairs.sink_to(rows()), P, r"sink_to.*Call build\(\)"),
+    ("add_sink: file sink", lambda w: w.pairs.add_sink(rows().build()), P, "add_sink.*sink_to"),
+    ("file sink: no path", lambda w: FileSink.for_row_format(None, LINES), P, "for_row_format"),
+    ("file sink: blank", lambda w: FileSink.for_row_format(" ", LINES), P, "for_row_format"),
+    ("file sink: charset", lambda w: FileSink.for_row_format("out", "UTF-8"), P, "for_row_format"),
+    ("file sink: older one", lambda w: StreamingFileSink.for_row_format("out", None), P, "for_row_format"),
+    ("file sink: bulk", lambda w: FileSink.for_bulk_format("out", None), U, "for_bulk_format"),
+    ("file sink: compact", lambda w: rows().enable_compact(None, None), U, "enable_compact"),
+    ("file sink: check", lambda w: rows().with_bucket_check_interval(0), P, "with_bucket_check_interval"),
+    ("file sink: check text", lambda w: rows().with_bucket_check_interval("1 s"), P, "with_bucket_check_interval"),
+    ("bucket assigner: function", lambda w: rows().with_bucket_assigner(len), P, "with_bucket_assigner"),
+    ("bucket assigner: format", lambda w: BucketAssigner.date_time_bucket_assigner(5), P, "date_time_bucket_assigner"),
+    (
+        "bucket assigner: letter",
+        lambda w: BucketAssigner.date_time_bucket_assigner("b"),
+        P,
+        "date_time_bucket_assigner",
+    ),
+    ("bucket assigner: week", lambda w: BucketAssigner.date_time_bucket_assigner("YYYY-ww"), U, "date_time_bucket_ass"),
+    ("bucket assigner: zone", lambda w: BucketAssigner.date_time_bucket_assigner("yyyy", "Mars"), P, "'Mars'"),
+    ("rolling policy: size", lambda w: rows().with_rolling_policy(1024), P, "with_rolling_policy"),
+    ("rolling policy: class", lambda w: rows().with_rolling_policy(RollingPolicy), P, "with_rolling_policy"),
+    ("rolling policy: own", lambda w: rows().with_rolling_policy(RollingPolicy()), P, "with_rolling_policy"),
+    ("rolling policy: zero", lambda w: RollingPolicy.default_rolling_policy(0), P, "default_rolling_policy.*part_size"),
+    ("rolling policy: time", lambda w: RollingPolicy.default_rolling_policy(1, -1), P, "rollover_interval"),
+    ("rolling policy: text", lambda w: RollingPolicy.default_rolling_policy("1 MB"), P, "default_rolling_policy"),
+    ("file config: builder", lambda w: rows().with_output_file_config(OutputFileConfig.builder()), P, r"build\(\)"),
+    ("file config: text", lambda w: rows().with_output_file_config(".txt"), P, "with_output_file_config"),
+    ("file config: folder", lambda w: OutputFileConfig.builder().with_part_prefix("a/b"), P, "part prefix"),
+    ("file config: number", lambda w: OutputFileConfig.builder().with_part_suffix(5), P, "part suffix"),
+    ("file config: long", lambda w: OutputFileConfig("a" * 99, "b" * 99), P, "OutputFileConfig"),
+    ("encoder: charset", lambda w: Encoder.simple_string_encoder("UTF-9"), P, "simple_string_encoder"),
+    ("encoder: UTF-16", lambda w: Encoder.simple_string_encoder("UTF-16"), U, "simple_string_encoder"),
     ("print: number", lambda w: w.pairs.print(5), P, "print"),
     ("collect: limit", lambda w: w.pairs.execute_and_collect(limit=0), P, "execute_and_collect"),
     ("collect: limit text", lambda w: w.pairs.execute_and_collect(limit="5"), P, "execute_and_collect"),
@@ -215,6 +253,10 @@ ROWS = [
     ("row: dict", lambda w: Row(1).as_dict(), T, "names"),
 ]
 MONOTONOUS = WatermarkStrategy.for_monotonous_timestamps()
+
+
+def rows():
+    return FileSink.for_row_format("out", LINES)
 
 
 class Assigner:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import IO
+
 from penstock.common import OutputTag, Time, Types, WatermarkStrategy
+from penstock.common.serialization import Encoder
 from penstock.datastream import (
     KeyedProcessFunction,
     KeyedStream,
@@ -15,6 +18,7 @@ from penstock.datastream import (
     StreamExecutionEnvironment,
     ValueStateDescriptor,
 )
+from penstock.datastream.connectors import FileSink
 from penstock.datastream.window import GlobalWindow, TumblingEventTimeWindows
 
 env = StreamExecutionEnvironment.get_execution_environment()
@@ -67,6 +71,10 @@ class OfNumbers(SinkFunction[int]):
     def invoke(self, number: int, context: SinkFunction.Context) -> None: ...
 
 
+class OfNumber(Encoder[int]):
+    def encode(self, number: int, stream: IO[bytes]) -> None: ...
+
+
 words.map(increment)  # error: reportArgumentType
 words.map(Increment())  # error: reportArgumentType
 words.map(lambda word: word + 1)  # error: reportOperatorIssue
@@ -84,6 +92,8 @@ keyed.window(5)  # error: reportArgumentType
 keyed.window(TumblingEventTimeWindows.of(Time.seconds(1))).process(Global())  # error: reportArgumentType
 keyed.window(TumblingEventTimeWindows.of(Time.seconds(1))).map(len)  # error: reportAttributeAccessIssue
 words.add_sink(OfNumbers())  # error: reportArgumentType
+words.sink_to(print)  # error: reportArgumentType
+words.sink_to(FileSink.for_row_format("words", OfNumber()).build())  # error: reportArgumentType
 words.connect([1])  # error: reportCallIssue
 words.broadcast(ValueStateDescriptor("n", Types.INT()))  # error: reportArgumentType
 words.map(len).get_side_output("late")  # error: reportArgumentType

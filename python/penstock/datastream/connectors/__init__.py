@@ -6,26 +6,46 @@ A source of your own is a subclass of :class:`Source`.
 
 from __future__ import annotations
 
+from penstock.datastream.connectors.base import Sink
 from penstock.datastream.connectors.datagen import DataGeneratorSource
 from penstock.datastream.connectors.file_system import (
+    BucketAssigner,
+    DefaultRollingPolicy,
+    DefaultRowFormatBuilder,
     FileEnumeratorProvider,
+    FileSink,
     FileSource,
     FileSourceBuilder,
     FileSplitAssignerProvider,
+    OnCheckpointRollingPolicy,
+    OutputFileConfig,
+    RollingPolicy,
+    RowFormatBuilder,
     StreamFormat,
+    StreamingFileSink,
 )
 from penstock.datastream.connectors.number_seq import NumberSequenceSource
 from penstock.runtime.io.splits import Records, Source, Split
 
 __all__ = [
+    "BucketAssigner",
     "DataGeneratorSource",
+    "DefaultRollingPolicy",
+    "DefaultRowFormatBuilder",
     "FileEnumeratorProvider",
+    "FileSink",
     "FileSource",
     "FileSourceBuilder",
     "FileSplitAssignerProvider",
     "NumberSequenceSource",
+    "OnCheckpointRollingPolicy",
+    "OutputFileConfig",
     "Records",
+    "RollingPolicy",
+    "RowFormatBuilder",
+    "Sink",
     "Source",
     "Split",
     "StreamFormat",
+    "StreamingFileSink",
 ]

@@ -1,4 +1,5 @@
-"""Files as sources (PyFlink: ``pyflink.datastream.connectors.file_system``).
+"""Files as sources, and the names of files as sinks, which are in :mod:`penstock.datastream.connectors.file_sink`
+(PyFlink: ``pyflink.datastream.connectors.file_system``).
 
 Source of names and defaults: Flink 1.20 ``FileSource``. How files are found and read is in
 :mod:`penstock.runtime.io.file_source`.
@@ -13,9 +14,37 @@ from typing import Generic, TypeVar
 
 from penstock.common import Duration, TypeInformation, Types, checks
 from penstock.common.time import milliseconds_of
+from penstock.datastream.connectors.file_sink import (
+    DefaultRollingPolicy,
+    DefaultRowFormatBuilder,
+    FileSink,
+    OnCheckpointRollingPolicy,
+    OutputFileConfig,
+    RollingPolicy,
+    RowFormatBuilder,
+    StreamingFileSink,
+)
 from penstock.errors import UnsupportedError
+from penstock.runtime.io.buckets import BucketAssigner
 from penstock.runtime.io.file_source import file_splits, read_text
 from penstock.runtime.io.splits import Records, Source, Split
+
+__all__ = [
+    "BucketAssigner",
+    "DefaultRollingPolicy",
+    "DefaultRowFormatBuilder",
+    "FileEnumeratorProvider",
+    "FileSink",
+    "FileSource",
+    "FileSourceBuilder",
+    "FileSplitAssignerProvider",
+    "OnCheckpointRollingPolicy",
+    "OutputFileConfig",
+    "RollingPolicy",
+    "RowFormatBuilder",
+    "StreamFormat",
+    "StreamingFileSink",
+]
 
 T = TypeVar("T", covariant=True)
 

@@ -80,8 +80,6 @@ STREAM = {
     "set_uid": "Use uid('…')",
     "set_name": "Use name('…')",
     "show": "Use print()",
-    "sink_to": f"{_CONNECTORS}. Use add_sink(function) for a sink of your own, write_as_text(path) for files, print(), "
-    "or execute_and_collect()",
     "sort": "Use set_runtime_mode(RuntimeExecutionMode.BATCH) and key_by(), or sort what execute_and_collect() gives",
     "split": "Use process() with a function that yields tag, value, and get_side_output(tag)",
     "to_table": _TABLES,

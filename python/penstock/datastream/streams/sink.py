@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from penstock.common import checks
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo
+from penstock.datastream.connectors.base import Sink
+from penstock.datastream.connectors.file_sink import StreamingFileSink
 from penstock.datastream.formats import OutputFormat
 from penstock.datastream.functions import SinkFunction
 from penstock.datastream.program import missing
@@ -75,9 +77,23 @@ class SinkMethods(Generic[T]):
         program.register(transformation)
         return DataStreamSink(transformation)
 
-    def add_sink(self, sink_func: SinkFunction[T] | Callable[[T], object]) -> DataStreamSink[T]:
-        """Send records to a SinkFunction, or to a callable of one argument."""
+    def add_sink(self, sink_func: SinkFunction[T] | Callable[[T], object] | StreamingFileSink[T]) -> DataStreamSink[T]:
+        """Send records to a SinkFunction, to a callable of one argument, or to a StreamingFileSink."""
+        if isinstance(sink_func, StreamingFileSink):
+            return self.sink_to(sink_func)
+        if isinstance(sink_func, Sink):
+            checks.refuse(f"add_sink() was given a {type(sink_func).__name__}. Use sink_to() for it.")
         return self._sink("Unnamed", checks.function(sink_func, "add_sink", "invoke"))
+
+    def sink_to(self, sink: Sink[T]) -> DataStreamSink[T]:
+        """Write records to a sink of :mod:`penstock.datastream.connectors`, such as a FileSink."""
+        if not isinstance(sink, Sink):
+            hint = "Call build() on it." if hasattr(sink, "build") else "Give FileSink.for_row_format(…).build(), say."
+            checks.refuse(
+                f"sink_to() was given {checks.shown(sink)}, which is no Sink. {hint} A SinkFunction or a callable goes "
+                "to add_sink()."
+            )
+        return self._sink("Unnamed", sink.runtime())
 
     def print(self, sink_identifier: str | None = None) -> DataStreamSink[T]:
         """Print records on the driver's standard output, as ``n> record`` when the sink has several subtasks.

@@ -1,0 +1,323 @@
+"""Files as sinks; PyFlink's users find these names in :mod:`penstock.datastream.connectors.file_system`.
+
+Source of names and defaults: Flink 1.20 ``FileSink``. How files are written is in
+:mod:`penstock.runtime.io.file_sink`, how they become visible in ``penstock.job.commit``.
+"""
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, NoReturn, TypeVar
+
+from penstock.common import checks
+from penstock.common.serialization import Encoder
+from penstock.datastream.connectors.base import Sink
+from penstock.errors import UnsupportedError
+from penstock.runtime.io.buckets import BucketAssigner
+from penstock.runtime.io.file_sink import FileOutput
+from penstock.runtime.io.sinks import BuiltinSink
+
+T = TypeVar("T")
+T_contra = TypeVar("T_contra", contravariant=True)
+B = TypeVar("B", bound="RowFormatBuilder[Any]")
+
+_LONGEST_NAME = 180
+"""Bytes of a prefix and a suffix together: names of files have 255, and something stands between."""
+
+
+class OutputFileConfig:
+    """How the names of files begin and end: ``PREFIX-UID-SUBTASK-COUNTER`` and the suffix.
+
+    Args:
+        part_prefix: what they begin with.
+        part_suffix: what they end with, such as ``.txt``.
+
+    Raises:
+        InvalidProgramError: no text, or none that can be part of a file's name.
+    """
+
+    def __init__(self, part_prefix: str = "part", part_suffix: str = "") -> None:
+        for text, what in ((part_prefix, "part prefix"), (part_suffix, "part suffix")):
+            if set(checks.name(text, "OutputFileConfig", what)) & {"/", "\0"}:
+                checks.refuse(
+                    f"OutputFileConfig() was given the {what} {text!r}, which cannot be part of a file's name. Use a "
+                    "bucket assigner for folders.",
+                    checks.ILLEGAL_ARGUMENT,
+                )
+        if len((part_prefix + part_suffix).encode()) > _LONGEST_NAME:
+            checks.refuse(
+                f"OutputFileConfig(): part prefix and part suffix have more than {_LONGEST_NAME} bytes, too many for a "
+                "file's name. Give shorter ones."
+            )
+        self._prefix, self._suffix = part_prefix, part_suffix
+
+    def __repr__(self) -> str:
+        return f"OutputFileConfig({self._prefix!r}, {self._suffix!r})"
+
+    class OutputFileConfigBuilder:
+        """Makes an :class:`OutputFileConfig`. Methods change it and return it."""
+
+        def __init__(self) -> None:
+            self._prefix, self._suffix = "part", ""
+
+        def with_part_prefix(self, prefix: str) -> OutputFileConfig.OutputFileConfigBuilder:
+            """What names begin with."""
+            self._prefix = OutputFileConfig(prefix).get_part_prefix()
+            return self
+
+        def with_part_suffix(self, suffix: str) -> OutputFileConfig.OutputFileConfigBuilder:
+            """What names end with, such as ``.txt``."""
+            self._suffix = OutputFileConfig("", suffix).get_part_suffix()
+            return self
+
+        def build(self) -> OutputFileConfig:
+            """The names."""
+            return OutputFileConfig(self._prefix, self._suffix)
+
+    @staticmethod
+    def builder() -> OutputFileConfigBuilder:
+        """Begin with the prefix ``part`` and no suffix."""
+        return OutputFileConfig.OutputFileConfigBuilder()
+
+    def get_part_prefix(self) -> str:
+        """What names begin with."""
+        return self._prefix
+
+    def get_part_suffix(self) -> str:
+        """What names end with."""
+        return self._suffix
+
+
+@dataclass(frozen=True)
+class RollingPolicy:
+    """When a subtask begins a new file in a bucket.
+
+    Attributes:
+        part_size: bytes; a file that has more gets no further record. None for no limit.
+    """
+
+    part_size: int | None = None
+
+    @staticmethod
+    def default_rolling_policy(
+        part_size: int = 128 << 20, rollover_interval: int = 60_000, inactivity_interval: int = 60_000
+    ) -> DefaultRollingPolicy:
+        """By size. The intervals have no effect: in a job with an end all files become visible at the end, however old
+        they are.
+
+        Args:
+            part_size: bytes; a file that has more gets no further record.
+            rollover_interval: milliseconds that a file is open at the most.
+            inactivity_interval: milliseconds after which a file without new records is closed.
+
+        Raises:
+            InvalidProgramError: a number below 1.
+        """
+        return DefaultRollingPolicy(part_size, rollover_interval, inactivity_interval)
+
+    @staticmethod
+    def on_checkpoint_rolling_policy() -> OnCheckpointRollingPolicy:
+        """One file per subtask and bucket: a job with an end takes no checkpoint before it."""
+        return OnCheckpointRollingPolicy()
+
+
+@dataclass(frozen=True)
+class DefaultRollingPolicy(RollingPolicy):
+    """By size (Flink: ``DefaultRollingPolicy``); see :meth:`RollingPolicy.default_rolling_policy`.
+
+    Attributes:
+        part_size: bytes.
+        rollover_interval: milliseconds, without effect.
+        inactivity_interval: milliseconds, without effect.
+    """
+
+    part_size: int | None = 128 << 20
+    rollover_interval: int = 60_000
+    inactivity_interval: int = 60_000
+
+    def __post_init__(self) -> None:
+        """Look at the numbers.
+
+        Raises:
+            InvalidProgramError: a number below 1.
+        """
+        for what, value in vars(self).items():
+            _positive(value, "default_rolling_policy", what)
+
+
+@dataclass(frozen=True)
+class OnCheckpointRollingPolicy(RollingPolicy):
+    """One file per subtask and bucket (Flink: ``OnCheckpointRollingPolicy``)."""
+
+
+def _positive(value: Any, call: str, what: str) -> None:
+    if checks.integer(value, call, what) < 1:
+        checks.refuse(f"{call}() was given {what}={value}. Give a number above 0.", checks.ILLEGAL_ARGUMENT)
+
+
+class RowFormatBuilder(Generic[T]):
+    """Settings of a FileSink before it is made. Methods change it and return it.
+
+    Args:
+        base_path: of the folder.
+        encoder: writes a record.
+    """
+
+    def __init__(self, base_path: str, encoder: Encoder[T]) -> None:
+        self._base_path = base_path
+        self._encoder = encoder
+        self._assigner: BucketAssigner[T] = BucketAssigner.date_time_bucket_assigner()
+        self._policy: RollingPolicy = RollingPolicy.default_rolling_policy()
+        self._names = OutputFileConfig()
+
+    def with_bucket_assigner(self: B, bucket_assigner: BucketAssigner[T]) -> B:
+        """In which folder below the base path a record is written. Without this call there is one for each hour,
+        ``yyyy-MM-dd--HH``, by the clock."""
+        if not isinstance(bucket_assigner, BucketAssigner):
+            checks.refuse(
+                f"with_bucket_assigner() was given {checks.shown(bucket_assigner)}, which is no BucketAssigner. Use "
+                "BucketAssigner.base_path_bucket_assigner(), or derive a class with get_bucket_id() and pass an object "
+                "of it."
+            )
+        self._assigner = bucket_assigner
+        return self
+
+    def with_rolling_policy(self: B, rolling_policy: RollingPolicy) -> B:
+        """When a new file begins. Without this call, when one has more than 128 MiB."""
+        if not isinstance(rolling_policy, DefaultRollingPolicy | OnCheckpointRollingPolicy):
+            checks.refuse(
+                f"with_rolling_policy() was given {checks.shown(rolling_policy)}, which is none of the policies there "
+                "are. Use RollingPolicy.default_rolling_policy(part_size) or "
+                "RollingPolicy.on_checkpoint_rolling_policy()."
+            )
+        self._policy = rolling_policy
+        return self
+
+    def with_output_file_config(self: B, output_file_config: OutputFileConfig) -> B:
+        """How the names of files begin and end. Without this call they begin with ``part``."""
+        if not isinstance(output_file_config, OutputFileConfig):
+            hint = (
+                " Call build() on it."
+                if isinstance(output_file_config, OutputFileConfig.OutputFileConfigBuilder)
+                else ""
+            )
+            checks.refuse(
+                f"with_output_file_config() was given {checks.shown(output_file_config)}, which is no "
+                f"OutputFileConfig.{hint or ' Use OutputFileConfig.builder().with_part_suffix(…).build().'}"
+            )
+        self._names = output_file_config
+        return self
+
+    def with_bucket_check_interval(self: B, interval: int) -> B:
+        """How often Flink looks for files to roll by time, in milliseconds. It has no effect, as time rolls no files
+        here."""
+        _positive(interval, "with_bucket_check_interval", "interval")
+        return self
+
+    def enable_compact(self, strategy: Any, compactor: Any) -> NoReturn:
+        """Files are not compacted.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError(
+            "enable_compact(): files are not compacted after they have been written. Leave the call out; for fewer and "
+            "larger files give the sink a smaller parallelism, sink_to(…).set_parallelism(1), and a larger part_size."
+        )
+
+    def disable_compact(self: B) -> B:
+        """Files are not compacted in any case."""
+        return self
+
+    def build(self) -> FileSink[T]:
+        """The sink."""
+        return FileSink(self._output())
+
+    def _output(self) -> FileOutput:
+        names = self._names
+        return FileOutput(
+            self._base_path,
+            self._encoder,
+            self._assigner,
+            self._policy.part_size,
+            names.get_part_prefix(),
+            names.get_part_suffix(),
+        )
+
+
+class FileSink(Sink[T_contra]):
+    """Adds files to a folder. Made by :meth:`for_row_format`.
+
+    Files are ``BASE/BUCKET/PREFIX-UID-SUBTASK-COUNTER`` and a suffix. What is in the folder stays. The files of a job
+    become visible all together when it has succeeded, and none of them if it fails, whatever dies when.
+
+    Args:
+        output: how files are written.
+    """
+
+    def __init__(self, output: FileOutput) -> None:
+        self._output = output
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} to {self._output.base!r}>"
+
+    @staticmethod
+    def for_row_format(base_path: str, encoder: Encoder[T]) -> RowFormatBuilder[T]:
+        """Files to which records are written one after the other.
+
+        Args:
+            base_path: of the folder, which is made if it is not there.
+            encoder: writes a record, such as ``Encoder.simple_string_encoder()``.
+
+        Raises:
+            InvalidProgramError: no path, or no encoder.
+        """
+        return RowFormatBuilder(*_checked(base_path, encoder))
+
+    @staticmethod
+    def for_bulk_format(base_path: str, writer_factory: Any) -> NoReturn:
+        """Files to which many records are written at once, such as Parquet, are not there.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError(
+            "for_bulk_format(): bulk formats such as Parquet and Avro are not written yet. Use for_row_format() with "
+            "an Encoder, or read the text files with Spark and write them as you like."
+        )
+
+    def runtime(self) -> BuiltinSink:
+        """What tasks run."""
+        return self._output
+
+
+class DefaultRowFormatBuilder(RowFormatBuilder[T]):
+    """Settings of a StreamingFileSink before it is made."""
+
+    def build(self) -> StreamingFileSink[T]:
+        """The sink."""
+        return StreamingFileSink(self._output())
+
+
+class StreamingFileSink(FileSink[T_contra]):
+    """What :class:`FileSink` was called before Flink 1.12, for ``add_sink``. Here it does the same."""
+
+    @staticmethod
+    def for_row_format(base_path: str, encoder: Encoder[T]) -> DefaultRowFormatBuilder[T]:
+        """As :meth:`FileSink.for_row_format`."""
+        return DefaultRowFormatBuilder(*_checked(base_path, encoder))
+
+
+def _checked(base_path: Any, encoder: Any) -> tuple[str, Encoder[Any]]:
+    if not checks.text(base_path, "for_row_format", "base path").strip():
+        checks.refuse(
+            f"for_row_format({base_path!r}): the base path is blank. Give the path of a folder.",
+            checks.ILLEGAL_ARGUMENT,
+        )
+    if not isinstance(encoder, Encoder):
+        checks.refuse(
+            f"for_row_format() was given the encoder {checks.shown(encoder)}. Give an Encoder, such as "
+            "Encoder.simple_string_encoder(), or an object of a class derived from it."
+        )
+    return base_path, encoder
