@@ -8,6 +8,8 @@ cluster.
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -18,15 +20,18 @@ from typing import TYPE_CHECKING
 from penstock.common.job import JobExecutionResult
 from penstock.common.job_control import JobControl
 from penstock.common.job_status import JobStatus
-from penstock.errors import JobCancelledError, JobExecutionError
+from penstock.common.settings import Settings
+from penstock.errors import JobCancelledError, JobExecutionError, UnsupportedError
 from penstock.job.deployment import Deployment, deploy
 from penstock.job.results import JobOutput
+from penstock.job.shipping import same_python
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import MEMORY, Memory, Rows, Store
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.exchange.gate import DRIVER, Channel
 from penstock.runtime.task.batch_task import task_of
 from penstock.runtime.task.task import Task
+from penstock.runtime.usercode.shipped import shipped
 from penstock.runtime.usercode.steps import fewer_collections
 
 if TYPE_CHECKING:
@@ -71,9 +76,11 @@ class LocalExecutor:
             PenstockError: the program cannot run.
         """
         started = time.perf_counter()
+        _refuse_other_python(pipeline.settings.python_executable)
         deployment = deploy(pipeline, control.job_id.text, loops=True)
 
         def run() -> JobExecutionResult:
+            _refuse_other_threads(pipeline.settings)
             with JobOutput(deployment, control) as output:
                 output.commit(_attempts(deployment, control))
             self.reports = output.reports
@@ -82,15 +89,33 @@ class LocalExecutor:
         return run
 
 
+def _refuse_other_python(executable: str | None) -> None:
+    if executable is not None and not same_python(executable, sys.executable):
+        raise UnsupportedError(
+            f"set_python_executable() was given {executable!r}, and the local executor runs in this process, whose "
+            f"Python is {sys.executable!r}. Run the program with the other Python, or on Spark."
+        )
+
+
+def _refuse_other_threads(settings: Settings) -> None:
+    """Archives are found in the current folder, which all threads of a process share."""
+    if settings.python_archives and threading.current_thread() is not threading.main_thread():
+        raise UnsupportedError(
+            "A program with add_python_archive() cannot run on the local executor while others do in this process: its "
+            "functions run in another current folder. Use execute() in the main thread, or Spark."
+        )
+
+
 def _attempts(deployment: Deployment, control: JobControl) -> Rows:
     """Run the job, again after a failure if the program says so; the rows for the driver."""
     strategy = deployment.job.settings.restart
+    archive = None if deployment.archive is None else str(deployment.archive)
     failures: list[float] = []
     while True:
         control.enter(JobStatus.RUNNING)
         job = _Job(deployment, attempt=len(failures))
         try:
-            with control.on_cancel(job.cancel), fewer_collections():
+            with control.on_cancel(job.cancel), fewer_collections(), shipped(archive):
                 return job.run()
         except JobExecutionError as error:
             failures.append(time.monotonic())

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock.common import RestartStrategies, RuntimeExecutionMode, hints
-from penstock.common.setting import Choice, Flag, Pairs, Setting, Span, Text, Texts, Whole
+from penstock.common.setting import Choice, Files, Flag, Pairs, Setting, Span, Text, Texts, Whole
 from penstock.common.settings import TABLE, Settings, find, without_effect
 from penstock.datastream import CheckpointingMode, TimeCharacteristic
 from penstock.datastream.environment.executors import EXECUTORS
@@ -26,6 +26,14 @@ GOOD: dict[str, dict[str, Any]] = {
     "restart-strategy.failure-rate.delay": {"0": 0, "1 s": 1000},
     "pipeline.jars": {"file:///a.jar; file:///b.jar;": ("file:///a.jar", "file:///b.jar"), "": ()},
     "pipeline.classpaths": {"file:///a": ("file:///a",)},
+    "python.files": {"a.py, b": ("a.py", "b"), "": ()},
+    "python.archives": {"a.zip#a,b.tar": ("a.zip#a", "b.tar")},
+    "python.requirements": {"requirements.txt#packages": "requirements.txt#packages"},
+    "python.executable": {"python3": "python3"},
+    "pipeline.cached-files": {
+        "name:a,path:file:///a:b,executable:true; name:c,path:/c": (("a", "file:///a:b", True), ("c", "/c", False)),
+        "": (),
+    },
     "penstock.flink": {"1.11": "1.11", "2.3": "2.3"},
     "pipeline.name": {"nightly": "nightly", "": ""},
     "parallelism.default": {"1": 1, " 7 ": 7, "-1": -1, "2147483647": 2**31 - 1},
@@ -55,6 +63,7 @@ BAD: dict[type, list[str]] = {
     Pairs: ["a", "a:1,b", ":1"],
     Text: [],
     Texts: [],
+    Files: ["a", "name:a", "path:/a", "name:,path:/a", "name:a,path:/a,executable:yes", "name:a,path:/a,x:y"],
 }
 NEAR_MISSES = {
     "penstock.exectuor": "penstock.executor",

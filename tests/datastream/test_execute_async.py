@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from penstock.cli.program import capture_plan
 from penstock.common import Configuration, JobClient, JobID, JobStatus, RestartStrategies
 from penstock.common.job_control import JobControl
 from penstock.datastream import MapFunction, SourceFunction, StreamExecutionEnvironment
@@ -240,6 +241,17 @@ def test_whoever_watches_is_told(env) -> None:
         client = env.execute_async("watched")
     assert ended(client) is None
     assert names == ["watched"]
+
+
+def test_a_plan_can_be_had_of_a_program_that_runs_in_the_background(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from penstock.datastream import StreamExecutionEnvironment\n"
+        "env = StreamExecutionEnvironment.get_execution_environment()\n"
+        "env.from_collection([1]).print()\n"
+        "env.execute_async('planned').get_job_execution_result().result()\n"
+    )
+    assert capture_plan(str(program), []).name == "planned"
 
 
 def test_an_executor_of_the_users_must_be_able_to() -> None:

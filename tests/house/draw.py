@@ -42,6 +42,7 @@ SAYS = {
     "job.batch_edges": "what is sorted by key",
     "job.pickling": "user code as bytes",
     "job.captures": "what cannot be pickled",
+    "job.shipping": "files in one archive",
     "job.commit": "manifest, publication, recovery",
     "runtime.task": "rows in, rows out",
     "runtime.operators": "one family per file",

@@ -54,7 +54,17 @@ ROOMS = {
         "environment",
         *PYFLINKS_PATHS,
     ],
-    "job": ["commit", "captures", "pickling", "batch_edges", "outputs", "vertices", "deployment", "results"],
+    "job": [
+        "commit",
+        "captures",
+        "pickling",
+        "shipping",
+        "batch_edges",
+        "outputs",
+        "vertices",
+        "deployment",
+        "results",
+    ],
     "job.commit": ["pending", "manifest", "publish", "recovery"],
     "spark": [
         "quiet",
@@ -67,6 +77,7 @@ ROOMS = {
         "lowering",
         "daemon",
         "session",
+        "shipping",
         "executor",
     ],
 }

@@ -76,6 +76,21 @@ class KeyedStateStore(ABC):
         """A running aggregation per key."""
 
 
+class DistributedCache(ABC):
+    """The files that a program has registered, on the machine of a task."""
+
+    @abstractmethod
+    def get_file(self, name: str) -> str:
+        """The path of a file, or folder.
+
+        Args:
+            name: under which ``register_cached_file`` was told of it.
+
+        Raises:
+            UnknownNameError: there is none of that name.
+        """
+
+
 class RuntimeContext(KeyedStateStore):
     """What ``open`` is given: where this instance of the function runs, and on a keyed stream its state."""
 
@@ -106,6 +121,10 @@ class RuntimeContext(KeyedStateStore):
     @abstractmethod
     def get_job_parameter(self, key: str, default_value: str) -> str:
         """A setting of the program's configuration, or the default."""
+
+    @abstractmethod
+    def get_distributed_cache(self) -> DistributedCache:
+        """The files that were registered by ``register_cached_file`` (Java)."""
 
     @abstractmethod
     def get_metrics_group(self) -> MetricGroup:

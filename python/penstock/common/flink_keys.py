@@ -12,7 +12,7 @@ _KEYS = {
     "": """
     $internal. akka. blob. classloader. cleanup-strategy client. cluster. compiler. containerized. env. events.
     external-resource external-resources flink.hadoop. fs. heartbeat. high-availability historyserver. io. jmx.
-    job-event. job. jobmanager. jobstore. kubernetes. local. mesos. pekko. plugin. process. python.
+    job-event. job. jobmanager. jobstore. kubernetes. local. mesos. pekko. plugin. process.
     queryable-state. resourcemanager. rest. s3. scheduler-mode security. shuffle-service-factory. slot.
     slotmanager. slow-task-detector. sql-client. sql-gateway. state. table. task. taskmanager. traces. web. yarn.
     zookeeper.
@@ -28,12 +28,13 @@ _KEYS = {
     sort-partition sorted-inputs state-recovery submit-failed-job-on-application-error target
     """,
     "pipeline.": """
-    auto-type-registration cached-files closure-cleaner-level
+    auto-type-registration closure-cleaner-level
     default-kryo-serializers force-avro force-kryo force-kryo-avro generic-types
     jobvertex-parallelism-overrides operator-chaining.chain-operators-with-different-max-parallelism
     registered-kryo-types registered-pojo-types serialization-config vertex-description-mode
     vertex-name-include-index-prefix watermark-alignment
     """,
+    "python.": "client fn-execution map-state metric operator-chaining profile pythonpath state systemenv",
     "restart-strategy.": "exponential-delay",
 }
 """How keys go on, by how they begin."""

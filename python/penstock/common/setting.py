@@ -178,18 +178,50 @@ class Text:
         return value
 
 
+@dataclass(frozen=True)
 class Texts:
-    """Texts, as Flink writes a list: ``one;two``; the value is a tuple."""
+    """Texts, as Flink writes a list, such as ``one;two``; the value is a tuple.
 
-    wanted = "texts such as one;two"
+    Attributes:
+        separator: between two of them.
+    """
+
+    separator: str = ";"
+
+    @property
+    def wanted(self) -> str:
+        """See :class:`Kind`."""
+        return f"texts such as one{self.separator}two"
 
     def parse(self, text: str) -> tuple[str, ...]:
         """See :class:`Kind`."""
-        return tuple(each.strip() for each in text.split(";") if each.strip())
+        return tuple(each.strip() for each in text.split(self.separator) if each.strip())
 
     def text(self, value: tuple[str, ...]) -> str:
         """See :class:`Kind`."""
-        return ";".join(value)
+        return self.separator.join(value)
+
+
+class Files:
+    """Files by name, as Flink writes them: ``name:one,path:file:///one,executable:true;name:two,path:/two``; the value
+    is a tuple of names, paths, and whether they can be executed."""
+
+    wanted = "files such as name:one,path:file:///one,executable:true;name:two,path:/two"
+
+    def parse(self, text: str) -> tuple[tuple[str, str, bool], ...]:
+        """See :class:`Kind`."""
+        return tuple(self._file(each) for each in text.split(";") if each.strip())
+
+    def _file(self, text: str) -> tuple[str, str, bool]:
+        said = {key.strip(): value.strip() for key, _, value in (part.partition(":") for part in text.split(","))}
+        if not said.get("name") or not said.get("path") or not said.keys() <= {"name", "path", "executable"}:
+            raise ValueError(text)
+        return said["name"], said["path"], Flag().parse(said.get("executable", "false"))
+
+    def text(self, value: tuple[tuple[str, str, bool], ...]) -> str:
+        """See :class:`Kind`."""
+        files = (f"name:{name},path:{path}{',executable:true' if run else ''}" for name, path, run in value)
+        return ";".join(files)
 
 
 class Pairs:

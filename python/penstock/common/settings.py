@@ -22,7 +22,7 @@ from penstock.common.restart_strategy import (
     NoRestart,
     RestartStrategyConfiguration,
 )
-from penstock.common.setting import OURS, Choice, Flag, Kind, Pairs, Setting, Span, Text, Texts, Whole
+from penstock.common.setting import OURS, Choice, Files, Flag, Kind, Pairs, Setting, Span, Text, Texts, Whole
 from penstock.errors import ConfigurationError
 
 SPARKS = "spark."
@@ -98,6 +98,27 @@ class Settings:
     classpaths: tuple[str, ...] = _line(
         "pipeline.classpaths", Texts(), (), "executor",
         "URLs of jars and folders that are there on all machines already, for the class path of Spark.",
+    )
+
+    python_files: tuple[str, ...] = _line(
+        "python.files", Texts(","), (), "executor",
+        "Modules, packages, folders and zips that tasks can import from.",
+    )
+    python_archives: tuple[str, ...] = _line(
+        "python.archives", Texts(","), (), "executor",
+        "Zips and tars that tasks find unpacked in their current folder, in one of the name after a #, or else of "
+        "their own name.",
+    )
+    python_requirements: str | None = _line(
+        "python.requirements", Text(), None, "executor",
+        "A file of requirements for pip, which tasks can import; a folder with the packages may follow after a #.",
+    )
+    python_executable: str | None = _line(
+        "python.executable", Text(), None, "executor",
+        "The Python that runs tasks on the Spark that Penstock starts; elsewhere another one is refused.",
+    )
+    cached_files: tuple[tuple[str, str, bool], ...] = _line(
+        "pipeline.cached-files", Files(), (), "executor", "Files that functions find by name in the distributed cache.",
     )
 
     # --- the plan ---

@@ -11,11 +11,13 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import InvalidProgramError, UnsupportedError
 from penstock.job.batch_edges import BatchEdges
 from penstock.job.outputs import Outputs
+from penstock.job.shipping import ship
 from penstock.job.vertices import Vertices
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
@@ -39,12 +41,14 @@ class Deployment:
         vertices: by index in the JobGraph.
         levels: the vertices of each level, in order of their slots.
         sinks: the program's, as they travel.
+        archive: with the files that the program ships, None if there are none.
     """
 
     job: JobConfig
     vertices: tuple[VertexConfig, ...]
     levels: tuple[tuple[VertexConfig, ...], ...]
     sinks: tuple[Any, ...]
+    archive: Path | None = None
 
     def slots(self, level: int) -> int:
         """Number of tasks of a level."""
@@ -68,6 +72,7 @@ def deploy(pipeline: Pipeline, job_id: str | None = None, *, loops: bool = False
         UnsupportedError: the program has an iteration, and the executor or the mode cannot; or something else that
             BATCH mode cannot.
         InvalidProgramError: an operator is missing, or its code cannot be pickled.
+        ConfigurationError: a file that the program ships is not there.
         PenstockError: what an operator's own check refuses, such as a missing input file.
         PlanError: what the planner refuses.
     """
@@ -82,8 +87,10 @@ def deploy(pipeline: Pipeline, job_id: str | None = None, *, loops: bool = False
     level = attrgetter("level")
     levels = tuple(tuple(each) for _, each in groupby(sorted(vertices, key=level), level))
     sinks = (op.function for op in map(operators.get, pipeline.operators) if isinstance(op, StreamSink))
-    job = JobConfig(pipeline.name, job_id or uuid.uuid4().hex, pipeline.settings)
-    return Deployment(job, vertices, levels, tuple(sinks))
+    archive = ship(pipeline.settings)
+    shipped = None if archive is None else archive.name
+    job = JobConfig(pipeline.name, job_id or uuid.uuid4().hex, pipeline.settings, shipped)
+    return Deployment(job, vertices, levels, tuple(sinks), archive)
 
 
 def _refuse_iterations(job_graph: JobGraph, batch: bool) -> None:

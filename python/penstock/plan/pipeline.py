@@ -50,4 +50,5 @@ class Pipeline:
             UnsupportedError: there is no profile for that version.
             PlanError: what the planner refuses.
         """
-        return self.stream_graph.job_graph(flink=self.flink)
+        artifacts = {name: path for name, path, _ in self.settings.cached_files}
+        return self.stream_graph.job_graph(flink=self.flink, artifacts=artifacts)

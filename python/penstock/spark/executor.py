@@ -16,7 +16,8 @@ from penstock.job.results import JobOutput
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows, Store
 from penstock.runtime.config.tasks import TaskReport
-from penstock.spark.session import DEFAULT_MASTER, check_settings, job_session, open_session
+from penstock.spark.session import DEFAULT_MASTER, check_python, check_settings, job_session, open_session
+from penstock.spark.shipping import ship
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -90,7 +91,8 @@ class SparkExecutor:
         deployment = deploy(pipeline, control.job_id.text)
 
         def run() -> JobExecutionResult:
-            session = self._session(pipeline.settings.spark)
+            session = self._session(pipeline.settings.spark, pipeline.settings.python_executable)
+            ship(session, deployment.archive)
             started = time.perf_counter()
             with JobOutput(deployment, control) as output:
                 control.enter(JobStatus.RUNNING)
@@ -100,12 +102,13 @@ class SparkExecutor:
 
         return run
 
-    def _session(self, config: Mapping[str, str]) -> Any:
+    def _session(self, config: Mapping[str, str], python: str | None = None) -> Any:
         settings = {**config, **self._config}
         if self._spark is None:
-            return job_session(open_session(self._master, settings), settings)
+            return job_session(open_session(self._master, settings, python), settings)
         job = job_session(self._spark, settings)  # first of all: it notices a session that was stopped
         check_settings(self._spark, settings)
+        check_python(self._spark, python)
         return job
 
     def _rows(self, session: Any, deployment: Deployment, control: JobControl) -> Rows:

@@ -23,6 +23,7 @@ from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
 from penstock.runtime.exchange.gate import DRIVER
 from penstock.runtime.task.batch_task import task_of
 from penstock.runtime.task.task import Task
+from penstock.runtime.usercode.shipped import shipped
 from penstock.runtime.usercode.steps import fewer_collections
 from penstock.spark.failures import remote_failure
 from penstock.spark.inside_pyspark import without_pandas
@@ -103,10 +104,17 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
     vertex, subtask = in_slot(level.vertices, slot)
     task = task_of(vertex, subtask, context.attemptNumber(), level.job, presorted=True)
     try:
-        with fewer_collections():
+        with shipped(_archive(level.job.shipped)), fewer_collections():
             yield from _run_task(task, level, slot, batches)
     except JobExecutionError as error:
         raise remote_failure(error) from error.__cause__
+
+
+def _archive(name: str | None) -> str | None:
+    """The archive with the program's files, as Spark has brought it here."""
+    from pyspark import SparkFiles
+
+    return None if name is None else SparkFiles.get(name)
 
 
 def _run_task(task: Task, level: Level, slot: int, batches: Iterable[Any]) -> Iterator[Any]:

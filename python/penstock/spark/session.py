@@ -15,6 +15,7 @@ from importlib import resources
 from typing import Any
 
 from penstock.errors import ConfigurationError
+from penstock.job.shipping import same_python
 from penstock.spark import inside_pyspark
 from penstock.spark.class_archive import java_options
 from penstock.spark.quiet import quiet_start
@@ -57,13 +58,15 @@ PER_JOB = {
 """Settings of the child session of each job, also below a user's session."""
 
 
-def open_session(master: str | None, config: Mapping[str, str]) -> Any:
+def open_session(master: str | None, config: Mapping[str, str], python: str | None = None) -> Any:
     """The SparkSession of this process, started if there is none.
 
     Args:
         master: Spark master URL; None takes ``spark.master`` of the configuration, then :data:`DEFAULT_MASTER`.
         config: Spark settings; they win over ours. In a session that runs already they are checked here and applied by
             :func:`job_session`.
+        python: the Python of the workers, a path or a command; None for the environment's PYSPARK_PYTHON, and else the
+            one of this process.
 
     Raises:
         ConfigurationError: there is no Java, or a jar is not there; or a Spark with another master or fixed settings
@@ -71,18 +74,19 @@ def open_session(master: str | None, config: Mapping[str, str]) -> Any:
     """
     settings = {key: value for key, value in config.items() if key != "spark.master"}
     with _STARTING:
-        return _opened(master or config.get("spark.master"), settings)
+        return _opened(master or config.get("spark.master"), settings, python)
 
 
 _STARTING = threading.Lock()
 """One thread at a time looks whether there is a session, and starts it."""
 
 
-def _opened(wanted: str | None, settings: dict[str, str]) -> Any:
+def _opened(wanted: str | None, settings: dict[str, str], python: str | None) -> Any:
     running = _running()
     if running is not None:
         _check_master(running, wanted)
         check_settings(running, settings, _started)
+        check_python(running, python)
         return running
     if os.environ.get("SPARK_REMOTE") or (wanted or "").startswith("sc://"):
         raise ConfigurationError(
@@ -91,6 +95,8 @@ def _opened(wanted: str | None, settings: dict[str, str]) -> Any:
         )
     check_java()
     _check_jars(settings.get("spark.jars", ""))
+    if python is not None:
+        os.environ["PYSPARK_PYTHON"] = python
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # otherwise workers run whatever python3 the path finds
     session = _start(wanted or DEFAULT_MASTER, settings)
     _started.clear()
@@ -139,6 +145,25 @@ def check_settings(session: Any, config: Mapping[str, str], started_with: Mappin
                 f"The setting {key}={value!r} cannot change while Spark runs, and it runs in this process already. "
                 "Set it before the first job, or stop Spark in between."
             )
+
+
+def check_python(session: Any, python: str | None) -> None:
+    """Refuse a Python that the workers of a running session do not have.
+
+    Raises:
+        ConfigurationError: they have another one, or nobody can say which, as over Spark Connect.
+    """
+    if python is None:
+        return
+    try:
+        theirs = session.sparkContext.pythonExec
+    except Exception:
+        theirs = "that of the server"
+    if not same_python(theirs, python):
+        raise ConfigurationError(
+            f"set_python_executable() was given {python!r}, but Spark runs already, and the Python of its workers is "
+            f"{theirs!r}. Start Spark with it: set PYSPARK_PYTHON before."
+        )
 
 
 def _start(master: str, settings: Mapping[str, str]) -> Any:

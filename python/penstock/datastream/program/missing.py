@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 
 from penstock.errors import MissingMethodError
 
-_SHIP = "Ship modules with Spark's own settings: get_execution_environment(master=…) or spark.submit.pyFiles"
 _TABLES = (
     "There is no Table API. Stay with streams, or take the records from execute_and_collect() to Spark SQL or pandas"
 )
@@ -19,8 +18,6 @@ _CONNECTORS = "Connectors are not supported yet"
 
 ENVIRONMENT = {
     "add_default_kryo_serializer": "Records are Python objects. Leave the call out, and declare types with Types",
-    "add_python_archive": f"{_SHIP}, or spark.archives",
-    "add_python_file": _SHIP,
     "clear_jobs": "An environment forgets its operators after execute(). Leave the call out",
     "close": "There is nothing to close. Leave the call out",
     "create_local_environment": "Use get_execution_environment(executor='local')",
@@ -30,7 +27,7 @@ ENVIRONMENT = {
     "from_parallel_iterator": "Use from_parallel_collection([…]), or a ParallelSourceFunction with add_source()",
     "from_sequence": "Use generate_sequence(first, last)",
     "generate_stream_graph": "Use get_stream_graph()",
-    "get_cached_files": "Read files in the open() of your function",
+    "get_cached_files": "Use get_distributed_cache().get_file(name) of the runtime context, in open()",
     "get_default_local_parallelism": "Use get_parallelism()",
     "get_id": "Use the operator IDs of get_stream_graph()",
     "get_job_listeners": "Look at the JobExecutionResult of execute()",
@@ -38,14 +35,11 @@ ENVIRONMENT = {
     "get_transformations": "Use the property transformations, or get_stream_graph()",
     "is_chaining_of_operators_with_different_max_parallelism_enabled": "Operators are chained whatever their max "
     "parallelism, as in Flink 1.11; set_max_parallelism() at the operators changes nothing in that",
-    "register_cached_file": "Read the file in the open() of your function, from a path that all machines see",
     "register_job_listener": "Look at the JobExecutionResult that execute() returns",
     "register_type": "Records are Python objects. Declare types with Types where they help",
     "register_type_with_kryo_serializer": "Records are Python objects. Declare types with Types where they help",
     "set_default_local_parallelism": "Use set_parallelism()",
     "set_number_of_execution_retries": "Use set_restart_strategy()",
-    "set_python_executable": "Spark says which Python runs: set PYSPARK_PYTHON, or spark.pyspark.python",
-    "set_python_requirements": "Install the requirements where Spark's executors run, or ship them by spark.archives",
     "sql_query": _TABLES,
 }
 """Of StreamExecutionEnvironment."""

@@ -16,8 +16,8 @@ from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.datastream.formats import FileInputFormat, FileProcessingMode, InputFormat, Source, TextInputFormat
 from penstock.datastream.functions import ParallelSourceFunction, RuntimeContext, SourceFunction
-from penstock.datastream.program.configured import ConfiguredProgram
 from penstock.datastream.program.plan_only import PlanOnly
+from penstock.datastream.program.shipping import ShippingProgram
 from penstock.datastream.program.transformations import (
     NewSourceTransformation,
     SourceTransformation,
@@ -32,7 +32,7 @@ from penstock.runtime.operators.source import FileReader, StreamSource
 T = TypeVar("T")
 
 
-class ProgramWithSources(ConfiguredProgram):
+class ProgramWithSources(ShippingProgram):
     """What a stream knows of its environment: the program, and how further streams begin in it. Sources enter the plan
     when an operator or sink needs them."""
 

@@ -18,6 +18,7 @@ from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.store import KeyedStateStore
 from penstock.runtime.state.timers import Clock, OperatorTime
 from penstock.runtime.usercode.failure import OperatorFailure
+from penstock.runtime.usercode.shipped import place_of
 
 
 def _nothing(_: Any) -> None:
@@ -116,6 +117,10 @@ class RuntimeContext(KeyedStateStore, contexts.RuntimeContext):
     def get_job_parameter(self, key: str, default_value: str) -> str:
         """A job parameter, or the text of a key of the program's configuration, or the default."""
         return self._context.job.settings.parameter(key, default_value)
+
+    def get_distributed_cache(self) -> contexts.DistributedCache:
+        """The registered files."""
+        return place_of(self._context.job.shipped)
 
     def get_metrics_group(self) -> MetricGroup:
         """The operator's group of metrics."""

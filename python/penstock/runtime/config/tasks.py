@@ -177,13 +177,15 @@ class JobConfig:
 
     Attributes:
         name: job name.
-        job_id: random text, different for every run; only names of pending files contain it.
+        job_id: random text, different for every run; names of pending files contain it, and a job's client tells it.
         settings: of the program.
+        shipped: name of the archive with the program's files, None if it ships none.
     """
 
     name: str
     job_id: str
     settings: Settings = Settings()  # noqa: RUF009 - it is immutable
+    shipped: str | None = None
 
 
 def in_slot(vertices: Sequence[VertexConfig], slot: int) -> tuple[VertexConfig, int]:
