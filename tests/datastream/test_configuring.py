@@ -212,3 +212,12 @@ def test_jars_of_flink_in_a_configuration_are_named_too() -> None:
     with pytest.warns(UserWarning, match="flink-sql-connector-kafka") as caught:
         StreamExecutionEnvironment.get_execution_environment(Configuration({"pipeline.jars": KAFKA}))
     assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_a_closed_environment_has_forgotten_its_operators(env) -> None:
+    env.from_collection([1]).print()
+    env.close()
+    with pytest.raises(InvalidProgramError, match="no operators"):
+        env.execute()
+    assert env.from_collection([1]).map(lambda v: v + 1).execute_and_collect(limit=1) == [2]
+    assert env.is_chaining_of_operators_with_different_max_parallelism_enabled()

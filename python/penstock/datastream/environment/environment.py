@@ -146,6 +146,10 @@ class StreamExecutionEnvironment(ProgramWithSources):
         """
         return executors.run_async(*self._job(job_name))
 
+    def close(self) -> None:
+        """Forget the operators that were not executed. An environment holds nothing else, and can go on."""
+        self.transformations = []
+
     def _job(self, job_name: str | None) -> tuple[Executor, Pipeline, list[CacheTransformation]]:
         executor = executors.choose(self._executor, self.settings, self._spark, self._master)
         to_run = not getattr(executor, "plans_only", False)

@@ -64,6 +64,10 @@ class ConfiguredProgram(Program):
         known: tuple[str, ...] = getattr(self.settings, setting)
         self.settings = replace(self.settings, **{setting: tuple(dict.fromkeys([*known, *urls]))})
 
+    def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
+        """True: operators are chained whatever their max parallelism."""
+        return True
+
     def register_slot_sharing_group(self: _Self, slot_sharing_group: SlotSharingGroup) -> _Self:
         """Say what the slots of a group need, for operators that are put into it by its name. It is kept: Spark gives
         every task what its executors have.

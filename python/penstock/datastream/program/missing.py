@@ -19,7 +19,6 @@ _CONNECTORS = "Connectors are not supported yet"
 ENVIRONMENT = {
     "add_default_kryo_serializer": "Records are Python objects. Leave the call out, and declare types with Types",
     "clear_jobs": "An environment forgets its operators after execute(). Leave the call out",
-    "close": "There is nothing to close. Leave the call out",
     "create_local_environment": "Use get_execution_environment(executor='local')",
     "create_remote_environment": "Use get_execution_environment(master='spark://…'), or give a SparkSession: spark=…",
     "enable_unaligned_checkpoints": "Use get_checkpoint_config().enable_unaligned_checkpoints()",
@@ -33,8 +32,6 @@ ENVIRONMENT = {
     "get_job_listeners": "Look at the JobExecutionResult of execute()",
     "get_number_of_execution_retries": "Use set_restart_strategy()",
     "get_transformations": "Use the property transformations, or get_stream_graph()",
-    "is_chaining_of_operators_with_different_max_parallelism_enabled": "Operators are chained whatever their max "
-    "parallelism, as in Flink 1.11; set_max_parallelism() at the operators changes nothing in that",
     "register_job_listener": "Look at the JobExecutionResult that execute() returns",
     "register_type": "Records are Python objects. Declare types with Types where they help",
     "register_type_with_kryo_serializer": "Records are Python objects. Declare types with Types where they help",
