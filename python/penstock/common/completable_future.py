@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotDone
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -75,11 +77,22 @@ class CompletableFuture(Generic[T]):
             CancelledError: this future was cancelled (of ``concurrent.futures``).
             BaseException: what went wrong, such as a JobExecutionError.
         """
-        return self._future.result(timeout)
+        with self._waiting(timeout):
+            return self._future.result(timeout)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
         """What went wrong, None if nothing did; waits for it as :meth:`result` does."""
-        return self._future.exception(timeout)
+        with self._waiting(timeout):
+            return self._future.exception(timeout)
+
+    @contextmanager
+    def _waiting(self, timeout: float | None) -> Generator[None, None, None]:
+        try:
+            yield
+        except NotDone:  # before Python 3.11 it is no TimeoutError
+            if self._future.done():
+                raise
+            raise TimeoutError(f"There is no result after {timeout} seconds. Wait longer, or ask done().") from None
 
     def __repr__(self) -> str:
         said = "cancelled" if self.cancelled() else ("done" if self.done() else "not done")
