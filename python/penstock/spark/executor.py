@@ -125,8 +125,10 @@ class SparkExecutor:
         try:
             with cancellable(session, control), progress(session, deployment, self._progress):
                 batches = frame.toArrow().to_batches()
-        except (PySparkException, Py4JJavaError) as error:
-            control.check()
+        except Exception as error:
+            control.check()  # what a cancelled job ends with is nobody's business
+            if not isinstance(error, PySparkException | Py4JJavaError):
+                raise
             failure = local_failure(error)
             raise failure from (failure.__cause__ or error)
         return _rows_of(batches)
