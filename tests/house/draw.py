@@ -22,6 +22,7 @@ SAYS = {
     "cli": "the user at a terminal",
     "testing": "harnesses for users' tests",
     "pytest_plugin": "fixtures",
+    "pyflink": "PyFlink's names",
     "spark": "tasks as a Spark job",
     "local": "tasks in this process",
     "plan": "the planner's graphs",

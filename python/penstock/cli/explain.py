@@ -31,6 +31,7 @@ Examples:
 @click.option(
     "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
 )
+@click.option("--pyflink", is_flag=True, help="Let the program's `import pyflink` mean penstock.pyflink.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document: spec, result, verdicts.")
 @click.option("--no-color", is_flag=True, help="No colours (there are none anyway when the output is piped).")
 @click.option("--limit", type=click.IntRange(min=0), default=200, show_default=True, help="Rows per table; 0 for all.")
@@ -39,6 +40,7 @@ Examples:
 @click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
 def command(
     flink: str | None,
+    pyflink: bool,
     as_json: bool,
     no_color: bool,
     limit: int,
@@ -53,7 +55,7 @@ def command(
     forbids it), the JobGraph (vertices, their chains, what they read) and the ExecutionGraph (subtasks and fan-out).
     """
     with guard(file, full_traceback=full_traceback):
-        pipeline = capture_plan(file, arguments, flink)
+        pipeline = capture_plan(file, arguments, flink, pyflink=pyflink)
         if as_json:
             click.echo(json.dumps(document(pipeline), indent=2))
         else:

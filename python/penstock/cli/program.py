@@ -56,6 +56,8 @@ def run_program(
     executor: Executor | None = None,
     flink: str | None = None,
     watcher: Callable[[JobExecutionResult], None] | None = None,
+    *,
+    pyflink: bool = False,
 ) -> None:
     """Run a Python file as the main program.
 
@@ -65,8 +67,14 @@ def run_program(
         executor: where ``execute()`` sends pipelines; None leaves the choice to the program.
         flink: the Flink version to plan as; None leaves that to the program too.
         watcher: takes the result of every job.
+        pyflink: whether ``pyflink`` means :mod:`penstock.pyflink`, from now on and in the whole process.
     """
     from penstock.datastream.environment import executors
+
+    if pyflink:
+        from penstock.pyflink.finder import install
+
+        install()
 
     argv, path = sys.argv, sys.path[:]
     sys.argv, sys.path[0:0] = [file, *arguments], [str(Path(file).resolve().parent)]
@@ -81,7 +89,7 @@ def run_program(
         sys.argv, sys.path[:] = argv, path
 
 
-def capture_plan(file: str, arguments: Sequence[str], flink: str | None = None) -> Pipeline:
+def capture_plan(file: str, arguments: Sequence[str], flink: str | None = None, *, pyflink: bool = False) -> Pipeline:
     """The pipeline a program hands over at its first ``execute()``. What the program prints before goes to standard
     error.
 
@@ -89,6 +97,7 @@ def capture_plan(file: str, arguments: Sequence[str], flink: str | None = None) 
         file: path of the program.
         arguments: its command line, without the program's name.
         flink: the Flink version to plan as; None leaves that to the program.
+        pyflink: as of :func:`run_program`.
 
     Returns:
         The program as it would have run.
@@ -99,7 +108,7 @@ def capture_plan(file: str, arguments: Sequence[str], flink: str | None = None) 
     planner = PlanOnlyExecutor()
     try:
         with redirect_stdout(sys.stderr):
-            run_program(file, arguments, planner, flink)
+            run_program(file, arguments, planner, flink, pyflink=pyflink)
     except (PlanCaptured, Exception, SystemExit):
         if planner.pipeline is None:
             raise

@@ -26,6 +26,7 @@ Examples:
   penstock run --conf spark.driver.memory=4g word_count.py
   penstock run --local word_count.py                 no Spark: for a first try
   penstock run --metrics word_count.py               records in and out of every operator
+  penstock run --pyflink word_count.py               a program that imports pyflink, as it is
 """,
 )
 @click.option(
@@ -35,6 +36,7 @@ Examples:
 @click.option(
     "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
 )
+@click.option("--pyflink", is_flag=True, help="Let the program's `import pyflink` mean penstock.pyflink.")
 @click.option(
     "--conf", "settings", metavar="KEY=VALUE", multiple=True, help="A Spark setting; may be given many times."
 )
@@ -46,6 +48,7 @@ def command(
     master: str | None,
     local: bool,
     flink: str | None,
+    pyflink: bool,
     settings: tuple[str, ...],
     metrics: bool,
     full_traceback: bool,
@@ -61,7 +64,8 @@ def command(
     if local and (master or config):
         raise click.UsageError("--local runs without Spark; --master and --conf are for Spark. Give one or the other.")
     with guard(file, full_traceback=full_traceback):
-        run_program(file, arguments, _executor(master, local, config), flink, _print_metrics if metrics else None)
+        watcher = _print_metrics if metrics else None
+        run_program(file, arguments, _executor(master, local, config), flink, watcher, pyflink=pyflink)
 
 
 def _print_metrics(result: JobExecutionResult) -> None:

@@ -204,6 +204,16 @@ class Settings:
         "penstock.exchange.combine", _AUTO_OR_OFF, True, "runtime",
         "Whether records of a key may be combined before they are sent, where that changes no result.",
     )
+    imports: tuple[str, ...] = _line(
+        "penstock.runtime.imports", Texts(","), (), "runtime",
+        "Modules that every task imports before it reads a program's functions.",
+    )
+
+    # --- PyFlink's ways, where they differ from Flink's; programs written for PyFlink have them all ---
+    pyflink_cores: bool = _line(
+        "penstock.pyflink.cores", Flag(), False, "plan",
+        "Whether operators that do not say how many subtasks they have get one for each core of the machine.",
+    )
 
     # fmt: on
     given: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -219,7 +229,10 @@ class Settings:
             ConfigurationError: a key of ours that does not exist, or a value that makes no sense.
             UnsupportedError: a value that Flink has and we do not support.
         """
-        return cls().updated(given)
+        settings = cls().updated(given)
+        if settings.pyflink_cores and "parallelism.default" not in given:
+            return replace(settings, parallelism=cores())
+        return settings
 
     def updated(self, given: Mapping[str, str]) -> Settings:
         """These settings, and others over them; see :meth:`of`."""
@@ -304,11 +317,19 @@ def _paths(urls: Iterable[str]) -> list[str]:
     return [urlsplit(url).path if url.startswith("file:") else url for url in kept]
 
 
+def cores() -> int:
+    """How many cores of the machine this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
 _LINES = [line for line in fields(Settings) if "setting" in line.metadata]
 _ATTRIBUTES = {line.metadata["setting"].key: line.name for line in _LINES}
 TABLE: tuple[Setting, ...] = tuple(line.metadata["setting"] for line in _LINES)
 """All settings, in the order of their attributes."""
 _BY_KEY = {key: setting for setting in TABLE for key in setting.keys}
+PYFLINKS = tuple(setting.key for setting in TABLE if setting.key.startswith(f"{OURS}pyflink."))
+"""The switches for what PyFlink does otherwise than Flink."""
 
 
 def find(key: str) -> Setting | None:

@@ -8,7 +8,7 @@ Its settings are in :mod:`penstock.datastream.program.program`, its sources besi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.common import Configuration, JobClient, JobExecutionResult, checks
 from penstock.common.settings import Settings
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from penstock.datastream.environment.executors import Executor
     from penstock.datastream.program.transformations import Transformation
     from penstock.plan import Pipeline, StreamGraph
+
+_Self = TypeVar("_Self", bound="StreamExecutionEnvironment")
 
 
 class StreamExecutionEnvironment(ProgramWithSources):
@@ -52,14 +54,15 @@ class StreamExecutionEnvironment(ProgramWithSources):
         self._master = master
         self._executor = executor
 
-    @staticmethod
+    @classmethod
     def get_execution_environment(
+        cls: type[_Self],
         configuration: Configuration | None = None,
         *,
         spark: SparkSession | None = None,
         master: str | None = None,
         executor: Executor | str | None = None,
-    ) -> StreamExecutionEnvironment:
+    ) -> _Self:
         """A new environment.
 
         Args:
@@ -78,7 +81,7 @@ class StreamExecutionEnvironment(ProgramWithSources):
                 "argument of its own."
             )
         copy = Configuration(configuration)
-        return StreamExecutionEnvironment(copy, spark, master, executor)
+        return cls(copy, spark, master, executor)
 
     if not TYPE_CHECKING:  # checkers shall see what is missing
 

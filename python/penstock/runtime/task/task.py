@@ -8,6 +8,7 @@ exactly the attempt whose output was consumed.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
+from importlib import import_module
 from typing import TypeVar
 
 from penstock.errors import JobCancelledError
@@ -114,6 +115,8 @@ class Task:
 
     def _open(self) -> OperatorChain:
         if self._chain is None:
+            for module in self._job.settings.imports:
+                import_module(module)
             self._chain = OperatorChain(self._vertex, self._subtask, self._context, self._out.append)
             self._connect(self._chain)
             self._chain.open()

@@ -1,0 +1,13 @@
+"""The names of PyFlink's ``pyflink.common.completable_future``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.pyflink.missing import CompletableFuture, convert_py4j_exception
+
+__all__ = [
+    "CompletableFuture",
+    "convert_py4j_exception",
+]

@@ -1,0 +1,14 @@
+"""The names of PyFlink's ``pyflink.common.job_execution_result``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.common.job_execution_result import JobExecutionResult
+from penstock.pyflink.missing import JobID
+
+__all__ = [
+    "JobExecutionResult",
+    "JobID",
+]

@@ -1,0 +1,30 @@
+"""The names of PyFlink's ``pyflink.datastream.async_data_stream``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.common import Time
+from penstock.common.typeinfo import TypeInformation
+from penstock.datastream.async_data_stream import AsyncDataStream
+from penstock.datastream.data_stream import DataStream
+from penstock.datastream.functions import AsyncFunction
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import (
+    AsyncFunctionDescriptor,
+    AsyncRetryStrategy,
+    get_j_env_configuration,
+)
+
+__all__ = [
+    "AsyncDataStream",
+    "AsyncFunction",
+    "AsyncFunctionDescriptor",
+    "AsyncRetryStrategy",
+    "DataStream",
+    "Time",
+    "TypeInformation",
+    "get_gateway",
+    "get_j_env_configuration",
+]

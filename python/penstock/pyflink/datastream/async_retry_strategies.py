@@ -1,0 +1,24 @@
+"""The names of PyFlink's ``pyflink.datastream.async_retry_strategies``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.pyflink.missing import (
+    AsyncRetryPredicate,
+    AsyncRetryStrategy,
+    ExponentialBackoffDelayRetryStrategy,
+    FixedDelayRetryStrategy,
+    NoRetryStrategy,
+    RetryPredicate,
+)
+
+__all__ = [
+    "AsyncRetryPredicate",
+    "AsyncRetryStrategy",
+    "ExponentialBackoffDelayRetryStrategy",
+    "FixedDelayRetryStrategy",
+    "NoRetryStrategy",
+    "RetryPredicate",
+]

@@ -1,0 +1,26 @@
+"""The names of PyFlink's ``pyflink.datastream.connectors.base``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.datastream.connectors import Source
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import (
+    DeliveryGuarantee,
+    JavaFunctionWrapper,
+    Sink,
+    StreamTransformer,
+    SupportsPreprocessing,
+)
+
+__all__ = [
+    "DeliveryGuarantee",
+    "JavaFunctionWrapper",
+    "Sink",
+    "Source",
+    "StreamTransformer",
+    "SupportsPreprocessing",
+    "get_gateway",
+]

@@ -1,0 +1,28 @@
+"""The names of PyFlink's ``pyflink.datastream.connectors.cassandra``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.common import Duration
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import (
+    CassandraCommitter,
+    CassandraFailureHandler,
+    CassandraSink,
+    ClusterBuilder,
+    ConsistencyLevel,
+    MapperOptions,
+)
+
+__all__ = [
+    "CassandraCommitter",
+    "CassandraFailureHandler",
+    "CassandraSink",
+    "ClusterBuilder",
+    "ConsistencyLevel",
+    "Duration",
+    "MapperOptions",
+    "get_gateway",
+]

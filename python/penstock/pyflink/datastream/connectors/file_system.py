@@ -1,0 +1,68 @@
+"""The names of PyFlink's ``pyflink.datastream.connectors.file_system``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.common import Duration
+from penstock.datastream.connectors import Source
+from penstock.datastream.functions import SinkFunction
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import (
+    BucketAssigner,
+    BulkFormat,
+    BulkWriterFactory,
+    DefaultRollingPolicy,
+    Encoder,
+    FileCompactor,
+    FileCompactStrategy,
+    FileEnumeratorProvider,
+    FileSink,
+    FileSource,
+    FileSourceBuilder,
+    FileSplitAssignerProvider,
+    JavaObjectWrapper,
+    OnCheckpointRollingPolicy,
+    OutputFileConfig,
+    RollingPolicy,
+    RowDataBulkWriterFactory,
+    Sink,
+    StreamFormat,
+    StreamingFileSink,
+    StreamTransformer,
+    SupportsPreprocessing,
+    is_instance_of,
+    to_jarray,
+)
+
+__all__ = [
+    "BucketAssigner",
+    "BulkFormat",
+    "BulkWriterFactory",
+    "DefaultRollingPolicy",
+    "Duration",
+    "Encoder",
+    "FileCompactStrategy",
+    "FileCompactor",
+    "FileEnumeratorProvider",
+    "FileSink",
+    "FileSource",
+    "FileSourceBuilder",
+    "FileSplitAssignerProvider",
+    "JavaObjectWrapper",
+    "OnCheckpointRollingPolicy",
+    "OutputFileConfig",
+    "RollingPolicy",
+    "RowDataBulkWriterFactory",
+    "Sink",
+    "SinkFunction",
+    "Source",
+    "StreamFormat",
+    "StreamTransformer",
+    "StreamingFileSink",
+    "SupportsPreprocessing",
+    "get_gateway",
+    "is_instance_of",
+    "to_jarray",
+]

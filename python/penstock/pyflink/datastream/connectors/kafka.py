@@ -1,0 +1,72 @@
+"""The names of PyFlink's ``pyflink.datastream.connectors.kafka``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.common.typeinfo import TypeInformation, Types
+from penstock.common.types import Row
+from penstock.datastream.connectors import Source
+from penstock.datastream.functions import SinkFunction, SourceFunction
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import (
+    DeliveryGuarantee,
+    DeserializationSchema,
+    FlinkKafkaConsumer,
+    FlinkKafkaConsumerBase,
+    FlinkKafkaProducer,
+    FlinkKafkaProducerBase,
+    KafkaOffsetResetStrategy,
+    KafkaOffsetsInitializer,
+    KafkaRecordSerializationSchema,
+    KafkaRecordSerializationSchemaBuilder,
+    KafkaSink,
+    KafkaSinkBuilder,
+    KafkaSource,
+    KafkaSourceBuilder,
+    KafkaTopicPartition,
+    KafkaTopicSelector,
+    Semantic,
+    SerializationSchema,
+    Sink,
+    StreamTransformer,
+    SupportsPreprocessing,
+    get_field,
+    get_field_value,
+    to_jarray,
+)
+
+__all__ = [
+    "DeliveryGuarantee",
+    "DeserializationSchema",
+    "FlinkKafkaConsumer",
+    "FlinkKafkaConsumerBase",
+    "FlinkKafkaProducer",
+    "FlinkKafkaProducerBase",
+    "KafkaOffsetResetStrategy",
+    "KafkaOffsetsInitializer",
+    "KafkaRecordSerializationSchema",
+    "KafkaRecordSerializationSchemaBuilder",
+    "KafkaSink",
+    "KafkaSinkBuilder",
+    "KafkaSource",
+    "KafkaSourceBuilder",
+    "KafkaTopicPartition",
+    "KafkaTopicSelector",
+    "Row",
+    "Semantic",
+    "SerializationSchema",
+    "Sink",
+    "SinkFunction",
+    "Source",
+    "SourceFunction",
+    "StreamTransformer",
+    "SupportsPreprocessing",
+    "TypeInformation",
+    "Types",
+    "get_field",
+    "get_field_value",
+    "get_gateway",
+    "to_jarray",
+]

@@ -1,0 +1,50 @@
+"""The names of PyFlink's ``pyflink.datastream.connectors.pulsar``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.common import Duration
+from penstock.datastream.connectors import Source
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import (
+    ConfigOption,
+    ConfigOptions,
+    DeliveryGuarantee,
+    DeserializationSchema,
+    MessageDelayer,
+    PulsarSink,
+    PulsarSinkBuilder,
+    PulsarSource,
+    PulsarSourceBuilder,
+    RangeGenerator,
+    SerializationSchema,
+    Sink,
+    StartCursor,
+    StopCursor,
+    TopicRoutingMode,
+    load_java_class,
+)
+
+__all__ = [
+    "ConfigOption",
+    "ConfigOptions",
+    "DeliveryGuarantee",
+    "DeserializationSchema",
+    "Duration",
+    "MessageDelayer",
+    "PulsarSink",
+    "PulsarSinkBuilder",
+    "PulsarSource",
+    "PulsarSourceBuilder",
+    "RangeGenerator",
+    "SerializationSchema",
+    "Sink",
+    "Source",
+    "StartCursor",
+    "StopCursor",
+    "TopicRoutingMode",
+    "get_gateway",
+    "load_java_class",
+]

@@ -1,0 +1,27 @@
+"""The names of PyFlink's ``pyflink.datastream.connectors.rabbitmq``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.datastream.functions import SinkFunction, SourceFunction
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import (
+    DeserializationSchema,
+    RMQConnectionConfig,
+    RMQSink,
+    RMQSource,
+    SerializationSchema,
+)
+
+__all__ = [
+    "DeserializationSchema",
+    "RMQConnectionConfig",
+    "RMQSink",
+    "RMQSource",
+    "SerializationSchema",
+    "SinkFunction",
+    "SourceFunction",
+    "get_gateway",
+]

@@ -1,0 +1,14 @@
+"""The names of PyFlink's ``pyflink.datastream.externalized_checkpoint_retention``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import ExternalizedCheckpointRetention
+
+__all__ = [
+    "ExternalizedCheckpointRetention",
+    "get_gateway",
+]

@@ -1,0 +1,42 @@
+"""The names of PyFlink's ``pyflink.datastream.formats.avro``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.datastream import InputFormat
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import (
+    AvroBulkWriters,
+    AvroInputFormat,
+    AvroRowDeserializationSchema,
+    AvroRowSerializationSchema,
+    AvroSchema,
+    BulkWriterFactory,
+    DeserializationSchema,
+    GenericRecordAvroTypeInfo,
+    ResultTypeQueryable,
+    SerializationSchema,
+    get_field_value,
+    load_java_class,
+)
+
+__all__ = [
+    "AvroBulkWriters",
+    "AvroInputFormat",
+    "AvroRowDeserializationSchema",
+    "AvroRowSerializationSchema",
+    "AvroSchema",
+    "BulkWriterFactory",
+    "DeserializationSchema",
+    "GenericRecordAvroTypeInfo",
+    "InputFormat",
+    "ResultTypeQueryable",
+    "SerializationSchema",
+    "TypeInformation",
+    "get_field_value",
+    "get_gateway",
+    "load_java_class",
+]

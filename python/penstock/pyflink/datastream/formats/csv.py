@@ -1,0 +1,38 @@
+"""The names of PyFlink's ``pyflink.datastream.formats.csv``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import (
+    BulkWriterFactory,
+    CsvBulkWriters,
+    CsvReaderFormat,
+    CsvRowDeserializationSchema,
+    CsvRowSerializationSchema,
+    CsvSchema,
+    CsvSchemaBuilder,
+    DeserializationSchema,
+    RowDataBulkWriterFactory,
+    SerializationSchema,
+    StreamFormat,
+)
+
+__all__ = [
+    "BulkWriterFactory",
+    "CsvBulkWriters",
+    "CsvReaderFormat",
+    "CsvRowDeserializationSchema",
+    "CsvRowSerializationSchema",
+    "CsvSchema",
+    "CsvSchemaBuilder",
+    "DeserializationSchema",
+    "RowDataBulkWriterFactory",
+    "SerializationSchema",
+    "StreamFormat",
+    "TypeInformation",
+    "get_gateway",
+]

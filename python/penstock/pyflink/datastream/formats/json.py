@@ -1,0 +1,24 @@
+"""The names of PyFlink's ``pyflink.datastream.formats.json``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import (
+    DeserializationSchema,
+    JsonRowDeserializationSchema,
+    JsonRowSerializationSchema,
+    SerializationSchema,
+)
+
+__all__ = [
+    "DeserializationSchema",
+    "JsonRowDeserializationSchema",
+    "JsonRowSerializationSchema",
+    "SerializationSchema",
+    "TypeInformation",
+    "get_gateway",
+]

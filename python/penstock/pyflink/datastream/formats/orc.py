@@ -1,0 +1,28 @@
+"""The names of PyFlink's ``pyflink.datastream.formats.orc``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.common import Configuration
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import (
+    BulkWriterFactory,
+    OrcBulkWriters,
+    RowDataBulkWriterFactory,
+    create_hadoop_configuration,
+    create_java_properties,
+    to_jarray,
+)
+
+__all__ = [
+    "BulkWriterFactory",
+    "Configuration",
+    "OrcBulkWriters",
+    "RowDataBulkWriterFactory",
+    "create_hadoop_configuration",
+    "create_java_properties",
+    "get_gateway",
+    "to_jarray",
+]

@@ -1,0 +1,36 @@
+"""The names of PyFlink's ``pyflink.datastream.formats.parquet``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.common import Configuration
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import (
+    AvroParquetReaders,
+    AvroParquetWriters,
+    AvroSchema,
+    BulkFormat,
+    BulkWriterFactory,
+    ParquetBulkWriters,
+    ParquetColumnarRowInputFormat,
+    RowDataBulkWriterFactory,
+    StreamFormat,
+    create_hadoop_configuration,
+)
+
+__all__ = [
+    "AvroParquetReaders",
+    "AvroParquetWriters",
+    "AvroSchema",
+    "BulkFormat",
+    "BulkWriterFactory",
+    "Configuration",
+    "ParquetBulkWriters",
+    "ParquetColumnarRowInputFormat",
+    "RowDataBulkWriterFactory",
+    "StreamFormat",
+    "create_hadoop_configuration",
+    "get_gateway",
+]

@@ -1,0 +1,18 @@
+"""The names of PyFlink's ``pyflink.datastream.output_tag``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.common import OutputTag
+from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
+from penstock.pyflink.deviating import get_gateway
+
+__all__ = [
+    "OutputTag",
+    "RowTypeInfo",
+    "TypeInformation",
+    "Types",
+    "get_gateway",
+]

@@ -1,0 +1,70 @@
+"""The names of PyFlink's ``pyflink.datastream.stream_execution_environment``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.common import (
+    Configuration,
+    RestartStrategies,
+    RuntimeExecutionMode,
+    WatermarkStrategy,
+)
+from penstock.common.job_execution_result import JobExecutionResult
+from penstock.common.typeinfo import TypeInformation, Types
+from penstock.datastream import InputFormat
+from penstock.datastream.checkpointing_mode import CheckpointingMode
+from penstock.datastream.connectors import Source
+from penstock.datastream.data_stream import DataStream
+from penstock.datastream.functions import SourceFunction
+from penstock.datastream.time_characteristic import TimeCharacteristic
+from penstock.pyflink.deviating import StreamExecutionEnvironment, get_gateway
+from penstock.pyflink.missing import (
+    CheckpointConfig,
+    ExecutionConfig,
+    JobClient,
+    Public,
+    RestartStrategyConfiguration,
+    ResultTypeQueryable,
+    SlotSharingGroup,
+    StateBackend,
+    add_jars_to_context_class_loader,
+    get_field_value,
+    get_j_env_configuration,
+    invoke_method,
+    is_local_deployment,
+    load_java_class,
+)
+
+__all__ = [
+    "CheckpointConfig",
+    "CheckpointingMode",
+    "Configuration",
+    "DataStream",
+    "ExecutionConfig",
+    "InputFormat",
+    "JobClient",
+    "JobExecutionResult",
+    "Public",
+    "RestartStrategies",
+    "RestartStrategyConfiguration",
+    "ResultTypeQueryable",
+    "RuntimeExecutionMode",
+    "SlotSharingGroup",
+    "Source",
+    "SourceFunction",
+    "StateBackend",
+    "StreamExecutionEnvironment",
+    "TimeCharacteristic",
+    "TypeInformation",
+    "Types",
+    "WatermarkStrategy",
+    "add_jars_to_context_class_loader",
+    "get_field_value",
+    "get_gateway",
+    "get_j_env_configuration",
+    "invoke_method",
+    "is_local_deployment",
+    "load_java_class",
+]

@@ -1,0 +1,12 @@
+"""The names of PyFlink's ``pyflink.datastream.timerservice``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.datastream.timerservice import TimerService
+
+__all__ = [
+    "TimerService",
+]

@@ -1,0 +1,51 @@
+"""The names of PyFlink's ``pyflink.datastream.utils``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.common import Configuration
+from penstock.common.typeinfo import (
+    ListTypeInfo,
+    MapTypeInfo,
+    RowTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+    Types,
+)
+from penstock.common.types import Row, RowKind
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import (
+    BasicArrayTypeInfo,
+    ExternalTypeInfo,
+    ObjectArrayTypeInfo,
+    PrimitiveArrayTypeInfo,
+    ResultTypeQueryable,
+    convert_to_python_obj,
+    create_hadoop_configuration,
+    create_java_properties,
+    pickled_bytes_to_python_obj,
+)
+
+__all__ = [
+    "BasicArrayTypeInfo",
+    "Configuration",
+    "ExternalTypeInfo",
+    "ListTypeInfo",
+    "MapTypeInfo",
+    "ObjectArrayTypeInfo",
+    "PrimitiveArrayTypeInfo",
+    "ResultTypeQueryable",
+    "Row",
+    "RowKind",
+    "RowTypeInfo",
+    "TupleTypeInfo",
+    "TypeInformation",
+    "Types",
+    "convert_to_python_obj",
+    "create_hadoop_configuration",
+    "create_java_properties",
+    "get_gateway",
+    "pickled_bytes_to_python_obj",
+]

@@ -1,0 +1,111 @@
+"""The names of PyFlink's ``pyflink.datastream.window``.
+
+Written by ``tests/pyflink/write_modules.py``.
+"""
+
+from __future__ import annotations
+
+from penstock.common import OutputTag, Time
+from penstock.common.typeinfo import Types
+from penstock.datastream.functions import ReduceFunction, RuntimeContext
+from penstock.datastream.state import (
+    ReducingState,
+    ReducingStateDescriptor,
+    State,
+    StateDescriptor,
+    ValueStateDescriptor,
+)
+from penstock.datastream.window import (
+    ContinuousEventTimeTrigger,
+    ContinuousProcessingTimeTrigger,
+    CountTrigger,
+    DynamicEventTimeSessionWindows,
+    DynamicProcessingTimeSessionWindows,
+    EventTimeSessionWindows,
+    EventTimeTrigger,
+    GlobalWindow,
+    GlobalWindows,
+    NeverTrigger,
+    ProcessingTimeSessionWindows,
+    ProcessingTimeTrigger,
+    PurgingTrigger,
+    SlidingEventTimeWindows,
+    SlidingProcessingTimeWindows,
+    TimeWindow,
+    Trigger,
+    TriggerResult,
+    TumblingEventTimeWindows,
+    TumblingProcessingTimeWindows,
+    Window,
+    WindowAssigner,
+)
+from penstock.metrics.metricbase import MetricGroup
+from penstock.pyflink.deviating import MAX_LONG_VALUE, MIN_LONG_VALUE
+from penstock.pyflink.missing import (
+    CountSlidingWindowAssigner,
+    CountTumblingWindowAssigner,
+    CountWindow,
+    CountWindowSerializer,
+    GlobalWindowSerializer,
+    InternalWindowFunction,
+    MergingWindowAssigner,
+    Min,
+    SessionWindowTimeGapExtractor,
+    TimeWindowSerializer,
+    TypeSerializer,
+    WindowOperationDescriptor,
+    long_to_int_with_bit_mixing,
+    mod_inverse,
+)
+
+__all__ = [
+    "MAX_LONG_VALUE",
+    "MIN_LONG_VALUE",
+    "ContinuousEventTimeTrigger",
+    "ContinuousProcessingTimeTrigger",
+    "CountSlidingWindowAssigner",
+    "CountTrigger",
+    "CountTumblingWindowAssigner",
+    "CountWindow",
+    "CountWindowSerializer",
+    "DynamicEventTimeSessionWindows",
+    "DynamicProcessingTimeSessionWindows",
+    "EventTimeSessionWindows",
+    "EventTimeTrigger",
+    "GlobalWindow",
+    "GlobalWindowSerializer",
+    "GlobalWindows",
+    "InternalWindowFunction",
+    "MergingWindowAssigner",
+    "MetricGroup",
+    "Min",
+    "NeverTrigger",
+    "OutputTag",
+    "ProcessingTimeSessionWindows",
+    "ProcessingTimeTrigger",
+    "PurgingTrigger",
+    "ReduceFunction",
+    "ReducingState",
+    "ReducingStateDescriptor",
+    "RuntimeContext",
+    "SessionWindowTimeGapExtractor",
+    "SlidingEventTimeWindows",
+    "SlidingProcessingTimeWindows",
+    "State",
+    "StateDescriptor",
+    "Time",
+    "TimeWindow",
+    "TimeWindowSerializer",
+    "Trigger",
+    "TriggerResult",
+    "TumblingEventTimeWindows",
+    "TumblingProcessingTimeWindows",
+    "TypeSerializer",
+    "Types",
+    "ValueStateDescriptor",
+    "Window",
+    "WindowAssigner",
+    "WindowOperationDescriptor",
+    "long_to_int_with_bit_mixing",
+    "mod_inverse",
+]

@@ -1,0 +1,154 @@
+"""The mirror of PyFlink's modules: whole, as it is written, and under both names the same objects."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from penstock import pyflink
+from penstock.errors import MissingMethodError, UnsupportedError
+from penstock.pyflink import finder, missing
+from penstock.pyflink.advice import ADVICE, advice
+from penstock.pyflink.gateway import get_gateway
+from penstock.pyflink.placeholders import is_placeholder
+from tests.pyflink.names import read
+from tests.pyflink.write_modules import modules, written
+
+
+def in_a_process(program: str) -> str:
+    """What a program prints in a process of its own."""
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def test_the_modules_are_as_they_are_written() -> None:
+    files = written()
+    stale = [str(path) for path, text in files.items() if not path.exists() or path.read_text() != text]
+    assert len(files) > 60
+    assert stale == [], "write them by: python -m tests.pyflink.write_modules"
+
+
+def test_every_name_can_be_imported() -> None:
+    checked = 0
+    for module, names in modules().items():
+        mirror = importlib.import_module(f"penstock.{module}")
+        assert [name for name in names if not hasattr(mirror, name)] == [], module
+        assert sorted(getattr(mirror, "__all__", [])) == sorted(names)
+        checked += len(names)
+    assert checked > 700
+
+
+def test_pyflink_is_the_same_modules() -> None:
+    said = in_a_process(
+        """
+        import penstock.pyflink.install
+        import penstock.pyflink.install
+        import pickle, sys
+        import pyflink.datastream.window as theirs
+        from pyflink.common import Row, Types
+        from pyflink.version import __version__
+        import penstock.pyflink.datastream.window as ours
+        import penstock.common
+        print(theirs is ours, Row is penstock.common.Row, ours.__spec__.name, ours.__name__, __version__)
+        print([name for name in sys.modules if name.startswith("pyspark")])
+        for name in ("pyflink.nothing", "pyflink.finder", "pyflink.datastream.nothing"):
+            try:
+                __import__(name)
+            except ModuleNotFoundError as error:
+                print(error)
+        """
+    )
+    assert said == (
+        "True True penstock.pyflink.datastream.window penstock.pyflink.datastream.window 2.3.0\n[]\n"
+        "No module named 'pyflink.nothing'\nNo module named 'pyflink.finder'\n"
+        "No module named 'pyflink.datastream.nothing'\n"
+    )
+
+
+def test_the_real_one_must_not_be_loaded() -> None:
+    said = in_a_process(
+        """
+        import sys, types
+        sys.modules["pyflink"] = types.ModuleType("pyflink")
+        try:
+            import penstock.pyflink.install
+        except Exception as error:
+            print(type(error).__name__, error)
+        """
+    )
+    assert said == (
+        "ConfigurationError The real PyFlink is loaded already (None), and a process has one. Write `import "
+        "penstock.pyflink.install` before the first import of pyflink, or run the program by `penstock run "
+        "--pyflink`.\n"
+    )
+
+
+def test_nothing_is_led_elsewhere_unasked() -> None:
+    assert not any(isinstance(each, finder.PyFlinkFinder) for each in sys.meta_path)
+    assert pyflink.__name__ == "penstock.pyflink"
+
+
+def test_a_placeholder_can_be_named_and_derived_from_and_refuses_to_be_used() -> None:
+    class Source(missing.KafkaSource):  # type: ignore[misc]
+        """A program's own."""
+
+    for use in (missing.KafkaSource, Source, lambda: missing.KafkaSource(1)):
+        with pytest.raises(UnsupportedError, match=r"kafka\.KafkaSource is PyFlink's, and Penstock has nothing for it"):
+            use()
+    with pytest.raises(MissingMethodError, match=r"KafkaSource\.builder is PyFlink's.*add_source") as refused:
+        missing.KafkaSource.builder()
+    assert refused.value.name == "builder"
+    assert not hasattr(missing.KafkaSource, "builder")
+    assert pickle.loads(pickle.dumps(missing.KafkaSource)) is missing.KafkaSource
+    assert not isinstance(1, missing.KafkaSource)
+    assert repr(missing.KafkaSource) == "<placeholder for pyflink.datastream.connectors.kafka.KafkaSource>"
+
+
+def test_functions_and_exceptions() -> None:
+    with pytest.raises(UnsupportedError, match=r"java_utils\.to_jarray is PyFlink's.*no Flink runs here"):
+        missing.to_jarray(None, [])
+    assert issubclass(missing.TableException, Exception)
+    assert all(is_placeholder(vars(missing)[name]) for name in vars(missing) if name[0].isupper())
+
+
+def test_the_table_api_can_be_imported_and_not_used() -> None:
+    from penstock.pyflink.table import StreamTableEnvironment
+
+    with pytest.raises(UnsupportedError, match="There is no Table API"):
+        StreamTableEnvironment.create()
+    said = in_a_process(
+        """
+        import penstock.pyflink.install
+        from pyflink.table.expressions import col
+        from pyflink.table import DataTypes
+        print(col, DataTypes)
+        """
+    )
+    assert said == "<placeholder for pyflink.table.col> <placeholder for pyflink.table.DataTypes>\n"
+
+
+def test_the_gateway_answers_with_advice() -> None:
+    jvm = get_gateway().jvm
+    with pytest.raises(UnsupportedError, match=r"^org\.apache\.flink\.configuration\.Configuration\(\) through the"):
+        jvm.org.apache.flink.configuration.Configuration()
+    with pytest.raises(UnsupportedError, match=r"Use a list or a dict"):
+        jvm.java.util.ArrayList()
+    with pytest.raises(UnsupportedError, match=r"entry_point\.put\(\)"):
+        get_gateway().entry_point.put("name", 1)
+    with pytest.raises(UnsupportedError, match=r"java\.lang\.x = …"):
+        jvm.java.lang.x = 1
+    assert not hasattr(jvm, "__len__")
+
+
+def test_every_advice_is_for_something() -> None:
+    placeholders = [value.pyflinks for value in vars(missing).values() if hasattr(value, "pyflinks")]
+    assert {text for name in placeholders for text in [advice(name)]} <= set(ADVICE.values())
+    known = {f"{name.module}.{name.path}" for name in read()} | {"pyflink.table.x"}
+    assert [begin for begin in ADVICE if not any(name.startswith(begin) for name in known)] == []
