@@ -16,8 +16,8 @@ class Name(NamedTuple):
         versions: that have it, such as ``1.20+2.3``. Parameters that changed make two lines.
         module: where it is.
         path: in the module: ``Class``, ``Class.method``, ``Class.Inner.method``, ``function``.
-        kind: class, method, staticmethod, classmethod, property, attribute, function, constant, or import: handed
-            on.
+        kind: class, method, staticmethod, classmethod, property, attribute, function, constant; import: handed on;
+            refused: a method of a base class that raises an error here.
         parameters: names of parameters, bases of a class, where an import comes from.
         priority: by use in public programs: P0, P1, P2, or X; empty if unknown.
         uses: how many of 292 public programs use it; empty if unknown.

@@ -91,7 +91,10 @@ def is_public(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def kind(method: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """What decorators make of a method."""
+    """What decorators make of a method; ``refused`` if all it does is to raise an error that is not its absence."""
+    body = method.body[1:] if ast.get_docstring(method) is not None else method.body
+    if body and isinstance(body[0], ast.Raise) and "NotImplemented" not in ast.unparse(body[0]):
+        return "refused"
     found = {ast.unparse(decorator) for decorator in method.decorator_list} & {"staticmethod", "classmethod"}
     is_property = any("property" in ast.unparse(decorator) for decorator in method.decorator_list)
     return found.pop() if found else "property" if is_property else "method"

@@ -22,6 +22,11 @@ class Kept(Base):
     def of(text): ...
     @property
     def name(self): ...
+    def name_it(self):
+        'Not here.'
+        raise Exception("no")
+    def override(self):
+        raise NotImplementedError
     class Inner:
         def get(self): ...
 
@@ -47,6 +52,8 @@ def test_the_recorder_lists_what_is_public() -> None:
         "Kept.map": ("method", "value, *more, unit=, **options"),
         "Kept.of": ("staticmethod", "text"),
         "Kept.name": ("property", ""),
+        "Kept.name_it": ("refused", ""),
+        "Kept.override": ("method", ""),
         "Kept.Inner": ("class", ""),
         "Kept.Inner.get": ("method", ""),
         "OfJava": ("class", ""),

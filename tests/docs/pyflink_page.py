@@ -1,0 +1,180 @@
+"""Writes ``docs/pyflink-names.md``, PyFlink's public names with their status: ``python -m tests.docs.pyflink_page``.
+
+What is there is looked up in ``penstock.pyflink``; the names are those of ``tests/pyflink/names.tsv``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from penstock.datastream import SingleOutputStreamOperator
+from penstock.datastream.program import missing
+from penstock.pyflink.advice import advice
+from penstock.pyflink.placeholders import is_placeholder
+from tests.docs.documents import ROOT
+from tests.pyflink.names import Name, read
+
+PAGE = ROOT / "docs" / "pyflink-names.md"
+THERE, DEVIATES, NOT_THERE = "there", "deviates", "not there"
+
+RESULTS = {"DataStream": SingleOutputStreamOperator}
+"""The classes of what methods return, where PyFlink has one class for several of ours."""
+
+REASONS = {
+    "StreamExecutionEnvironment": missing.ENVIRONMENT,
+    "DataStream": missing.STREAM,
+    "KeyedStream": {**missing.STREAM, **missing.KEYED},
+    "WindowedStream": missing.WINDOWED,
+    "AllWindowedStream": missing.WINDOWED,
+    "ConnectedStreams": missing.CONNECTED,
+    "BroadcastConnectedStream": missing.CONNECTED,
+    "DataStreamSink": missing.SINK,
+}
+"""What there is instead of methods, by class."""
+
+_OWN = "PyFlink's way to Java, which is not here"
+PYFLINKS_OWN = dict.fromkeys(("java", "internal_type", "need_conversion", "serializer", "j_", "transformer"), _OWN)
+"""Parts of the names of methods that no program calls."""
+
+HEAD = """\
+# PyFlink's names
+
+Written by `python -m tests.docs.pyflink_page`, and held true by a test. Every public name of PyFlink 1.20.1 and 2.3.0
+in
+`pyflink.common`, `pyflink.datastream`, `pyflink.metrics`, `pyflink.util` and `pyflink.java_gateway`, with its status in
+[`penstock.pyflink`](pyflink.md):
+
+- *there*: it is there, by that name and with parameters of those names (or refused, as in PyFlink);
+- *deviates*: it is there with other parameters, which stand behind it;
+- *not there*: using it raises `UnsupportedError`. A class that is not there can be imported all the same.
+
+A name that only one version has is marked. Of the methods that public programs use, P0 are those of nearly every
+program, P1 the common ones.
+
+"""
+
+
+def written() -> str:
+    """The page."""
+    modules: dict[str, list[Name]] = defaultdict(list)
+    for name in read():
+        if name.kind != "import":
+            modules[name.module].append(name)
+    return HEAD + summary() + "".join(f"\n## `{module}`\n\n{table(names)}" for module, names in modules.items())
+
+
+def summary() -> str:
+    """How many names have which status, by priority."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for name in read():
+        if name.kind != "import":
+            counts[name.priority if name.priority in ("P0", "P1") else "others"][status(name)] += 1
+    rows = (
+        f"| {part} | {' | '.join(f'{counts[part][each]:,}' for each in (THERE, DEVIATES, NOT_THERE))} |\n"
+        for part in ("P0", "P1", "others")
+    )
+    return f"| | there | deviate | not there |\n| --- | --- | --- | --- |\n{''.join(rows)}"
+
+
+def table(names: list[Name]) -> str:
+    """The names of a module: a row per class, with its members, and per function."""
+    owners: dict[str, list[Name]] = defaultdict(list)
+    for name in names:
+        owners[name.path.partition(".")[0]].append(name)
+    head = "| Name | There | Deviates | Not there | Instead |\n| --- | --- | --- | --- | --- |\n"
+    return head + "".join(map(row, owners, owners.values()))
+
+
+def row(owner: str, names: list[Name]) -> str:
+    """A class or function."""
+    itself = next(name for name in names if name.path == owner)
+    members = [name for name in names if name.path != owner]
+    cells: dict[str, list[str]] = {THERE: [], DEVIATES: [], NOT_THERE: []}
+    for member in members:
+        cells[status(member)].append(shown(member))
+    columns = " | ".join(", ".join(dict.fromkeys(cells[each])) for each in cells)
+    reason = "; ".join(dict.fromkeys(reasons(itself, members)))
+    of_all = "" if status(itself) == THERE else f" ({status(itself)})"
+    return f"| {shown(itself)}{of_all} | {columns} | {reason} |\n"
+
+
+def shown(name: Name) -> str:
+    """A name with the version, if only one has it; one that deviates with our parameters."""
+    text = name.path.partition(".")[2] or name.path
+    if status(name) == DEVIATES:
+        text += f"({', '.join(ours(found(name)))})"
+    return f"`{text}`" if "+" in name.versions else f"`{text}` ({name.versions})"
+
+
+def reasons(itself: Name, members: Iterable[Name]) -> Iterator[str]:
+    """What there is instead of what is not there."""
+    if status(itself) == NOT_THERE:
+        yield advice(f"{itself.module}.{itself.path}")
+        return
+    known = REASONS.get(itself.path, {})
+    for member in members:
+        method = member.path.rpartition(".")[2]
+        if status(member) == NOT_THERE:
+            text = known.get(method) or next((why for part, why in PYFLINKS_OWN.items() if part in method), None)
+            yield from [] if text is None else [f"`{method}`: {text}"]
+
+
+@cache
+def status(name: Name) -> str:
+    """Whether a name is there."""
+    value = found(name)
+    if name.kind == "refused":  # as in PyFlink
+        return THERE
+    if value is None or is_placeholder(value):
+        return NOT_THERE
+    function = value.__func__ if isinstance(value, staticmethod | classmethod) else value
+    if "NoReturn" in str(getattr(function, "__annotations__", {}).get("return", "")):
+        return NOT_THERE
+    return DEVIATES if name.kind in ("method", "staticmethod", "classmethod") and renamed(name, value) else THERE
+
+
+@cache
+def found(name: Name) -> Any:
+    """What has the name, None if nothing has."""
+    owner, *inner = name.path.split(".")
+    value: Any = vars(importlib.import_module(f"penstock.{name.module}")).get(owner)
+    if inner and value is not None and not is_placeholder(value):
+        value = RESULTS.get(owner, value)
+    for part in inner:
+        if value is None or is_placeholder(value):
+            return value
+        value = inspect.getattr_static(value, part, None)
+        if isinstance(value, classmethod) or (isinstance(value, staticmethod) and isinstance(value.__func__, type)):
+            value = value.__func__
+    return value
+
+
+def ours(value: Any) -> list[str]:
+    """The names of our parameters; those that users override are positional, and have any name."""
+    function = value.__func__ if isinstance(value, staticmethod | classmethod) else value
+    if not callable(function):
+        return []
+    parameters = list(inspect.signature(function).parameters.values())
+    return [str(each).partition(":")[0].partition("=")[0] for each in parameters if each.name not in ("self", "cls")]
+
+
+def renamed(name: Name, value: Any) -> bool:
+    """Whether a parameter of PyFlink's has another name with us, so that it cannot be given by name."""
+    theirs = [each.rstrip("=") for each in name.parameters.split(", ") if each and not each.startswith("*")]
+    function = value.__func__ if isinstance(value, staticmethod | classmethod) else value
+    if not callable(function):
+        return False
+    parameters = inspect.signature(function).parameters.values()
+    if any(each.kind is each.POSITIONAL_ONLY or each.kind is each.VAR_KEYWORD for each in parameters):
+        return False
+    known = {each.name for each in parameters}
+    return not known.issuperset(theirs)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(), encoding="utf-8")

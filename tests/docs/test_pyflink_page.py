@@ -1,0 +1,72 @@
+"""The page of PyFlink's names says what is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tests.docs import pyflink_page
+from tests.docs.pyflink_page import DEVIATES, NOT_THERE, PAGE, THERE, found, status, written
+from tests.pyflink.names import Name, read
+
+NAMES = {(name.module.removeprefix("pyflink."), name.path): name for name in read()}
+
+
+def test_the_page_is_as_it_is_written() -> None:
+    assert PAGE.read_text(encoding="utf-8") == written(), "write it by: python -m tests.docs.pyflink_page"
+
+
+def test_every_name_is_on_it() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    listed = [name for name in read() if name.kind != "import"]
+    assert len(listed) > 1_700
+    missing = [name.path for name in listed if f"`{name.path.partition('.')[2] or name.path}" not in page]
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    ("module", "path", "wanted"),
+    [
+        ("datastream.data_stream", "DataStream.map", THERE),
+        ("datastream.data_stream", "DataStream.uid", THERE),
+        ("datastream.data_stream", "KeyedStream.rebalance", THERE),
+        ("datastream.state", "MapState.put", THERE),
+        ("datastream.functions", "KeyedProcessFunction.Context.timer_service", THERE),
+        ("common.typeinfo", "Types.ROW_NAMED", THERE),
+        ("java_gateway", "get_gateway", THERE),
+        ("datastream.window", "PurgingTrigger.__init__", DEVIATES),
+        ("datastream.connectors.cassandra", "CassandraSink", NOT_THERE),
+        ("datastream.connectors.cassandra", "CassandraSink.add_sink", NOT_THERE),
+        ("util.java_utils", "to_jarray", NOT_THERE),
+    ],
+)
+def test_a_status(module: str, path: str, wanted: str) -> None:
+    assert status(NAMES[module, path]) == wanted
+
+
+def test_every_status_is_of_many() -> None:
+    counts = Counter(status(name) for name in read() if name.kind != "import")
+    assert counts[THERE] > 500
+    assert counts[NOT_THERE] > 100
+    assert counts[DEVIATES] > 5
+
+
+def test_a_refused_method_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A method that always raises is none, even if it has the name."""
+    name = Name("2.3", "pyflink.common.types", "Row.fly", "method", "")
+    from typing import NoReturn
+
+    from penstock.common import Row
+
+    def fly(self: Row) -> NoReturn:
+        raise NotImplementedError
+
+    assert status(name) == NOT_THERE
+    pyflink_page.status.cache_clear()
+    found.cache_clear()
+    monkeypatch.setattr(Row, "fly", fly, raising=False)
+    assert found(name) is fly
+    assert status(name) == NOT_THERE
+    pyflink_page.status.cache_clear()
+    found.cache_clear()
