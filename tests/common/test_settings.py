@@ -54,6 +54,12 @@ GOOD: dict[str, dict[str, Any]] = {
     "penstock.exchange.codec": {"auto": "auto", "pickle": "pickle", "columns": "columns"},
     "penstock.exchange.buffer-records": {"1": 1, "1000000": 1_000_000},
     "penstock.exchange.combine": {"auto": True, "off": False},
+    "penstock.runtime.imports": {"": (), "a, b.c": ("a", "b.c")},
+    "penstock.pyflink.cores": {"true": True, "false": False},
+    "penstock.pyflink.count-windows": {"true": True, "false": False},
+    "penstock.pyflink.keyed-rows": {"true": True, "false": False},
+    "penstock.pyflink.prints": {"true": True, "false": False},
+    "penstock.pyflink.timestamps": {"true": True, "false": False},
 }
 BAD: dict[type, list[str]] = {
     Flag: ["", "yes", "1", "perhaps"],

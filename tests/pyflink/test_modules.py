@@ -90,6 +90,18 @@ def test_the_real_one_must_not_be_loaded() -> None:
     )
 
 
+def test_tasks_are_led_there_if_the_program_is() -> None:
+    said = in_a_process(
+        """
+        from penstock.pyflink.datastream import StreamExecutionEnvironment
+        print(StreamExecutionEnvironment.get_execution_environment().settings.imports)
+        import penstock.pyflink.install
+        print(StreamExecutionEnvironment.get_execution_environment().settings.imports)
+        """
+    )
+    assert said == "()\n('penstock.pyflink.install',)\n"
+
+
 def test_nothing_is_led_elsewhere_unasked() -> None:
     assert not any(isinstance(each, finder.PyFlinkFinder) for each in sys.meta_path)
     assert pyflink.__name__ == "penstock.pyflink"

@@ -214,6 +214,22 @@ class Settings:
         "penstock.pyflink.cores", Flag(), False, "plan",
         "Whether operators that do not say how many subtasks they have get one for each core of the machine.",
     )
+    pyflink_count_windows: bool = _line(
+        "penstock.pyflink.count-windows", Flag(), False, "plan",
+        "Whether the first window of `count_window(size, slide)` has `size` records, as every later one.",
+    )
+    pyflink_keyed_rows: bool = _line(
+        "penstock.pyflink.keyed-rows", Flag(), False, "plan",
+        "Whether `execute_and_collect` of a keyed stream gives rows of key and record.",
+    )
+    pyflink_prints: bool = _line(
+        "penstock.pyflink.prints", Flag(), False, "executor",
+        "Whether what functions print on Spark's executors is printed by the driver, before what sinks print.",
+    )
+    pyflink_timestamps: bool = _line(
+        "penstock.pyflink.timestamps", Flag(), False, "runtime",
+        "Whether functions see -9223372036854775808 as the timestamp of a record without one.",
+    )
 
     # fmt: on
     given: Mapping[str, str] = field(default_factory=dict[str, str])

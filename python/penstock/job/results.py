@@ -1,8 +1,9 @@
 """The driver's end of a job: reports, prints and collected records arrive as rows; then the job is committed.
 
 Prints are shown in the order of sink (as the program made them), subtask, and emission, whatever order the rows arrive
-in. Until the job has succeeded, rows wait as bytes, beyond 64 MiB in a temporary file. Each goes when it is read, so
-what a program collects is in memory once; the lines it prints are all there for a moment.
+in; before them what user code has printed on executors, if that comes here. Until the job has succeeded, rows wait as
+bytes, beyond 64 MiB in a temporary file. Each goes when it is read, so what a program collects is in memory once; the
+lines it prints are all there for a moment.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from penstock.runtime.buffers.codec import decode, decode_value
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.tasks import TaskReport
-from penstock.runtime.exchange.gate import COLLECT, PRINT, REPORT
+from penstock.runtime.exchange.gate import COLLECT, PRINT, REPORT, SPOKEN
 from penstock.runtime.io.sinks import CollectSink, PublishedSink
 
 
@@ -87,11 +88,21 @@ class JobOutput:
         """
         assert self._rows is not None, "the job has not been committed"
         with contextlib.closing(self._rows) as rows:
+            for text in self._spoken(rows):
+                _write(sys.stdout, text)
             _show(_of(PRINT, rows))
             collected = self._collected(_of(COLLECT, rows))
         elapsed = int((time.perf_counter() - started) * 1000)
         job = self._deployment.job
         return JobExecutionResult(job.name, elapsed, collected, self._metrics(), JobID(job.job_id))
+
+    def _spoken(self, rows: Rows) -> Iterator[str]:
+        """What user code has printed, in the order in which the local executor runs the tasks."""
+        level = [vertex.level for vertex in self._deployment.vertices]
+        order = rows.take(
+            lambda row: (level[row.vertex], row.vertex, row.sender, row.sequence), lambda row: row.kind == SPOKEN
+        )
+        return (decode_value(row.data) for row in order)
 
     def _metrics(self) -> JobMetrics:
         """What the operators have measured. Sources first. O(operators times subtasks)."""

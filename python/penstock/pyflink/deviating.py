@@ -12,6 +12,7 @@ from penstock.common import Configuration
 from penstock.common.settings import PYFLINKS
 from penstock.datastream.environment import environment
 from penstock.errors import JobExecutionError as JavaException
+from penstock.pyflink.finder import installed
 from penstock.pyflink.gateway import get_gateway
 
 if TYPE_CHECKING:
@@ -50,5 +51,7 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
 
 
 def as_pyflink(configuration: Configuration) -> Configuration:
-    """A configuration with PyFlink's ways, as far as it does not say otherwise itself."""
-    return Configuration({**dict.fromkeys(PYFLINKS, "true"), _IMPORTS: _INSTALL, **configuration.to_dict()})
+    """A configuration with PyFlink's ways, as far as it does not say otherwise itself. Where ``pyflink`` means
+    :mod:`penstock.pyflink`, it does so in tasks too."""
+    imports = {_IMPORTS: _INSTALL} if installed() else {}
+    return Configuration({**dict.fromkeys(PYFLINKS, "true"), **imports, **configuration.to_dict()})

@@ -54,6 +54,11 @@ def _here(name: str) -> str:
     return TABLES if here.startswith(f"{TABLES}.") else here
 
 
+def installed() -> bool:
+    """Whether ``pyflink`` means :mod:`penstock.pyflink` in this process."""
+    return any(isinstance(each, PyFlinkFinder) for each in sys.meta_path)
+
+
 def install() -> None:
     """Let ``pyflink`` mean :mod:`penstock.pyflink` in this process, also where the real one is installed. Once is
     enough; a second time does nothing.
@@ -61,7 +66,7 @@ def install() -> None:
     Raises:
         ConfigurationError: the real PyFlink has been imported already.
     """
-    if any(isinstance(each, PyFlinkFinder) for each in sys.meta_path):
+    if installed():
         return
     loaded = sys.modules.get(PYFLINK)
     if loaded is not None:

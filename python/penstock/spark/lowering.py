@@ -11,6 +11,7 @@ import os
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -103,8 +104,9 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
     slot = context.partitionId()
     vertex, subtask = in_slot(level.vertices, slot)
     task = task_of(vertex, subtask, context.attemptNumber(), level.job, presorted=True)
+    spoken = task.spoken.listening() if level.job.settings.pyflink_prints else nullcontext()
     try:
-        with shipped(_archive(level.job.shipped)), fewer_collections():
+        with shipped(_archive(level.job.shipped)), fewer_collections(), spoken:
             yield from _run_task(task, level, slot, batches)
     except JobExecutionError as error:
         raise remote_failure(error) from error.__cause__

@@ -6,11 +6,13 @@ Source: Flink 1.11 ``KeyedStream``; spelling: ``pyflink.datastream.KeyedStream``
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, cast
 
 from penstock.common import checks
 from penstock.common.contexts import KeyedContext
+from penstock.common.row import Row
 from penstock.common.state_descriptor import (
     Folds,
     Reduces,
@@ -39,6 +41,7 @@ from penstock.runtime.windows.assigners import (
     TumblingProcessingTimeWindows,
     WindowAssigner,
 )
+from penstock.runtime.windows.count_windows import CountSlidingWindowAssigner, CountTumblingWindowAssigner
 from penstock.runtime.windows.time_window import GlobalWindow, TimeWindow
 
 if TYPE_CHECKING:
@@ -82,6 +85,18 @@ class KeyedStream(DataStream[T], Generic[T, K]):
 
     def _with_key(self, operator: Any) -> Any:
         return operator.keyed_by(self._key)
+
+    def _as_collected(self) -> DataStream[Any]:
+        """PyFlink collects rows of key and record, a key of undeclared type as its pickled bytes."""
+        if not self._program.settings.pyflink_keyed_rows:
+            return self
+        key_of, declared = self._key.selector(), self.get_key_type() is not None
+
+        def with_key(value: Any) -> Row:
+            key = key_of(value)
+            return Row(f0=key if declared else bytearray(pickle.dumps(key)), f1=value)
+
+        return self.map(with_key)
 
     def _partition(self, partitioner: str, spec: Any = None) -> NoReturn:
         checks.unsupported_operation(
@@ -187,7 +202,13 @@ class KeyedStream(DataStream[T], Generic[T, K]):
             slide: fire every ``slide`` records of a key, over its last ``size`` ones; the first firings hold fewer.
 
         Like Flink this takes numbers below 1 too: it then fires at every record.
+
+        By the switch ``penstock.pyflink.count-windows`` these are PyFlink's windows, as :class:`CountWindow`: also with
+        a slide the first one fires when it is full, and a slide of 0 is none.
         """
+        if self._program.settings.pyflink_count_windows:
+            assigner = CountSlidingWindowAssigner.of(size, slide) if slide else CountTumblingWindowAssigner.of(size)
+            return self.window(cast("WindowAssigner[T, Any]", assigner))
         return self.window(GlobalWindows())._by_count("count_window", size, slide)
 
     def window(self, window_assigner: WindowAssigner[T, W]) -> WindowedStream[T, K, W]:

@@ -149,9 +149,13 @@ class SinkMethods(Generic[T]):
                 f"execute_and_collect(limit={limit}): a limit is at least 1. Leave it out for all records."
             )
         sink_id = f"collect-{self._program.next_collect_number()}"
-        self._sink("Data stream collect sink", sinks.CollectSink(sink_id), parallelism=1)
+        self._as_collected()._sink("Data stream collect sink", sinks.CollectSink(sink_id), parallelism=1)
         records = list(self._program.execute(job_execution_name).collected.get(sink_id, ()))
         return CloseableIterator(records) if limit is None else records[:limit]
+
+    def _as_collected(self) -> SinkMethods[Any]:
+        """The stream whose records :meth:`execute_and_collect` fetches."""
+        return self
 
     def write_as_csv(self, path: str) -> DataStreamSink[T]:
         """Write tuples or rows as lines of comma-separated fields (plan only).

@@ -9,6 +9,7 @@ from typing import Any
 from penstock.common import contexts
 from penstock.errors import InvalidProgramError
 from penstock.metrics.group import MetricGroup, Metrics
+from penstock.runtime.buffers.signals import MIN_WATERMARK
 from penstock.runtime.config.tasks import JobConfig, OperatorConfig, PendingFile, VertexConfig
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
@@ -61,6 +62,11 @@ class OperatorContext:
 
     def __post_init__(self) -> None:
         self.time = BatchTime(self.clock) if self.job.settings.batch else OperatorTime(self.clock)
+
+    @property
+    def no_timestamp(self) -> int | None:
+        """What functions see as the timestamp of a record without one: PyFlink's, by a switch, or None."""
+        return MIN_WATERMARK if self.job.settings.pyflink_timestamps else None
 
     def fail(self, error: BaseException) -> BaseException:
         """The failure to raise for an exception of user code; a failure passes: the innermost operator names it."""

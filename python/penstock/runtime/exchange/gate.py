@@ -8,7 +8,7 @@ The high bits of a sequence number are the *round*: a receiver reads everything 
 before anything of the next one. Programs have one round unless a source begins another.
 
 Rows for the driver have the level :data:`DRIVER`; then the slot is the index of the vertex, and the edge says what the
-row is: :data:`REPORT`, :data:`PRINT` or :data:`COLLECT`.
+row is: :data:`REPORT`, :data:`PRINT`, :data:`COLLECT` or :data:`SPOKEN`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from penstock.runtime.config.tasks import InputEdge
 Emit = Callable[[Row], None]
 
 DRIVER = -1
-REPORT, PRINT, COLLECT = -1, -2, -3
+REPORT, PRINT, COLLECT, SPOKEN = -1, -2, -3, -4
 
 ROUND_BITS = 40
 """Sequence numbers below a round."""

@@ -88,10 +88,11 @@ class TimerService(Times, contexts.TimerService):
 class ProcessContext(Times, contexts.OnTimerContext[Any]):
     """The ``ctx`` of a process function, for elements and timers."""
 
-    __slots__ = ("_domain", "_state", "_timers", "_timestamp")
+    __slots__ = ("_domain", "_no_timestamp", "_state", "_timers", "_timestamp")
 
     def __init__(self, context: OperatorContext) -> None:
         self._timestamp: int | None = None
+        self._no_timestamp = context.no_timestamp
         self._domain: TimeDomain | None = None
         self._state = context.state
         self._time = context.time
@@ -102,7 +103,7 @@ class ProcessContext(Times, contexts.OnTimerContext[Any]):
 
     def timestamp(self) -> int | None:
         """Timestamp in milliseconds of the current record, None if it has none; in ``on_timer`` the timer's."""
-        return self._timestamp
+        return self._no_timestamp if self._timestamp is None else self._timestamp
 
     def get_current_key(self) -> Any:
         """The current record's key; None on a stream that is not keyed."""

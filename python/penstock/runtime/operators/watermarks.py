@@ -90,13 +90,13 @@ class _TimestampsAndWatermarks(LiveOperator):
         assign, collect, fail = self._assigner, self.output.collect, self.context.fail
         on_event, ask, emitter = self._generator.on_event, self._generator.on_periodic_emit, self._emitter
         period = PERIOD if self.context.job.settings.watermark_interval else inf
-        count = 0
+        count, no_timestamp = 0, self.context.no_timestamp
 
         def process(value: Any, timestamp: int | None) -> None:
             nonlocal count
             if assign is not None:
                 try:
-                    timestamp = assign(value, timestamp)
+                    timestamp = assign(value, no_timestamp if timestamp is None else timestamp)
                 except Exception as error:
                     raise fail(failure_of(_ASSIGNER, "in", error)) from error
             try:

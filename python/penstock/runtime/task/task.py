@@ -18,10 +18,11 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.entry import Entry
 from penstock.runtime.chain.operator_chain import OperatorChain
 from penstock.runtime.config.tasks import JobConfig, OperatorConfig, PendingFile, TaskReport, VertexConfig
-from penstock.runtime.exchange.gate import DRIVER, REPORT, Arrival, Channel, InputGate
+from penstock.runtime.exchange.gate import DRIVER, REPORT, SPOKEN, Arrival, Channel, InputGate
 from penstock.runtime.operators.source import SourceOperator
 from penstock.runtime.state.timers import Clock
 from penstock.runtime.task.outbox import Outbox
+from penstock.runtime.task.spoken import Spoken
 from penstock.runtime.usercode.failure import OperatorFailure, exit_error, job_error
 from penstock.runtime.usercode.steps import deep
 
@@ -37,12 +38,16 @@ class Task:
         attempt: number from 0.
         job: what all tasks share.
 
+    Attributes:
+        spoken: a standard output for user code whose texts go to the driver; whoever runs the task may put it there.
+
     Every method raises JobExecutionError when user code fails; the task is disposed of then.
     """
 
     def __init__(self, vertex: VertexConfig, subtask: int, attempt: int, job: JobConfig) -> None:
         self._vertex, self._subtask, self._attempt, self._job = vertex, subtask, attempt, job
         self._out = Outbox(self.name)
+        self.spoken = Spoken(lambda text: self._send(SPOKEN, dumps(text)))
         self._files: list[PendingFile] = []
         self._sequence = 0
         self._cancelled = False
@@ -185,6 +190,7 @@ class Task:
         chain.finish()
         yield from self._drain()
         self._dispose()
+        self.spoken.hand_over()
         self._send(REPORT, dumps(self._report(chain)))
         yield from self._drain()
 

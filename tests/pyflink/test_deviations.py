@@ -1,0 +1,165 @@
+"""Where PyFlink does otherwise than Flink: each deviation by its switch, which an environment of penstock.pyflink has
+on. What is expected was printed by the real PyFlink (``tests/pyflink/programs``), or stands in docs/limits.md."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from typing import Any
+
+import pytest
+
+from penstock.common import Configuration, Row, Types, WatermarkStrategy
+from penstock.common.settings import PYFLINKS, TABLE, Settings
+from penstock.datastream import ProcessFunction, StreamExecutionEnvironment, WindowFunction
+from penstock.datastream.program.configuring import cores
+from penstock.errors import InvalidProgramError
+from penstock.pyflink import datastream as pyflink
+from penstock.runtime.task.spoken import Spoken
+from tests.docs.documents import ROOT
+
+LONG_MIN = -9223372036854775808
+
+
+def program(**switches: str) -> Any:
+    """An environment as penstock.datastream makes it, with some switches, on the local executor."""
+    keys = {f"penstock.pyflink.{name.replace('_', '-')}": value for name, value in switches.items()}
+    return StreamExecutionEnvironment.get_execution_environment(Configuration(keys), executor="local")
+
+
+def collected(stream: Any) -> list[Any]:
+    """The records of a stream."""
+    return list(stream.execute_and_collect())
+
+
+def test_programs_for_pyflink_have_them_all() -> None:
+    env = pyflink.StreamExecutionEnvironment.get_execution_environment()
+    assert len(PYFLINKS) >= 5
+    assert all(env.settings.given[key] == "true" for key in PYFLINKS)
+    assert env.settings.imports == ()
+    assert isinstance(env, StreamExecutionEnvironment)
+    off = Configuration(dict.fromkeys(PYFLINKS, "false"))
+    assert pyflink.StreamExecutionEnvironment.get_execution_environment(off).settings.pyflink_cores is False
+    assert not any(setting.default for setting in TABLE if setting.key in PYFLINKS)
+
+
+def test_every_switch_has_its_line_among_the_differences() -> None:
+    page = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8").partition("## Differences from PyFlink")[2]
+    assert [key for key in PYFLINKS if f"`{key}`" not in page] == []
+
+
+def test_as_many_subtasks_as_cores() -> None:
+    assert program(cores="true").get_parallelism() == cores() >= 1
+    assert program().get_parallelism() == 1
+    given = Configuration({"parallelism.default": "3", "penstock.pyflink.cores": "true"})
+    assert StreamExecutionEnvironment.get_execution_environment(given).get_parallelism() == 3
+
+
+class Listed(WindowFunction[Any, Any, Any, Any]):
+    """The records of each window."""
+
+    def apply(self, key: Any, window: Any, inputs: Any) -> Any:
+        yield list(inputs)
+
+
+def windows(env: Any, size: int, *slide: int) -> list[Any]:
+    """Windows by count over the numbers from 1 to 8."""
+    keyed = env.from_collection(range(1, 9), type_info=Types.INT()).key_by(lambda _: 0, key_type=Types.INT())
+    return collected(keyed.count_window(size, *slide).apply(Listed()))
+
+
+@pytest.mark.parametrize(
+    ("size", "slide", "theirs"),
+    [
+        (5, (2,), [[1, 2, 3, 4, 5], [3, 4, 5, 6, 7]]),
+        (2, (3,), [[1, 2], [4, 5], [7, 8]]),
+        (2, (2,), [[1, 2], [3, 4], [5, 6], [7, 8]]),
+        (3, (0,), [[1, 2, 3], [4, 5, 6]]),
+        (3, (), [[1, 2, 3], [4, 5, 6]]),
+        (9, (1,), []),
+    ],
+)
+def test_windows_by_count_are_full(size: int, slide: tuple[int, ...], theirs: list[Any]) -> None:
+    assert windows(program(count_windows="true"), size, *slide) == theirs
+    if slide not in ((), (0,)):
+        assert windows(program(), size, *slide) != theirs or (size, slide) == (2, (2,))
+
+
+def test_windows_by_count_have_a_size() -> None:
+    with pytest.raises(InvalidProgramError, match=r"CountSlidingWindowAssigner\.of\(\) was given -1 as slide\. Give 1 or more"):
+        windows(program(count_windows="true"), 3, -1)
+
+
+class Stamps(ProcessFunction[Any, Any]):
+    """The timestamps that records have."""
+
+    def process_element(self, value: Any, ctx: Any) -> Any:
+        yield ctx.timestamp()
+
+
+@pytest.mark.parametrize(("switch", "none"), [("true", LONG_MIN), ("false", None)])
+def test_a_record_without_a_timestamp(switch: str, none: int | None) -> None:
+    def taken(value: int, record_timestamp: Any) -> int:
+        assert record_timestamp == none
+        return value
+
+    stream = program(timestamps=switch).from_collection([7], type_info=Types.INT())
+    assert collected(stream.process(Stamps())) == [none]
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(taken)
+    assert collected(stream.assign_timestamps_and_watermarks(strategy).process(Stamps())) == [7]
+
+
+def test_keyed_streams_are_collected_with_their_key() -> None:
+    def keyed(env: Any, **key_type: Any) -> list[Any]:
+        return collected(env.from_collection([("a", 1)]).key_by(lambda pair: pair[0], **key_type))
+
+    on, text = program(keyed_rows="true"), {"key_type": Types.STRING()}
+    assert keyed(on, **text) == [Row(f0="a", f1=("a", 1))]
+    assert keyed(on) == [Row(f0=bytearray(pickle.dumps("a")), f1=("a", 1))]
+    assert keyed(program(), **text) == [("a", 1)]
+    assert collected(on.from_collection([1])) == [1]
+
+
+def test_what_functions_print_is_handed_over_in_pieces(capsys: pytest.CaptureFixture[str]) -> None:
+    sent: list[str] = []
+    spoken = Spoken(sent.append)
+    with spoken.listening():
+        print("a", 1)
+        assert sent == []
+        print("b" * (1 << 16))
+        assert len(sent) == 1
+        print("c", end="")
+    spoken.hand_over()
+    spoken.hand_over()
+    assert "".join(sent) == f"a 1\n{'b' * (1 << 16)}\nc"
+    assert len(sent) == 2
+    assert capsys.readouterr().out == ""
+    assert isinstance(spoken, io.TextIOBase)
+    assert spoken.writable()
+
+
+def test_what_a_failed_task_printed_is_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> None:
+        print("before")
+        raise ValueError("it fails")
+
+    spoken = Spoken(lambda text: pytest.fail("nobody takes it"))
+    with pytest.raises(ValueError, match="it fails"), spoken.listening():
+        fail()
+    assert capsys.readouterr() == ("", "before\n")
+
+
+def test_tasks_import_what_the_settings_name(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "imported_by_tasks.py").write_text("import os\nos.environ['IMPORTED_BY_TASKS'] = 'yes'\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delenv("IMPORTED_BY_TASKS", raising=False)
+    settings = Configuration({"penstock.runtime.imports": "imported_by_tasks"})
+    env = StreamExecutionEnvironment.get_execution_environment(settings, executor="local")
+
+    def ask(_: int) -> str | None:
+        import os
+
+        return os.environ.get("IMPORTED_BY_TASKS")
+
+    assert collected(env.from_collection([1]).map(ask)) == ["yes"]
+    assert Settings().imports == ()
