@@ -14,10 +14,10 @@ FOLDER = Path(__file__).parent / "programs"
 PROGRAMS = sorted(FOLDER.glob("*.py"))
 
 
-def printed(program: Path, *options: str) -> list[str]:
+def printed(program: Path, *options: str, command: str = "run") -> list[str]:
     """The lines that a program prints, run by the command line."""
-    command = [sys.executable, "-m", "penstock.cli", "run", "--pyflink", *options, str(program)]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    arguments = [sys.executable, "-m", "penstock.cli", command, "--pyflink", *options, str(program)]
+    run = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert run.returncode == 0, run.stderr
     return run.stdout.splitlines()
 
@@ -33,6 +33,47 @@ def test_so_it_does_on_spark(program: Path) -> None:
     assert sorted(printed(program, "--master", "local[2]")) == sorted(
         program.with_suffix(".txt").read_text().splitlines()
     )
+
+
+NEIGHBOUR = """
+from pyflink.common import Row
+from pyflink.datastream import MapFunction
+
+class Mine(MapFunction):
+    def map(self, value):
+        from pyflink.common.typeinfo import Types
+        return Row(value, Types.INT() is not None)
+"""
+PROGRAM = """
+import neighbour
+from pyflink.datastream import StreamExecutionEnvironment
+env = StreamExecutionEnvironment.get_execution_environment()
+env.set_parallelism(1)
+env.from_collection([1]).map(neighbour.Mine()).print()
+env.execute()
+"""
+
+
+@pytest.fixture
+def beside(tmp_path: Path) -> Path:
+    """A program that takes its function from a module beside it, which imports pyflink itself."""
+    (tmp_path / "neighbour.py").write_text(NEIGHBOUR)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    return tmp_path / "program.py"
+
+
+def test_modules_beside_a_program_import_pyflink_too(beside: Path) -> None:
+    assert printed(beside, "--local") == ["<Row(1, True)>"]
+
+
+@pytest.mark.spark
+def test_on_executors_too(beside: Path) -> None:
+    assert printed(beside, "--master", "local[1]") == ["<Row(1, True)>"]
+
+
+def test_a_program_is_explained_as_it_is() -> None:
+    lines = printed(FOLDER / "word_count.py", "--json", command="explain")
+    assert '"job": "word count",' in "".join(lines)
 
 
 def test_there_are_programs() -> None:
