@@ -58,6 +58,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "penstock.pyflink.cores": {"true": True, "false": False},
     "penstock.pyflink.count-windows": {"true": True, "false": False},
     "penstock.pyflink.keyed-rows": {"true": True, "false": False},
+    "penstock.pyflink.keys": {"true": True, "false": False},
     "penstock.pyflink.prints": {"true": True, "false": False},
     "penstock.pyflink.timestamps": {"true": True, "false": False},
 }

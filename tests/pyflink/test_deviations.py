@@ -3,17 +3,18 @@ on. What is expected was printed by the real PyFlink (``tests/pyflink/programs``
 
 from __future__ import annotations
 
+import datetime
 import io
 import pickle
 from typing import Any
 
 import pytest
 
-from penstock.common import Configuration, Row, Types, WatermarkStrategy
+from penstock.common import Configuration, Row, RowKind, RuntimeExecutionMode, Types, WatermarkStrategy
 from penstock.common.settings import PYFLINKS, TABLE, Settings
-from penstock.datastream import ProcessFunction, StreamExecutionEnvironment, WindowFunction
+from penstock.datastream import MapFunction, ProcessFunction, StreamExecutionEnvironment, WindowFunction
 from penstock.datastream.program.configuring import cores
-from penstock.errors import InvalidProgramError
+from penstock.errors import InvalidProgramError, JobExecutionError
 from penstock.pyflink import datastream as pyflink
 from penstock.runtime.task.spoken import Spoken
 from tests.docs.documents import ROOT
@@ -118,6 +119,60 @@ def test_keyed_streams_are_collected_with_their_key() -> None:
     assert keyed(on) == [Row(f0=bytearray(pickle.dumps("a")), f1=("a", 1))]
     assert keyed(program(), **text) == [("a", 1)]
     assert collected(on.from_collection([1])) == [1]
+
+
+class Subtask(MapFunction[Any, Any]):
+    """Which subtask sees a record."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.index = runtime_context.get_index_of_this_subtask()
+
+    def map(self, value: Any) -> Any:
+        return value, self.index
+
+
+SUBTASKS: list[tuple[Any, dict[Any, int]]] = [
+    (Types.STRING(), {"a": 2, "b": 2, "c": 0, "hello": 1, "world": 0, "": 1, "é": 3}),
+    (None, {"a": 1, "b": 0, "c": 1, "hello": 2, "world": 0, "": 3, "é": 3}),
+    (Types.INT(), {0: 1, 1: 1, 2: 3, 3: 3, 100: 2, -5: 3}),
+    (Types.LONG(), {0: 1, 1: 1, 2: 3, 3: 3, 100: 2, -5: 0}),
+    (None, {0: 0, 1: 1, 2: 0, 3: 2, 100: 2, -5: 3}),
+]
+"""Which of four subtasks the real PyFlink 2.3.0 sends keys to, by their type."""
+
+
+@pytest.mark.parametrize(("key_type", "theirs"), SUBTASKS)
+def test_keys_go_to_pyflinks_subtasks(key_type: Any, theirs: dict[Any, int]) -> None:
+    def subtasks(env: Any) -> dict[Any, int]:
+        keyed = env.from_collection(list(theirs)).key_by(lambda key: key, key_type=key_type)
+        assert keyed.get_key_type() == key_type
+        return dict(collected(keyed.map(Subtask()).set_parallelism(4)))
+
+    assert subtasks(program(keys="true")) == theirs
+    assert subtasks(program()) != theirs
+
+
+@pytest.mark.parametrize("mode", [RuntimeExecutionMode.STREAMING, RuntimeExecutionMode.BATCH])
+@pytest.mark.parametrize("parallelism", [1, 3])
+def test_all_that_can_be_pickled_is_a_key(mode: RuntimeExecutionMode, parallelism: int) -> None:
+    days = [
+        datetime.date(2020, 1, 1),
+        datetime.date(2020, 1, 2),
+        RowKind.DELETE,
+        (1, frozenset("a")),
+        b"a",
+        1,
+        1.0,
+        True,
+    ]
+    env = program(keys="true").set_runtime_mode(mode).set_parallelism(parallelism)
+    pairs = env.from_collection([(day, 1) for day in days * 3])
+    sums = collected(pairs.key_by(lambda pair: pair[0]).reduce(lambda left, right: (left[0], left[1] + right[1])))
+    most = {(type(day), day): count for day, count in sorted(sums, key=lambda pair: pair[1])}
+    assert most == {(type(day), day): 3 for day in days}
+    other = program().from_collection([(days[0], 1)]).key_by(lambda pair: pair[0]).sum(1)
+    with pytest.raises(JobExecutionError, match="which cannot be a key"):
+        collected(other)
 
 
 def test_what_functions_print_is_handed_over_in_pieces(capsys: pytest.CaptureFixture[str]) -> None:

@@ -222,6 +222,10 @@ class Settings:
         "penstock.pyflink.keyed-rows", Flag(), False, "plan",
         "Whether `execute_and_collect` of a keyed stream gives rows of key and record.",
     )
+    pyflink_keys: bool = _line(
+        "penstock.pyflink.keys", Flag(), False, "plan",
+        "Whether `key_by` sends keys to the subtasks that PyFlink sends them to, and takes all that can be pickled.",
+    )
     pyflink_prints: bool = _line(
         "penstock.pyflink.prints", Flag(), False, "executor",
         "Whether what functions print on Spark's executors is printed by the driver, before what sinks print.",

@@ -44,6 +44,7 @@ from penstock.datastream.streams.transitions import Transitions
 from penstock.errors import MissingMethodError
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.keys import partition
+from penstock.runtime.keys.key_types import InRow
 from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
 from penstock.runtime.operators.process import ProcessOperator
 from penstock.runtime.usercode.naming import simple_name
@@ -259,6 +260,8 @@ class DataStream(Transitions[T], SinkMethods[T]):
         from penstock.datastream.streams.keyed_stream import KeyedStream
 
         selector, key_type = keys.key_by(self.transformation.output_type, key_selector, fields, key_type)
+        if self._program.settings.pyflink_keys:
+            key_type = InRow(key_type)
         return KeyedStream(self, partition.KeyPartition(selector, key_type, called("key_by")))
 
     def _partition(self, partitioner: str, spec: Any = None) -> DataStream[T]:

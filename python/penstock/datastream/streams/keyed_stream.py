@@ -30,6 +30,7 @@ from penstock.datastream.program.program import Program, TimeCharacteristic
 from penstock.datastream.program.transformations import PartitionTransformation
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.runtime import aggregators
+from penstock.runtime.keys.key_types import InRow
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.process import KeyedProcessOperator
 from penstock.runtime.operators.reduce import GroupedFold, GroupedReduce
@@ -72,7 +73,8 @@ class KeyedStream(DataStream[T], Generic[T, K]):
 
     def get_key_type(self) -> TypeInformation[K] | None:
         """Declared type of the keys, or None."""
-        return self._key.key_type
+        declared = self._key.key_type
+        return declared.key_type if isinstance(declared, InRow) else declared
 
     @property
     def key(self) -> KeyPartition:

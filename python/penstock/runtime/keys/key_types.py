@@ -8,6 +8,8 @@ Cost: compiling is linear in the size of the type.
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import dataclass
 from typing import Any
 
 from penstock.common.row import Row
@@ -21,6 +23,22 @@ from penstock.common.typeinfo import (
 )
 from penstock.errors import TypeInfoError
 from penstock.runtime.keys.javahash import BASIC, Canonical, Hash, canonical_undeclared, fold, hash_undeclared, signed
+
+
+@dataclass(frozen=True)
+class InRow(TypeInformation[Any]):
+    """Of keys as PyFlink sends them to Java, by the switch ``penstock.pyflink.keys``: the hash is that of a row with
+    nothing but the key, and a key of undeclared type is its pickle, so everything that can be pickled is one.
+
+    Attributes:
+        key_type: of the key itself, None for undeclared.
+    """
+
+    key_type: TypeInformation[Any] | None
+
+    @property
+    def java_name(self) -> str:
+        return str(self.key_type)
 
 
 class KeyHash:
@@ -46,7 +64,8 @@ class KeyHash:
         self.hash, canonical = _compile(key_type)
         self.identity: bool = canonical is None
         self.canonical: Canonical = canonical or _same
-        self.checked: Canonical = self.canonical if self.hash is hash_undeclared else _checked_form(self)
+        undeclared = self.hash in (hash_undeclared, _hash_pickled)
+        self.checked: Canonical = self.canonical if undeclared else _checked_form(self)
 
 
 def native_code(key_type: TypeInformation[Any] | None) -> bytes | None:
@@ -74,6 +93,8 @@ def _compile(key_type: TypeInformation[Any] | None) -> tuple[Hash, Canonical | N
         return _checked(basic.hash, basic.python_type, key_type), basic.canonical
     if isinstance(key_type, (TupleTypeInfo, RowTypeInfo)):
         return _compile_fields(key_type)
+    if isinstance(key_type, InRow):
+        return _compile_in_row(key_type.key_type)
     if isinstance(key_type, ListTypeInfo):
         hash_code, canonical = _compile(key_type.element_type)
         element, form = _nullable(hash_code), canonical or _same
@@ -93,6 +114,29 @@ def _nullable(hash_code: Hash) -> Hash:
     return lambda value: 0 if value is None else hash_code(value)
 
 
+def _compile_in_row(key_type: TypeInformation[Any] | None) -> tuple[Hash, Canonical | None]:
+    hash_code, canonical = _compile(key_type)
+    if hash_code is hash_undeclared:
+        return _hash_pickled, _pickled_form
+    return lambda value: signed(_ROW + hash_code(value)), canonical
+
+
+_ROW = 62
+"""What Java's row of one field adds to the hash of the field."""
+
+
+def _hash_pickled(value: Any) -> int:
+    data = pickle.dumps(value, 5)  # PyFlink pickles by protocol 5
+    return signed(_ROW + fold(1, (byte - 256 if byte > 127 else byte for byte in data)))
+
+
+def _pickled_form(value: Any) -> Any:
+    try:
+        return canonical_undeclared(value)
+    except TypeInfoError:  # no hash in Java, but a pickle
+        return bytes, pickle.dumps(value, 5)
+
+
 def _checked(hash_code: Hash, python_type: type | tuple[type, ...], key_type: TypeInformation[Any]) -> Hash:
     def checked(value: Any) -> int:
         if not isinstance(value, python_type):
@@ -109,6 +153,8 @@ def _checked_form(key_hash: KeyHash) -> Canonical:
     """The canonical form behind a look at the exact type, or types of fields; what looks odd is hashed, which refuses
     it if it must."""
     key_type, hash_code, canonical = key_hash.key_type, key_hash.hash, key_hash.canonical
+    if isinstance(key_type, InRow):
+        key_type = key_type.key_type
     kind = _exact(key_type)
 
     def checked(value: Any) -> Any:
