@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from penstock.common import Configuration, Row, RowKind, RuntimeExecutionMode, Types, WatermarkStrategy
-from penstock.common.settings import PYFLINKS, TABLE, Settings
+from penstock.common.settings import PYFLINKS, TABLE, Settings, cores
 from penstock.datastream import MapFunction, ProcessFunction, StreamExecutionEnvironment, WindowFunction
-from penstock.datastream.program.configuring import cores
 from penstock.errors import InvalidProgramError, JobExecutionError
 from penstock.pyflink import datastream as pyflink
 from penstock.runtime.task.spoken import Spoken

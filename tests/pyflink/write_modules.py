@@ -34,9 +34,16 @@ def homes() -> dict[str, str]:
         package = importlib.import_module(part)
         inside = [f"{part}.{module.name}" for module in pkgutil.iter_modules(package.__path__)]
         for module in (*(name for name in inside if not name.endswith(IN_TERMINALS)), part):
-            for name in getattr(importlib.import_module(module), "__all__", ()):
+            for name in public(module):
                 found.setdefault(name, module)
     return {**found, **dict.fromkeys(importlib.import_module(DEVIATING).__all__, DEVIATING)}
+
+
+def public(module: str) -> list[str]:
+    """The names that a module lists, or else the classes it defines."""
+    names = vars(importlib.import_module(module))
+    own = [name for name, value in names.items() if isinstance(value, type) and value.__module__ == module]
+    return names.get("__all__", [name for name in own if not name.startswith("_")])
 
 
 @cache

@@ -5,7 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common import RestartStrategies
+from penstock.common.restart_strategy import RestartStrategies
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
     ExecutionConfig,

@@ -5,7 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.datastream import InputFormat
+from penstock.datastream.formats import InputFormat
 from penstock.pyflink.missing import JavaObjectWrapper
 
 __all__ = [

@@ -5,7 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common.job_execution_result import JobExecutionResult
+from penstock.common.job import JobExecutionResult
 from penstock.pyflink.missing import CompletableFuture, JobClient, JobID, JobStatus
 
 __all__ = [

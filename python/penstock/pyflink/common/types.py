@@ -5,7 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common.types import Row, RowKind
+from penstock.common.row import Row, RowKind
 from penstock.pyflink.deviating import get_gateway
 
 __all__ = [

@@ -5,7 +5,8 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common import Duration, TimestampAssigner, WatermarkStrategy
+from penstock.common.time import Duration
+from penstock.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import AssignerWithPeriodicWatermarksWrapper
 

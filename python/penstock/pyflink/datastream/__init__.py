@@ -5,7 +5,10 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common import OutputTag, RuntimeExecutionMode, TimeDomain
+from penstock.common.contexts import RuntimeContext, TimerService
+from penstock.common.execution_mode import RuntimeExecutionMode
+from penstock.common.output_tag import OutputTag
+from penstock.common.time_domain import TimeDomain
 from penstock.datastream.async_data_stream import AsyncDataStream
 from penstock.datastream.checkpointing_mode import CheckpointingMode
 from penstock.datastream.data_stream import (
@@ -35,13 +38,11 @@ from penstock.datastream.functions import (
     ProcessFunction,
     ProcessWindowFunction,
     ReduceFunction,
-    RuntimeContext,
     SinkFunction,
     SourceFunction,
     WindowFunction,
 )
 from penstock.datastream.time_characteristic import TimeCharacteristic
-from penstock.datastream.timerservice import TimerService
 from penstock.datastream.window import (
     GlobalWindow,
     TimeWindow,

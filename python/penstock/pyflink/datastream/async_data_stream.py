@@ -5,7 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common import Time
+from penstock.common.time import Time
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.async_data_stream import AsyncDataStream
 from penstock.datastream.data_stream import DataStream

@@ -5,9 +5,19 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common import OutputTag, TimestampAssigner, WatermarkStrategy
+from penstock.common.contexts import RuntimeContext
+from penstock.common.output_tag import OutputTag
+from penstock.common.row import Row
+from penstock.common.state import ReducingState
+from penstock.common.state_descriptor import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    StateDescriptor,
+)
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
-from penstock.common.types import Row
+from penstock.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
 from penstock.datastream.data_stream import (
     AllWindowedStream,
     BroadcastConnectedStream,
@@ -39,17 +49,8 @@ from penstock.datastream.functions import (
     ProcessFunction,
     ProcessWindowFunction,
     ReduceFunction,
-    RuntimeContext,
     SinkFunction,
     WindowFunction,
-)
-from penstock.datastream.state import (
-    AggregatingStateDescriptor,
-    ListStateDescriptor,
-    MapStateDescriptor,
-    ReducingState,
-    ReducingStateDescriptor,
-    StateDescriptor,
 )
 from penstock.datastream.window import Trigger, WindowAssigner
 from penstock.pyflink.deviating import get_gateway

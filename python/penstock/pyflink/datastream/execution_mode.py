@@ -5,7 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common import RuntimeExecutionMode
+from penstock.common.execution_mode import RuntimeExecutionMode
 from penstock.pyflink.deviating import get_gateway
 
 __all__ = [

@@ -5,7 +5,24 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common import TimeDomain
+from penstock.common.contexts import KeyedStateStore, RuntimeContext, TimerService
+from penstock.common.state import (
+    AggregatingState,
+    BroadcastState,
+    ListState,
+    MapState,
+    ReadOnlyBroadcastState,
+    ReducingState,
+    ValueState,
+)
+from penstock.common.state_descriptor import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    ValueStateDescriptor,
+)
+from penstock.common.time_domain import TimeDomain
 from penstock.datastream.functions import (
     AggregateFunction,
     AllWindowFunction,
@@ -21,7 +38,6 @@ from penstock.datastream.functions import (
     KeyedBroadcastProcessFunction,
     KeyedCoProcessFunction,
     KeyedProcessFunction,
-    KeyedStateStore,
     KeySelector,
     MapFunction,
     Partitioner,
@@ -29,27 +45,11 @@ from penstock.datastream.functions import (
     ProcessFunction,
     ProcessWindowFunction,
     ReduceFunction,
-    RuntimeContext,
     SinkFunction,
     SourceFunction,
     WindowFunction,
 )
-from penstock.datastream.state import (
-    AggregatingState,
-    AggregatingStateDescriptor,
-    BroadcastState,
-    ListState,
-    ListStateDescriptor,
-    MapState,
-    MapStateDescriptor,
-    ReadOnlyBroadcastState,
-    ReducingState,
-    ReducingStateDescriptor,
-    ValueState,
-    ValueStateDescriptor,
-)
-from penstock.datastream.timerservice import TimerService
-from penstock.metrics.metricbase import MetricGroup
+from penstock.metrics.group import MetricGroup
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
     AsyncFunctionDescriptor,

@@ -5,7 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common import OutputTag
+from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from penstock.pyflink.deviating import get_gateway
 

@@ -5,26 +5,28 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common import Duration, Time
-from penstock.common.typeinfo import TypeInformation, Types
-from penstock.datastream.state import (
+from penstock.common.state import (
     AggregatingState,
-    AggregatingStateDescriptor,
     AppendingState,
     BroadcastState,
     ListState,
-    ListStateDescriptor,
     MapState,
-    MapStateDescriptor,
     MergingState,
     ReadOnlyBroadcastState,
     ReducingState,
-    ReducingStateDescriptor,
     State,
-    StateDescriptor,
     ValueState,
+)
+from penstock.common.state_descriptor import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    StateDescriptor,
     ValueStateDescriptor,
 )
+from penstock.common.time import Duration, Time
+from penstock.common.typeinfo import TypeInformation, Types
 from penstock.pyflink.missing import OperatorStateStore, StateTtlConfig
 
 __all__ = [

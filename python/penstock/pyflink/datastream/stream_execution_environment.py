@@ -5,18 +5,16 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common import (
-    Configuration,
-    RestartStrategies,
-    RuntimeExecutionMode,
-    WatermarkStrategy,
-)
-from penstock.common.job_execution_result import JobExecutionResult
+from penstock.common.configuration import Configuration
+from penstock.common.execution_mode import RuntimeExecutionMode
+from penstock.common.job import JobExecutionResult
+from penstock.common.restart_strategy import RestartStrategies
 from penstock.common.typeinfo import TypeInformation, Types
-from penstock.datastream import InputFormat
+from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.datastream.checkpointing_mode import CheckpointingMode
 from penstock.datastream.connectors import Source
 from penstock.datastream.data_stream import DataStream
+from penstock.datastream.formats import InputFormat
 from penstock.datastream.functions import SourceFunction
 from penstock.datastream.time_characteristic import TimeCharacteristic
 from penstock.pyflink.deviating import StreamExecutionEnvironment, get_gateway

@@ -5,7 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common import TimeDomain
+from penstock.common.time_domain import TimeDomain
 
 __all__ = [
     "TimeDomain",

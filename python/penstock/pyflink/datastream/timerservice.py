@@ -5,7 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.datastream.timerservice import TimerService
+from penstock.common.contexts import TimerService
 
 __all__ = [
     "TimerService",

@@ -5,7 +5,8 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common import Configuration
+from penstock.common.configuration import Configuration
+from penstock.common.row import Row, RowKind
 from penstock.common.typeinfo import (
     ListTypeInfo,
     MapTypeInfo,
@@ -14,7 +15,6 @@ from penstock.common.typeinfo import (
     TypeInformation,
     Types,
 )
-from penstock.common.types import Row, RowKind
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
     BasicArrayTypeInfo,

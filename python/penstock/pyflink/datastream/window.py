@@ -5,16 +5,17 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common import OutputTag, Time
-from penstock.common.typeinfo import Types
-from penstock.datastream.functions import ReduceFunction, RuntimeContext
-from penstock.datastream.state import (
-    ReducingState,
+from penstock.common.contexts import RuntimeContext
+from penstock.common.output_tag import OutputTag
+from penstock.common.state import ReducingState, State
+from penstock.common.state_descriptor import (
     ReducingStateDescriptor,
-    State,
     StateDescriptor,
     ValueStateDescriptor,
 )
+from penstock.common.time import Time
+from penstock.common.typeinfo import Types
+from penstock.datastream.functions import ReduceFunction
 from penstock.datastream.window import (
     ContinuousEventTimeTrigger,
     ContinuousProcessingTimeTrigger,
@@ -39,7 +40,7 @@ from penstock.datastream.window import (
     Window,
     WindowAssigner,
 )
-from penstock.metrics.metricbase import MetricGroup
+from penstock.metrics.group import MetricGroup
 from penstock.pyflink.deviating import MAX_LONG_VALUE, MIN_LONG_VALUE
 from penstock.pyflink.missing import (
     CountSlidingWindowAssigner,

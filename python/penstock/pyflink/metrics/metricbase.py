@@ -5,7 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.metrics.metricbase import Counter, Distribution, Meter, Metric, MetricGroup
+from penstock.metrics.group import Counter, Distribution, Meter, Metric, MetricGroup
 
 __all__ = [
     "Counter",

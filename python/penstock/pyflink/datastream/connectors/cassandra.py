@@ -5,7 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common import Duration
+from penstock.common.time import Duration
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
     CassandraCommitter,

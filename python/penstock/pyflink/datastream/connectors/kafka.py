@@ -5,8 +5,8 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.row import Row
 from penstock.common.typeinfo import TypeInformation, Types
-from penstock.common.types import Row
 from penstock.datastream.connectors import Source
 from penstock.datastream.functions import SinkFunction, SourceFunction
 from penstock.pyflink.deviating import get_gateway

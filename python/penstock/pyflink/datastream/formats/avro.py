@@ -6,7 +6,7 @@ Written by ``tests/pyflink/write_modules.py``.
 from __future__ import annotations
 
 from penstock.common.typeinfo import TypeInformation
-from penstock.datastream import InputFormat
+from penstock.datastream.formats import InputFormat
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
     AvroBulkWriters,
