@@ -5,17 +5,21 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.datastream.connectors import Source
+from penstock.datastream.connectors import (
+    FileEnumeratorProvider,
+    FileSource,
+    FileSourceBuilder,
+    FileSplitAssignerProvider,
+    NumberSequenceSource,
+    Source,
+    StreamFormat,
+)
 from penstock.pyflink.missing import (
     BucketAssigner,
     DeliveryGuarantee,
     DynamicKafkaSource,
     DynamicKafkaSourceBuilder,
-    FileEnumeratorProvider,
     FileSink,
-    FileSource,
-    FileSourceBuilder,
-    FileSplitAssignerProvider,
     FlinkKafkaConsumer,
     FlinkKafkaProducer,
     JdbcConnectionOptions,
@@ -26,7 +30,6 @@ from penstock.pyflink.missing import (
     KafkaSource,
     KafkaStreamSetSubscriber,
     KafkaStreamSubscriber,
-    NumberSequenceSource,
     OutputFileConfig,
     PulsarSource,
     PulsarSourceBuilder,
@@ -39,7 +42,6 @@ from penstock.pyflink.missing import (
     Sink,
     StartCursor,
     StopCursor,
-    StreamFormat,
     StreamingFileSink,
     StreamPatternSubscriber,
 )

@@ -6,7 +6,14 @@ Written by ``tests/pyflink/write_modules.py``.
 from __future__ import annotations
 
 from penstock.common.time import Duration
-from penstock.datastream.connectors import Source
+from penstock.datastream.connectors import (
+    FileEnumeratorProvider,
+    FileSource,
+    FileSourceBuilder,
+    FileSplitAssignerProvider,
+    Source,
+    StreamFormat,
+)
 from penstock.datastream.functions import SinkFunction
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
@@ -17,18 +24,13 @@ from penstock.pyflink.missing import (
     Encoder,
     FileCompactor,
     FileCompactStrategy,
-    FileEnumeratorProvider,
     FileSink,
-    FileSource,
-    FileSourceBuilder,
-    FileSplitAssignerProvider,
     JavaObjectWrapper,
     OnCheckpointRollingPolicy,
     OutputFileConfig,
     RollingPolicy,
     RowDataBulkWriterFactory,
     Sink,
-    StreamFormat,
     StreamingFileSink,
     StreamTransformer,
     SupportsPreprocessing,

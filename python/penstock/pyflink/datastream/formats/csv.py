@@ -6,6 +6,7 @@ Written by ``tests/pyflink/write_modules.py``.
 from __future__ import annotations
 
 from penstock.common.typeinfo import TypeInformation
+from penstock.datastream.connectors import StreamFormat
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
     BulkWriterFactory,
@@ -18,7 +19,6 @@ from penstock.pyflink.missing import (
     DeserializationSchema,
     RowDataBulkWriterFactory,
     SerializationSchema,
-    StreamFormat,
 )
 
 __all__ = [

@@ -6,6 +6,7 @@ Written by ``tests/pyflink/write_modules.py``.
 from __future__ import annotations
 
 from penstock.common.configuration import Configuration
+from penstock.datastream.connectors import StreamFormat
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
     AvroParquetReaders,
@@ -16,7 +17,6 @@ from penstock.pyflink.missing import (
     ParquetBulkWriters,
     ParquetColumnarRowInputFormat,
     RowDataBulkWriterFactory,
-    StreamFormat,
     create_hadoop_configuration,
 )
 
