@@ -57,6 +57,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "penstock.runtime.imports": {"": (), "a, b.c": ("a", "b.c")},
     "penstock.pyflink.cores": {"true": True, "false": False},
     "penstock.pyflink.count-windows": {"true": True, "false": False},
+    "penstock.pyflink.floats": {"true": True, "false": False},
     "penstock.pyflink.keyed-rows": {"true": True, "false": False},
     "penstock.pyflink.keys": {"true": True, "false": False},
     "penstock.pyflink.prints": {"true": True, "false": False},

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import math
 import pickle
 from typing import Any
 
@@ -15,6 +16,7 @@ from penstock.common.settings import PYFLINKS, TABLE, Settings, cores
 from penstock.datastream import MapFunction, ProcessFunction, StreamExecutionEnvironment, WindowFunction
 from penstock.errors import InvalidProgramError, JobExecutionError
 from penstock.pyflink import datastream as pyflink
+from penstock.runtime.buffers.floats import narrowing
 from penstock.runtime.task.spoken import Spoken
 from tests.docs.documents import ROOT
 
@@ -118,6 +120,62 @@ def test_keyed_streams_are_collected_with_their_key() -> None:
     assert keyed(on) == [Row(f0=bytearray(pickle.dumps("a")), f1=("a", 1))]
     assert keyed(program(), **text) == [("a", 1)]
     assert collected(on.from_collection([1])) == [1]
+
+
+SINGLE = 110.0999984741211
+"""What 110.1 is as a number of 32 bits."""
+
+
+def test_a_float_has_32_bits_behind_a_border() -> None:
+    def seen(env: Any) -> list[Any]:
+        typed = env.from_collection([110.1], type_info=Types.FLOAT())
+        made = env.from_collection([110.1]).map(lambda x: x, output_type=Types.FLOAT())
+        pair = Types.TUPLE([Types.FLOAT(), Types.INT()])
+        pairs = env.from_collection([110.1]).map(lambda x: (x, 1), output_type=pair)
+        keyed = pairs.key_by(lambda v: v[1], key_type=Types.INT())
+        row = env.from_collection([(110.1, 1)], type_info=Types.ROW([Types.FLOAT(), Types.INT()]))
+        return [
+            collected(stream)[0]
+            for stream in (
+                typed.map(repr),
+                made.map(repr),
+                made.rebalance().map(repr),
+                keyed.map(lambda v: repr(v[0])),
+                row.map(lambda v: repr(v[0])),
+                made,
+            )
+        ]
+
+    single, double = repr(SINGLE), repr(110.1)
+    assert seen(program(floats="true")) == [single, double, single, single, single, SINGLE]
+    assert seen(program()) == [double] * 5 + [110.1]
+
+
+@pytest.mark.parametrize(
+    ("type_info", "value", "narrow"),
+    [
+        (Types.FLOAT(), 1, 1.0),
+        (Types.FLOAT(), 1e300, math.inf),
+        (Types.FLOAT(), -1e300, -math.inf),
+        (Types.FLOAT(), None, None),
+        (Types.FLOAT(), True, True),
+        (Types.DOUBLE(), 110.1, 110.1),
+        (Types.TUPLE([Types.INT(), Types.FLOAT()]), (1, 110.1), (1, SINGLE)),
+        (Types.TUPLE([Types.INT(), Types.FLOAT()]), (110.1,), (110.1,)),
+        (Types.ROW_NAMED(["a"], [Types.FLOAT()]), Row(a=110.1), Row(a=SINGLE)),
+        (Types.ROW([Types.ROW([Types.FLOAT()])]), Row(Row(110.1)), Row(Row(SINGLE))),
+        (Types.LIST(Types.FLOAT()), [110.1, 2], [SINGLE, 2.0]),
+        (Types.LIST(Types.FLOAT()), "no list", "no list"),
+        (Types.MAP(Types.STRING(), Types.FLOAT()), {"a": 110.1}, {"a": SINGLE}),
+        (None, 110.1, 110.1),
+    ],
+)
+def test_what_a_border_does_to_a_value(type_info: Any, value: Any, narrow: Any) -> None:
+    function = narrowing(type_info)
+    found = value if function is None else function(value)
+    assert (found, type(found)) == (narrow, type(narrow))
+    if isinstance(value, Row):
+        assert found.field_names == value.field_names
 
 
 class Subtask(MapFunction[Any, Any]):

@@ -218,6 +218,10 @@ class Settings:
         "penstock.pyflink.count-windows", Flag(), False, "plan",
         "Whether the first window of `count_window(size, slide)` has `size` records, as every later one.",
     )
+    pyflink_floats: bool = _line(
+        "penstock.pyflink.floats", Flag(), False, "runtime",
+        "Whether a FLOAT has 32 bits behind a source of a collection, an exchange, and where it is collected.",
+    )
     pyflink_keyed_rows: bool = _line(
         "penstock.pyflink.keyed-rows", Flag(), False, "plan",
         "Whether `execute_and_collect` of a keyed stream gives rows of key and record.",

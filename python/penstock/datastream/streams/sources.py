@@ -25,6 +25,7 @@ from penstock.datastream.program.transformations import (
 )
 from penstock.datastream.streams.data_stream import DataStreamSource
 from penstock.errors import TypeInfoError
+from penstock.runtime.buffers.floats import narrowing
 from penstock.runtime.io import sources
 from penstock.runtime.io.splits import SplitSource
 from penstock.runtime.operators.source import FileReader, StreamSource
@@ -44,6 +45,11 @@ class ProgramWithSources(ShippingProgram):
         operator = function if isinstance(function, PlanOnly) else StreamSource(function)
         transformation = SourceTransformation(self.next_id(), name, type_info, parallelism, operator)
         return DataStreamSource(self, transformation, parallel)
+
+    def _elements(self, collection: Any, type_info: TypeInformation[Any] | None) -> list[Any]:
+        elements = _elements(collection, type_info)
+        narrow = narrowing(type_info) if self.settings.pyflink_floats else None
+        return elements if narrow is None else list(map(narrow, elements))
 
     @overload
     def from_collection(self, collection: Iterable[object], type_info: RowTypeInfo) -> DataStreamSource[Row]: ...
@@ -68,7 +74,7 @@ class ProgramWithSources(ShippingProgram):
                 type.
         """
         checks.type_info(type_info, "from_collection", "type_info")
-        elements = sources.CollectionSource(_elements(collection, type_info), type_info)
+        elements = sources.CollectionSource(self._elements(collection, type_info), type_info)
         return self._source("Collection Source", elements, type_info, parallel=False)
 
     def from_elements(self, *elements: T, type_info: TypeInformation[T] | None = None) -> DataStreamSource[T]:
@@ -167,7 +173,7 @@ class ProgramWithSources(ShippingProgram):
     ) -> DataStreamSource[Any]:
         """Like :meth:`from_collection`, with the environment's parallelism: records are dealt out to the subtasks."""
         checks.type_info(type_info, "from_parallel_collection", "type_info")
-        dealt = DealtOut(_elements(collection, type_info))
+        dealt = DealtOut(self._elements(collection, type_info))
         return self._source("Parallel Collection Source", dealt, type_info, parallel=True)
 
     def from_source(

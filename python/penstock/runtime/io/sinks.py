@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from penstock.runtime import native
 from penstock.runtime.buffers.codec import dumps, encode, freezer
 from penstock.runtime.buffers.filling import Filling, Size, room, sizes
+from penstock.runtime.buffers.floats import narrowing
 from penstock.runtime.buffers.stamps import Stamps
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
@@ -175,13 +176,16 @@ class CollectSink(BuiltinSink):
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         """Records, protected from later changes."""
-        freeze = freezer(context.config.input_type) or (lambda value: value)
+        record_type = context.config.input_type
+        freeze = freezer(record_type) or (lambda value: value)
+        narrow = narrowing(record_type) if context.job.settings.pyflink_floats else None
+        make = freeze if narrow is None else lambda value: freeze(narrow(value))
         none: Stamps = []
 
         def send(values: list[Any]) -> None:
             context.send(COLLECT, dumps((self.id, encode(values, none))))
 
-        return _Buffered(freeze, sizes(native.functions(context.job.settings.native)), send)
+        return _Buffered(make, sizes(native.functions(context.job.settings.native)), send)
 
 
 @dataclass(frozen=True)
