@@ -10,12 +10,16 @@ import textwrap
 
 import pytest
 
+import penstock.common
 from penstock import pyflink
 from penstock.errors import MissingMethodError, UnsupportedError
 from penstock.pyflink import finder, missing
 from penstock.pyflink.advice import ADVICE, advice
+from penstock.pyflink.common import Configuration
+from penstock.pyflink.datastream import StreamExecutionEnvironment
 from penstock.pyflink.gateway import get_gateway
 from penstock.pyflink.placeholders import is_placeholder
+from penstock.pyflink.util.java_utils import get_j_env_configuration
 from tests.pyflink.names import read
 from tests.pyflink.write_modules import modules, written
 
@@ -157,6 +161,22 @@ def test_the_gateway_answers_with_advice() -> None:
     with pytest.raises(UnsupportedError, match=r"java\.lang\.x = …"):
         jvm.java.lang.x = 1
     assert not hasattr(jvm, "__len__")
+
+
+def test_the_settings_of_an_environment_act_on_it() -> None:
+    env = StreamExecutionEnvironment.get_execution_environment(executor="local")
+    settings = Configuration(j_configuration=get_j_env_configuration(env._j_stream_execution_environment))
+    assert settings.get_string("penstock.pyflink.floats", "") == "true"
+    settings.set_integer("parallelism.default", 3).set_string("pipeline.name", "mine")
+    assert (env.get_parallelism(), env.settings.name) == (3, "mine")
+    with pytest.raises(UnsupportedError, match=r"remove_config\('pipeline\.name'\) of the settings of an environment"):
+        settings.remove_config("pipeline.name")
+    other = Configuration(settings)
+    assert other.remove_config("pipeline.name")
+    assert other.set_string("pipeline.name", "other") is other
+    assert env.settings.name == "mine"
+    assert Configuration.from_dict({"pipeline.name": "a"}).to_dict() == {"pipeline.name": "a"}
+    assert issubclass(Configuration, penstock.common.Configuration)
 
 
 def test_every_advice_is_for_something() -> None:

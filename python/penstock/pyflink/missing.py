@@ -251,7 +251,6 @@ add_jars_to_context_class_loader = a_function("pyflink.util.java_utils", "add_ja
 create_url_class_loader = a_function("pyflink.util.java_utils", "create_url_class_loader")
 get_field = a_function("pyflink.util.java_utils", "get_field")
 get_field_value = a_function("pyflink.util.java_utils", "get_field_value")
-get_j_env_configuration = a_function("pyflink.util.java_utils", "get_j_env_configuration")
 invoke_method = a_function("pyflink.util.java_utils", "invoke_method")
 is_instance_of = a_function("pyflink.util.java_utils", "is_instance_of")
 is_local_deployment = a_function("pyflink.util.java_utils", "is_local_deployment")

@@ -5,13 +5,13 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common.configuration import Configuration
 from penstock.common.job import JobExecutionResult
 from penstock.common.restart_strategy import RestartStrategies
 from penstock.common.row import Row, RowKind
 from penstock.common.time import Duration, Time
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.common.watermark_strategy import WatermarkStrategy
+from penstock.pyflink.deviating import Configuration
 from penstock.pyflink.missing import (
     AssignerWithPeriodicWatermarksWrapper,
     AvroRowDeserializationSchema,

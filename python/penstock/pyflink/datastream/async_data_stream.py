@@ -10,12 +10,8 @@ from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.async_data_stream import AsyncDataStream
 from penstock.datastream.data_stream import DataStream
 from penstock.datastream.functions import AsyncFunction
-from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import (
-    AsyncFunctionDescriptor,
-    AsyncRetryStrategy,
-    get_j_env_configuration,
-)
+from penstock.pyflink.deviating import get_gateway, get_j_env_configuration
+from penstock.pyflink.missing import AsyncFunctionDescriptor, AsyncRetryStrategy
 
 __all__ = [
     "AsyncDataStream",

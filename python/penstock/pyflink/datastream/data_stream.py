@@ -53,7 +53,7 @@ from penstock.datastream.functions import (
     WindowFunction,
 )
 from penstock.datastream.window import Trigger, WindowAssigner
-from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.deviating import get_gateway, get_j_env_configuration
 from penstock.pyflink.missing import (
     AsyncFunctionDescriptor,
     CachedDataStream,
@@ -81,7 +81,6 @@ from penstock.pyflink.missing import (
     TimeWindowSerializer,
     WindowOperationDescriptor,
     convert_to_python_obj,
-    get_j_env_configuration,
     to_jarray,
 )
 

@@ -5,7 +5,6 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common.configuration import Configuration
 from penstock.common.execution_mode import RuntimeExecutionMode
 from penstock.common.job import JobExecutionResult
 from penstock.common.restart_strategy import RestartStrategies
@@ -17,7 +16,12 @@ from penstock.datastream.data_stream import DataStream
 from penstock.datastream.formats import InputFormat
 from penstock.datastream.functions import SourceFunction
 from penstock.datastream.time_characteristic import TimeCharacteristic
-from penstock.pyflink.deviating import StreamExecutionEnvironment, get_gateway
+from penstock.pyflink.deviating import (
+    Configuration,
+    StreamExecutionEnvironment,
+    get_gateway,
+    get_j_env_configuration,
+)
 from penstock.pyflink.missing import (
     CheckpointConfig,
     ExecutionConfig,
@@ -29,7 +33,6 @@ from penstock.pyflink.missing import (
     StateBackend,
     add_jars_to_context_class_loader,
     get_field_value,
-    get_j_env_configuration,
     invoke_method,
     is_local_deployment,
     load_java_class,

@@ -5,7 +5,6 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common.configuration import Configuration
 from penstock.common.row import Row, RowKind
 from penstock.common.typeinfo import (
     ListTypeInfo,
@@ -15,7 +14,7 @@ from penstock.common.typeinfo import (
     TypeInformation,
     Types,
 )
-from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.deviating import Configuration, get_gateway
 from penstock.pyflink.missing import (
     BasicArrayTypeInfo,
     ExternalTypeInfo,

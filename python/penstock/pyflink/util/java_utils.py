@@ -5,7 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.deviating import get_gateway, get_j_env_configuration
 from penstock.pyflink.missing import (
     add_jars_to_context_class_loader,
     create_url_class_loader,
@@ -13,7 +13,6 @@ from penstock.pyflink.missing import (
     from_j_flink_time,
     get_field,
     get_field_value,
-    get_j_env_configuration,
     invoke_method,
     is_instance_of,
     is_local_deployment,

@@ -5,9 +5,8 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common.configuration import Configuration
 from penstock.datastream.connectors import StreamFormat
-from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.deviating import Configuration, get_gateway
 from penstock.pyflink.missing import (
     AvroParquetReaders,
     AvroParquetWriters,
