@@ -53,7 +53,8 @@ def test_rows_have_positions_and_names() -> None:
     row = Row(word="a", count=1)
     row.count = 2
     row["word"] = "b"
-    assert (row[0], row.count, row["count"], len(row), list(row), 2 in row) == ("b", 2, 2, 2, ["b", 2], True)
+    assert (row[0], row.count, row["count"], len(row), list(row)) == ("b", 2, 2, 2, ["b", 2])
+    assert ("word" in row, 2 in row, 2 in Row("b", 2), "word" in Row("b", 2)) == (True, False, True, False)
     assert row.as_dict() == {"word": "b", "count": 2}
     assert Row(inner=Row(x=1), rows=[Row(y=2)]).as_dict(recursive=True) == {"inner": {"x": 1}, "rows": [{"y": 2}]}
     assert row == Row("b", 2)
@@ -61,6 +62,16 @@ def test_rows_have_positions_and_names() -> None:
     assert (repr(row), repr(Row("b", 2))) == ("Row(word='b', count=2)", "<Row('b', 2)>")
     row.set_field_names(["w", "c"])
     assert row.get_fields_by_names(["c", "w"]) == [2, "b"]
+
+
+def test_a_row_is_a_class_of_rows() -> None:
+    point = Row("x", "y")
+    assert repr(point(1, 2)) == "Row(x=1, y=2)"
+    assert point(1, 2).y == 2
+    assert repr(point(1)) == "Row(x=1)"
+    assert Row.of_kind(RowKind.DELETE, "x")(1).get_row_kind() is RowKind.DELETE
+    with pytest.raises(TypeInfoError, match=r"<Row\('x', 'y'\)> was called for a row of its fields, 2 of them, with 3"):
+        point(1, 2, 3)
 
 
 def test_rows_of_another_kind_differ() -> None:

@@ -115,6 +115,24 @@ class Row:
         values = map(_plain, self._values) if recursive else self._values
         return dict(zip(self._fields, values, strict=True))
 
+    def __call__(self, *values: Any) -> Row:
+        """A row whose names are the values of this one, which so is a class of rows:
+        ``Point = Row("x", "y"); Point(1, 2).x``.
+
+        Args:
+            values: its fields in order, as many as there are names, or fewer.
+
+        Raises:
+            TypeInfoError: more of them.
+        """
+        names: tuple[str, ...] = tuple(self._values)
+        if len(values) > len(names):
+            raise TypeInfoError(
+                f"{self!r} was called for a row of its fields, {len(names)} of them, with {len(values)} values. Give as "
+                "many values as there are names."
+            )
+        return Row.of_values(values, names[: len(values)], self._kind)
+
     def _position(self, name: str) -> int:
         if self._fields is not None and name in self._fields:
             return self._fields.index(name)
@@ -147,7 +165,8 @@ class Row:
         return len(self._values)
 
     def __contains__(self, item: object) -> bool:
-        return item in self._values
+        """Whether it is the name of a field; of a row without names, whether it is a value."""
+        return item in (self._values if self._fields is None else self._fields)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Row):
