@@ -61,6 +61,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "penstock.pyflink.keyed-rows": {"true": True, "false": False},
     "penstock.pyflink.keys": {"true": True, "false": False},
     "penstock.pyflink.prints": {"true": True, "false": False},
+    "penstock.pyflink.rows": {"true": True, "false": False},
     "penstock.pyflink.timestamps": {"true": True, "false": False},
 }
 BAD: dict[type, list[str]] = {

@@ -16,7 +16,7 @@ from penstock.common.settings import PYFLINKS, TABLE, Settings, cores
 from penstock.datastream import MapFunction, ProcessFunction, StreamExecutionEnvironment, WindowFunction
 from penstock.errors import InvalidProgramError, JobExecutionError
 from penstock.pyflink import datastream as pyflink
-from penstock.runtime.buffers.floats import narrowing
+from penstock.runtime.buffers.borders import crossing
 from penstock.runtime.task.spoken import Spoken
 from tests.docs.documents import ROOT
 
@@ -170,12 +170,54 @@ def test_a_float_has_32_bits_behind_a_border() -> None:
         (None, 110.1, 110.1),
     ],
 )
-def test_what_a_border_does_to_a_value(type_info: Any, value: Any, narrow: Any) -> None:
-    function = narrowing(type_info)
+def test_what_a_border_does_to_a_float(type_info: Any, value: Any, narrow: Any) -> None:
+    function = crossing(type_info, Settings(pyflink_floats=True))
+    assert crossing(type_info, Settings()) is None
     found = value if function is None else function(value)
     assert (found, type(found)) == (narrow, type(narrow))
     if isinstance(value, Row):
         assert found.field_names == value.field_names
+
+
+NAMED = Types.ROW_NAMED(["a", "b"], [Types.INT(), Types.STRING()])
+
+
+@pytest.mark.parametrize(
+    ("type_info", "value", "row"),
+    [
+        (NAMED, (1, "x"), Row(a=1, b="x")),
+        (NAMED, [1, "x"], Row(a=1, b="x")),
+        (NAMED, Row(1, "x"), Row(a=1, b="x")),
+        (NAMED, Row(b="x", a=1), Row(a=1, b="x")),
+        (NAMED, Row(c=1, d="x"), Row(a=1, b="x")),
+        (NAMED, Row.of_kind(RowKind.DELETE, 1, "x"), Row.of_kind(RowKind.DELETE, a=1, b="x")),
+        (NAMED, Row(1), Row(1)),
+        (NAMED, None, None),
+        (Types.ROW([NAMED]), Row((1, "x")), Row(f0=Row(a=1, b="x"))),
+        (Types.TUPLE([NAMED]), ((1, "x"),), (Row(a=1, b="x"),)),
+        (Types.LIST(NAMED), [(1, "x")], [Row(a=1, b="x")]),
+        (Types.MAP(Types.INT(), NAMED), {1: (1, "x")}, {1: Row(a=1, b="x")}),
+    ],
+)
+def test_what_a_border_does_to_a_row(type_info: Any, value: Any, row: Any) -> None:
+    cross = crossing(type_info, Settings(pyflink_rows=True))
+    assert cross is not None
+    assert repr(cross(value)) == repr(row)
+    assert cross(value) == row
+    assert crossing(type_info, Settings()) is None
+
+
+def test_rows_have_the_names_of_their_type_behind_a_border(capsys: pytest.CaptureFixture[str]) -> None:
+    def seen(env: Any) -> list[str]:
+        made = env.from_collection([1]).map(lambda x: Row(b=str(x), a=x), output_type=NAMED)
+        texts = [collected(each)[0] for each in (made.map(repr), made.rebalance().map(repr), made)]
+        made.print()
+        env.execute()
+        return [texts[0], texts[1], repr(texts[2]), capsys.readouterr().out.strip()]
+
+    theirs = "Row(a=1, b='1')"
+    assert seen(program(rows="true")) == ["Row(b='1', a=1)", theirs, theirs, "+I[1,1]"]
+    assert seen(program()) == ["Row(b='1', a=1)"] * 3 + ["+I[1,1]"]
 
 
 class Subtask(MapFunction[Any, Any]):

@@ -128,8 +128,8 @@ class Row:
         names: tuple[str, ...] = tuple(self._values)
         if len(values) > len(names):
             raise TypeInfoError(
-                f"{self!r} was called for a row of its fields, {len(names)} of them, with {len(values)} values. Give as "
-                "many values as there are names."
+                f"{self!r} was called for a row of its fields, {len(names)} of them, with {len(values)} values. "
+                "Give as many values as there are names."
             )
         return Row.of_values(values, names[: len(values)], self._kind)
 

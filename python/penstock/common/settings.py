@@ -234,6 +234,10 @@ class Settings:
         "penstock.pyflink.prints", Flag(), False, "executor",
         "Whether what functions print on Spark's executors is printed by the driver, before what sinks print.",
     )
+    pyflink_rows: bool = _line(
+        "penstock.pyflink.rows", Flag(), False, "runtime",
+        "Whether what is declared as a row has the names of its type behind an exchange, printed and collected.",
+    )
     pyflink_timestamps: bool = _line(
         "penstock.pyflink.timestamps", Flag(), False, "runtime",
         "Whether functions see -9223372036854775808 as the timestamp of a record without one.",

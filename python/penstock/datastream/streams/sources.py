@@ -25,7 +25,7 @@ from penstock.datastream.program.transformations import (
 )
 from penstock.datastream.streams.data_stream import DataStreamSource
 from penstock.errors import TypeInfoError
-from penstock.runtime.buffers.floats import narrowing
+from penstock.runtime.buffers.borders import crossing
 from penstock.runtime.io import sources
 from penstock.runtime.io.splits import SplitSource
 from penstock.runtime.operators.source import FileReader, StreamSource
@@ -48,8 +48,8 @@ class ProgramWithSources(ShippingProgram):
 
     def _elements(self, collection: Any, type_info: TypeInformation[Any] | None) -> list[Any]:
         elements = _elements(collection, type_info)
-        narrow = narrowing(type_info) if self.settings.pyflink_floats else None
-        return elements if narrow is None else list(map(narrow, elements))
+        cross = crossing(type_info, self.settings)
+        return elements if cross is None else list(map(cross, elements))
 
     @overload
     def from_collection(self, collection: Iterable[object], type_info: RowTypeInfo) -> DataStreamSource[Row]: ...

@@ -35,7 +35,7 @@ from penstock.common.typeinfo import (
 )
 from penstock.runtime import native
 from penstock.runtime.buffers import columns
-from penstock.runtime.buffers.floats import narrowing
+from penstock.runtime.buffers.borders import crossing
 from penstock.runtime.buffers.signals import Signals
 from penstock.runtime.buffers.stamps import Stamps
 
@@ -90,7 +90,7 @@ class Encoder:
         self._persistent = settings.codec == "columns"
         fits = settings.codec == "auto" and functions is not None and _may_fit(record_type)
         self._wanted = self._persistent or fits
-        self._narrow = narrowing(record_type) if settings.pyflink_floats else None
+        self._cross = crossing(record_type, settings)
         self._skip = self._skipped = 0
 
     def encode(self, values: list[Any], stamps: Stamps, signals: Signals, key: int = columns.UNKNOWN) -> bytes:
@@ -104,8 +104,8 @@ class Encoder:
         Raises:
             Exception: whatever pickle raises when a record cannot be pickled at all.
         """
-        if self._narrow is not None:
-            values = [self._narrow(pickle.loads(v.data) if type(v) is _Pickled else v) for v in values]
+        if self._cross is not None:
+            values = [self._cross(pickle.loads(v.data) if type(v) is _Pickled else v) for v in values]
         if self._wanted and self._due():
             extras = dumps((stamps, signals)) if stamps or signals else b""
             data = self._columns(values, key, extras)

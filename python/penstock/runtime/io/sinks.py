@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from penstock.runtime import native
+from penstock.runtime.buffers.borders import crossing
 from penstock.runtime.buffers.codec import dumps, encode, freezer
 from penstock.runtime.buffers.filling import Filling, Size, room, sizes
-from penstock.runtime.buffers.floats import narrowing
 from penstock.runtime.buffers.stamps import Stamps
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
@@ -148,13 +148,15 @@ class PrintSink(BuiltinSink):
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         """Lines as the driver will print them."""
-        text = print_text(context.config.input_type)
+        record_type = context.config.input_type
+        text, cross = print_text(record_type), crossing(record_type, context.job.settings)
+        shown = text if cross is None else lambda value: text(cross(value))
         prefix = self.prefix(context.subtask, context.vertex.parallelism)
 
         def send(lines: list[str]) -> None:
             context.send(PRINT, dumps((context.config.node, self.std_err, lines)))
 
-        return _Buffered(lambda value: prefix + text(value), lambda lines: sum(map(len, lines)), send)
+        return _Buffered(lambda value: prefix + shown(value), lambda lines: sum(map(len, lines)), send)
 
     def prefix(self, subtask: int, parallelism: int) -> str:
         """What stands before each record."""
@@ -178,8 +180,8 @@ class CollectSink(BuiltinSink):
         """Records, protected from later changes."""
         record_type = context.config.input_type
         freeze = freezer(record_type) or (lambda value: value)
-        narrow = narrowing(record_type) if context.job.settings.pyflink_floats else None
-        make = freeze if narrow is None else lambda value: freeze(narrow(value))
+        cross = crossing(record_type, context.job.settings)
+        make = freeze if cross is None else lambda value: freeze(cross(value))
         none: Stamps = []
 
         def send(values: list[Any]) -> None:
