@@ -9,6 +9,7 @@ import pytest
 
 from penstock.common import (
     Duration,
+    Instant,
     JobExecutionResult,
     OutputTag,
     Row,
@@ -18,6 +19,7 @@ from penstock.common import (
     WatermarkStrategy,
 )
 from penstock.common.time import milliseconds_of
+from penstock.datastream import CloseableIterator
 from penstock.errors import InvalidProgramError, TypeInfoError
 
 ALL_TYPES = [
@@ -47,6 +49,22 @@ def test_types_print_as_flink_prints_them() -> None:
     record = Types.TUPLE([Types.STRING(), Types.INT(), Types.LONG()])
     assert str(record) == "Java Tuple3<String, Integer, Long>"
     assert str(Types.ROW_NAMED(["a"], [Types.BIG_DEC()])) == "Row(a: BigDecimal)"
+
+
+def test_records_are_read_one_by_one() -> None:
+    records = CloseableIterator([1, 2, 3])
+    assert (records.next(), next(records)) == (1, 2)
+    records.close()
+    with pytest.raises(StopIteration):
+        records.next()
+
+
+def test_an_instant_is_a_moment() -> None:
+    for millis in (0, 1, 1_999, -1, -1_000, -2_001):
+        assert Instant.of_epoch_milli(millis).to_epoch_milli() == millis
+    assert repr(Instant.of_epoch_milli(-1)) == "Instant<-1, 999000000>"
+    assert Instant(1, 2) == Instant(1, 2) < Instant(1, 3)
+    assert Duration.of_nanos(2_999_999) == Duration.of_millis(2)
 
 
 def test_rows_have_positions_and_names() -> None:

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from penstock.common import Configuration, Row, RowKind, RuntimeExecutionMode, Types, WatermarkStrategy
-from penstock.common.settings import PYFLINKS, TABLE, Settings, cores
+from penstock.common.cores import cores
+from penstock.common.settings import PYFLINKS, TABLE, Settings
 from penstock.datastream import MapFunction, ProcessFunction, StreamExecutionEnvironment, WindowFunction
 from penstock.errors import InvalidProgramError, JobExecutionError
 from penstock.pyflink import datastream as pyflink
@@ -88,7 +89,7 @@ def test_windows_by_count_are_full(size: int, slide: tuple[int, ...], theirs: li
 
 
 def test_windows_by_count_have_a_size() -> None:
-    with pytest.raises(InvalidProgramError, match=r"CountSlidingWindowAssigner\.of\(\) was given -1 as slide\. Give 1 or more"):
+    with pytest.raises(InvalidProgramError, match=r"WindowAssigner\.of\(\) was given -1 as slide\. Give 1 or more"):
         windows(program(count_windows="true"), 3, -1)
 
 

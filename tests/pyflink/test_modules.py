@@ -17,10 +17,10 @@ from penstock.pyflink import finder, missing
 from penstock.pyflink.advice import ADVICE, advice
 from penstock.pyflink.common import Configuration
 from penstock.pyflink.datastream import StreamExecutionEnvironment
+from penstock.pyflink.datastream import async_retry_predicates as predicates
 from penstock.pyflink.gateway import get_gateway
 from penstock.pyflink.placeholders import is_placeholder
 from penstock.pyflink.util.java_utils import get_j_env_configuration
-from tests.pyflink.names import read
 from tests.pyflink.write_modules import modules, written
 
 
@@ -98,6 +98,7 @@ def test_tasks_are_led_there_if_the_program_is() -> None:
     said = in_a_process(
         """
         from penstock.pyflink.datastream import StreamExecutionEnvironment
+from penstock.pyflink.datastream import async_retry_predicates as predicates
         print(StreamExecutionEnvironment.get_execution_environment().settings.imports)
         import penstock.pyflink.install
         print(StreamExecutionEnvironment.get_execution_environment().settings.imports)
@@ -179,8 +180,19 @@ def test_the_settings_of_an_environment_act_on_it() -> None:
     assert issubclass(Configuration, penstock.common.Configuration)
 
 
+def test_reasons_to_try_again() -> None:
+    assert [predicates.empty_result_predicate(result) for result in (None, [], [None])] == [True, True, False]
+    assert [predicates.has_exception_predicate(error) for error in (None, ValueError())] == [False, True]
+    assert predicates.exception_type_predicate(ValueError(), ValueError)
+    assert not predicates.exception_type_predicate(ValueError(), KeyError)
+
+
 def test_every_advice_is_for_something() -> None:
+    """For a placeholder, as the last resort, or for a table: what has become public needs none."""
     placeholders = [value.pyflinks for value in vars(missing).values() if hasattr(value, "pyflinks")]
-    assert {text for name in placeholders for text in [advice(name)]} <= set(ADVICE.values())
-    known = {f"{name.module}.{name.path}" for name in read()} | {"pyflink.table.x"}
-    assert [begin for begin in ADVICE if not any(name.startswith(begin) for name in known)] == []
+    used = {advice(name) for name in (*placeholders, "pyflink.nothing", "pyflink.table.col")}
+    assert len(placeholders) > 100
+    assert [begin for begin, text in ADVICE.items() if text not in used] == []
+    assert [
+        begin for begin in ADVICE if not any(name.startswith(begin) for name in (*placeholders, "pyflink.table"))
+    ] == []

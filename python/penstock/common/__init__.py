@@ -17,7 +17,7 @@ from penstock.common.job_status import JobStatus
 from penstock.common.output_tag import OutputTag
 from penstock.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from penstock.common.row import Row, RowKind
-from penstock.common.time import Duration, Time
+from penstock.common.time import Duration, Instant, Time
 from penstock.common.time_domain import TimeDomain
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.common.watermark_generator import Watermark, WatermarkGenerator
@@ -28,6 +28,7 @@ __all__ = [
     "Configuration",
     "Duration",
     "ExecutionConfig",
+    "Instant",
     "JobClient",
     "JobExecutionResult",
     "JobID",

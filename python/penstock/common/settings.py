@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from penstock.common.cores import cores
 from penstock.common.execution_mode import RuntimeExecutionMode
 from penstock.common.flink_keys import is_flinks, is_flinks_jar
 from penstock.common.restart_strategy import (
@@ -343,12 +344,6 @@ def _paths(urls: Iterable[str]) -> list[str]:
     """The paths of ``file:`` URLs but for Flink's jars; other URLs as they are."""
     kept = (url for url in urls if not is_flinks_jar(url))
     return [urlsplit(url).path if url.startswith("file:") else url for url in kept]
-
-
-def cores() -> int:
-    """How many cores of the machine this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 _LINES = [line for line in fields(Settings) if "setting" in line.metadata]

@@ -1,4 +1,4 @@
-"""Time and Duration: spans of time, as PyFlink names them. Both are plain milliseconds underneath."""
+"""Time and Duration: spans of time, as PyFlink names them, both plain milliseconds underneath; Instant, a moment."""
 
 from __future__ import annotations
 
@@ -59,6 +59,11 @@ class Duration:
     milliseconds: int
 
     @staticmethod
+    def of_nanos(nanos: int) -> Duration:
+        """So many nanoseconds; what they have over whole milliseconds is dropped."""
+        return Duration(checks.span(nanos, "Duration.of_nanos") // 1_000_000)
+
+    @staticmethod
     def of_millis(millis: int) -> Duration:
         """So many milliseconds."""
         return Duration(checks.span(millis, "Duration.of_millis"))
@@ -82,6 +87,32 @@ class Duration:
     def of_days(days: int) -> Duration:
         """So many days of 24 hours."""
         return Duration(checks.span(days, "Duration.of_days") * 86_400_000)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Instant:
+    """A moment: a plain value in records, for ``Types.INSTANT()``.
+
+    Attributes:
+        seconds: since the epoch, rounded down.
+        nanos: nanoseconds after that, less than a second.
+    """
+
+    seconds: int
+    nanos: int
+
+    @staticmethod
+    def of_epoch_milli(epoch_milli: int) -> Instant:
+        """The moment so many milliseconds after the epoch."""
+        seconds, millis = divmod(checks.integer(epoch_milli, "Instant.of_epoch_milli", "milliseconds"), 1000)
+        return Instant(seconds, millis * 1_000_000)
+
+    def to_epoch_milli(self) -> int:
+        """Whole milliseconds since the epoch."""
+        return self.seconds * 1000 + self.nanos // 1_000_000
+
+    def __repr__(self) -> str:
+        return f"Instant<{self.seconds}, {self.nanos}>"
 
 
 Span = Time | Duration | int

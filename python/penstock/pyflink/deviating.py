@@ -6,7 +6,7 @@ made here has them all, but for those that its configuration sets to false.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from penstock import common
@@ -29,8 +29,11 @@ __all__ = [
     "Configuration",
     "JavaException",
     "StreamExecutionEnvironment",
+    "empty_result_predicate",
+    "exception_type_predicate",
     "get_gateway",
     "get_j_env_configuration",
+    "has_exception_predicate",
 ]
 
 MAX_LONG_VALUE, MIN_LONG_VALUE = 2**63 - 1, -(2**63)
@@ -112,3 +115,18 @@ def as_pyflink(configuration: common.Configuration) -> common.Configuration:
     :mod:`penstock.pyflink`, it does so in tasks too."""
     imports = {_IMPORTS: _INSTALL} if installed() else {}
     return common.Configuration({**dict.fromkeys(PYFLINKS, "true"), **imports, **configuration.to_dict()})
+
+
+def empty_result_predicate(result: Sequence[object] | None) -> bool:
+    """Whether an asynchronous call has given nothing, as a reason to try again."""
+    return not result
+
+
+def has_exception_predicate(error: BaseException | None) -> bool:
+    """Whether an asynchronous call has failed, as a reason to try again."""
+    return error is not None
+
+
+def exception_type_predicate(error: BaseException | None, expected_error_type: type[BaseException]) -> bool:
+    """Whether an asynchronous call has failed by an error of a type, as a reason to try again."""
+    return isinstance(error, expected_error_type)

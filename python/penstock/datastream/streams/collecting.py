@@ -23,6 +23,14 @@ class CloseableIterator(Iterator[T]):
     def __next__(self) -> T:
         return next(self._records)
 
+    def next(self) -> T:
+        """The next record; ``next(records)`` does the same.
+
+        Raises:
+            StopIteration: there is none.
+        """
+        return next(self._records)
+
     def __repr__(self) -> str:
         return f"<CloseableIterator with {length_hint(self._records)} records to read>"
 

@@ -5,10 +5,22 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.completable_future import CompletableFuture
+from penstock.common.execution_config import ExecutionConfig
 from penstock.common.job import JobExecutionResult
-from penstock.common.restart_strategy import RestartStrategies
+from penstock.common.job_client import JobClient
+from penstock.common.job_id import JobID
+from penstock.common.job_status import JobStatus
+from penstock.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from penstock.common.row import Row, RowKind
-from penstock.common.time import Duration, Time
+from penstock.common.serialization import (
+    DeserializationSchema,
+    Encoder,
+    SerializationSchema,
+    SimpleStringSchema,
+)
+from penstock.common.serializer import TypeSerializer
+from penstock.common.time import Duration, Instant, Time
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.pyflink.deviating import Configuration
@@ -17,26 +29,14 @@ from penstock.pyflink.missing import (
     AvroRowDeserializationSchema,
     AvroRowSerializationSchema,
     ByteArraySchema,
-    CompletableFuture,
     ConfigOption,
     ConfigOptions,
     CsvRowDeserializationSchema,
     CsvRowSerializationSchema,
-    DeserializationSchema,
-    Encoder,
-    ExecutionConfig,
     ExecutionMode,
     InputDependencyConstraint,
-    Instant,
-    JobClient,
-    JobID,
-    JobStatus,
     JsonRowDeserializationSchema,
     JsonRowSerializationSchema,
-    RestartStrategyConfiguration,
-    SerializationSchema,
-    SimpleStringSchema,
-    TypeSerializer,
 )
 
 __all__ = [

@@ -5,7 +5,8 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.pyflink.missing import CompletableFuture, convert_py4j_exception
+from penstock.common.completable_future import CompletableFuture
+from penstock.pyflink.missing import convert_py4j_exception
 
 __all__ = [
     "CompletableFuture",

@@ -5,15 +5,10 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common.restart_strategy import RestartStrategies
+from penstock.common.execution_config import ExecutionConfig
+from penstock.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import (
-    ExecutionConfig,
-    ExecutionMode,
-    InputDependencyConstraint,
-    RestartStrategyConfiguration,
-    load_java_class,
-)
+from penstock.pyflink.missing import ExecutionMode, InputDependencyConstraint, load_java_class
 
 __all__ = [
     "ExecutionConfig",

@@ -6,7 +6,7 @@ Written by ``tests/pyflink/write_modules.py``.
 from __future__ import annotations
 
 from penstock.common.job import JobExecutionResult
-from penstock.pyflink.missing import JobID
+from penstock.common.job_id import JobID
 
 __all__ = [
     "JobExecutionResult",

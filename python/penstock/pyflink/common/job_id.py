@@ -5,7 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.pyflink.missing import JobID
+from penstock.common.job_id import JobID
 
 __all__ = [
     "JobID",

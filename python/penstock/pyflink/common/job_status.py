@@ -5,8 +5,8 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.job_status import JobStatus
 from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import JobStatus
 
 __all__ = [
     "JobStatus",

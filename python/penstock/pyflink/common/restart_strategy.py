@@ -5,10 +5,9 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common.restart_strategy import RestartStrategies
+from penstock.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
-    RestartStrategyConfiguration,
     from_j_duration,
     from_j_flink_time,
     to_j_duration,

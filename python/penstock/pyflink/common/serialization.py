@@ -5,17 +5,19 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.serialization import (
+    DeserializationSchema,
+    Encoder,
+    SerializationSchema,
+    SimpleStringSchema,
+)
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
     BulkWriterFactory,
     ByteArraySchema,
-    DeserializationSchema,
-    Encoder,
     JavaObjectWrapper,
     RowDataBulkWriterFactory,
     RowFieldExtractorSchema,
-    SerializationSchema,
-    SimpleStringSchema,
 )
 
 __all__ = [

@@ -5,7 +5,8 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.pyflink.missing import TypeSerializer, VoidNamespaceSerializer
+from penstock.common.serializer import TypeSerializer
+from penstock.pyflink.missing import VoidNamespaceSerializer
 
 __all__ = [
     "TypeSerializer",

@@ -5,9 +5,8 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common.time import Duration, Time
+from penstock.common.time import Duration, Instant, Time
 from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import Instant
 
 __all__ = [
     "Duration",

@@ -5,11 +5,19 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.async_retry import AsyncRetryPredicate, AsyncRetryStrategy
 from penstock.common.contexts import RuntimeContext, TimerService
 from penstock.common.execution_mode import RuntimeExecutionMode
 from penstock.common.output_tag import OutputTag
 from penstock.common.time_domain import TimeDomain
 from penstock.datastream.async_data_stream import AsyncDataStream
+from penstock.datastream.checkpoint_config import CheckpointConfig, ExternalizedCheckpointCleanup
+from penstock.datastream.checkpoint_storage import (
+    CheckpointStorage,
+    CustomCheckpointStorage,
+    FileSystemCheckpointStorage,
+    JobManagerCheckpointStorage,
+)
 from penstock.datastream.checkpointing_mode import CheckpointingMode
 from penstock.datastream.data_stream import (
     BroadcastConnectedStream,
@@ -20,6 +28,7 @@ from penstock.datastream.data_stream import (
     KeyedStream,
     WindowedStream,
 )
+from penstock.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention
 from penstock.datastream.functions import (
     AggregateFunction,
     AsyncFunction,
@@ -42,9 +51,22 @@ from penstock.datastream.functions import (
     SourceFunction,
     WindowFunction,
 )
+from penstock.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
+from penstock.datastream.state_backend import (
+    CustomStateBackend,
+    EmbeddedRocksDBStateBackend,
+    FsStateBackend,
+    HashMapStateBackend,
+    MemoryStateBackend,
+    PredefinedOptions,
+    RocksDBStateBackend,
+    StateBackend,
+)
 from penstock.datastream.time_characteristic import TimeCharacteristic
 from penstock.datastream.window import (
+    CountWindow,
     GlobalWindow,
+    MergingWindowAssigner,
     TimeWindow,
     Trigger,
     TriggerResult,
@@ -52,29 +74,6 @@ from penstock.datastream.window import (
     WindowAssigner,
 )
 from penstock.pyflink.deviating import StreamExecutionEnvironment
-from penstock.pyflink.missing import (
-    AsyncRetryPredicate,
-    AsyncRetryStrategy,
-    CheckpointConfig,
-    CheckpointStorage,
-    CountWindow,
-    CustomCheckpointStorage,
-    CustomStateBackend,
-    EmbeddedRocksDBStateBackend,
-    ExternalizedCheckpointCleanup,
-    ExternalizedCheckpointRetention,
-    FileSystemCheckpointStorage,
-    FsStateBackend,
-    HashMapStateBackend,
-    JobManagerCheckpointStorage,
-    MemorySize,
-    MemoryStateBackend,
-    MergingWindowAssigner,
-    PredefinedOptions,
-    RocksDBStateBackend,
-    SlotSharingGroup,
-    StateBackend,
-)
 
 __all__ = [
     "AggregateFunction",

@@ -5,7 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.pyflink.missing import (
+from penstock.pyflink.deviating import (
     empty_result_predicate,
     exception_type_predicate,
     has_exception_predicate,

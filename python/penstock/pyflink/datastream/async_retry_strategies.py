@@ -5,7 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.pyflink.missing import (
+from penstock.common.async_retry import (
     AsyncRetryPredicate,
     AsyncRetryStrategy,
     ExponentialBackoffDelayRetryStrategy,

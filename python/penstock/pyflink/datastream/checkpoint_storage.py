@@ -5,13 +5,13 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import (
+from penstock.datastream.checkpoint_storage import (
     CheckpointStorage,
     CustomCheckpointStorage,
     FileSystemCheckpointStorage,
     JobManagerCheckpointStorage,
 )
+from penstock.pyflink.deviating import get_gateway
 
 __all__ = [
     "CheckpointStorage",

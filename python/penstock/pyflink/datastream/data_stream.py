@@ -6,6 +6,7 @@ Written by ``tests/pyflink/write_modules.py``.
 from __future__ import annotations
 
 from penstock.common.contexts import RuntimeContext
+from penstock.common.execution_config import ExecutionConfig
 from penstock.common.output_tag import OutputTag
 from penstock.common.row import Row
 from penstock.common.state import ReducingState
@@ -18,10 +19,12 @@ from penstock.common.state_descriptor import (
 )
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from penstock.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
+from penstock.datastream.connectors import Sink
 from penstock.datastream.data_stream import (
     AllWindowedStream,
     BroadcastConnectedStream,
     BroadcastStream,
+    CachedDataStream,
     CloseableIterator,
     ConnectedStreams,
     DataStream,
@@ -52,17 +55,21 @@ from penstock.datastream.functions import (
     SinkFunction,
     WindowFunction,
 )
-from penstock.datastream.window import Trigger, WindowAssigner
-from penstock.pyflink.deviating import get_gateway, get_j_env_configuration
-from penstock.pyflink.missing import (
-    AsyncFunctionDescriptor,
-    CachedDataStream,
+from penstock.datastream.slot_sharing_group import SlotSharingGroup
+from penstock.datastream.window import (
     CountSlidingWindowAssigner,
     CountTumblingWindowAssigner,
     CountWindowSerializer,
-    ExecutionConfig,
-    FunctionWrapper,
     GlobalWindowSerializer,
+    MergingWindowAssigner,
+    TimeWindowSerializer,
+    Trigger,
+    WindowAssigner,
+)
+from penstock.pyflink.deviating import get_gateway, get_j_env_configuration
+from penstock.pyflink.missing import (
+    AsyncFunctionDescriptor,
+    FunctionWrapper,
     InternalIterableAllWindowFunction,
     InternalIterableProcessAllWindowFunction,
     InternalIterableProcessWindowFunction,
@@ -72,13 +79,9 @@ from penstock.pyflink.missing import (
     InternalSingleValueProcessWindowFunction,
     InternalSingleValueWindowFunction,
     InternalWindowFunction,
-    MergingWindowAssigner,
     NullByteKeySelector,
     PassThroughAllWindowFunction,
     PassThroughWindowFunction,
-    Sink,
-    SlotSharingGroup,
-    TimeWindowSerializer,
     WindowOperationDescriptor,
     convert_to_python_obj,
     to_jarray,

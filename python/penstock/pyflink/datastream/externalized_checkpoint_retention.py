@@ -5,8 +5,8 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention
 from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import ExternalizedCheckpointRetention
 
 __all__ = [
     "ExternalizedCheckpointRetention",

@@ -5,6 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.async_retry import AsyncRetryPredicate, AsyncRetryStrategy
 from penstock.common.contexts import KeyedStateStore, RuntimeContext, TimerService
 from penstock.common.state import (
     AggregatingState,
@@ -53,8 +54,6 @@ from penstock.metrics.group import MetricGroup
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
     AsyncFunctionDescriptor,
-    AsyncRetryPredicate,
-    AsyncRetryStrategy,
     FunctionWrapper,
     InternalIterableAllWindowFunction,
     InternalIterableProcessAllWindowFunction,

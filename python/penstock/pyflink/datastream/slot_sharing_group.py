@@ -5,8 +5,8 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
 from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import MemorySize, SlotSharingGroup
 
 __all__ = [
     "MemorySize",

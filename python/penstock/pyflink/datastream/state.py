@@ -25,9 +25,10 @@ from penstock.common.state_descriptor import (
     StateDescriptor,
     ValueStateDescriptor,
 )
+from penstock.common.state_ttl import StateTtlConfig
 from penstock.common.time import Duration, Time
 from penstock.common.typeinfo import TypeInformation, Types
-from penstock.pyflink.missing import OperatorStateStore, StateTtlConfig
+from penstock.pyflink.missing import OperatorStateStore
 
 __all__ = [
     "AggregatingState",

@@ -5,8 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import (
+from penstock.datastream.state_backend import (
     CustomStateBackend,
     EmbeddedRocksDBStateBackend,
     FsStateBackend,
@@ -15,8 +14,9 @@ from penstock.pyflink.missing import (
     PredefinedOptions,
     RocksDBStateBackend,
     StateBackend,
-    load_java_class,
 )
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import load_java_class
 
 __all__ = [
     "CustomStateBackend",

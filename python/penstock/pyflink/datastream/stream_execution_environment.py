@@ -5,16 +5,21 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.execution_config import ExecutionConfig
 from penstock.common.execution_mode import RuntimeExecutionMode
 from penstock.common.job import JobExecutionResult
-from penstock.common.restart_strategy import RestartStrategies
+from penstock.common.job_client import JobClient
+from penstock.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.common.watermark_strategy import WatermarkStrategy
+from penstock.datastream.checkpoint_config import CheckpointConfig
 from penstock.datastream.checkpointing_mode import CheckpointingMode
 from penstock.datastream.connectors import Source
 from penstock.datastream.data_stream import DataStream
 from penstock.datastream.formats import InputFormat
 from penstock.datastream.functions import SourceFunction
+from penstock.datastream.slot_sharing_group import SlotSharingGroup
+from penstock.datastream.state_backend import StateBackend
 from penstock.datastream.time_characteristic import TimeCharacteristic
 from penstock.pyflink.deviating import (
     Configuration,
@@ -23,14 +28,8 @@ from penstock.pyflink.deviating import (
     get_j_env_configuration,
 )
 from penstock.pyflink.missing import (
-    CheckpointConfig,
-    ExecutionConfig,
-    JobClient,
     Public,
-    RestartStrategyConfiguration,
     ResultTypeQueryable,
-    SlotSharingGroup,
-    StateBackend,
     add_jars_to_context_class_loader,
     get_field_value,
     invoke_method,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from penstock.common.contexts import RuntimeContext
 from penstock.common.output_tag import OutputTag
+from penstock.common.serializer import TypeSerializer
 from penstock.common.state import ReducingState, State
 from penstock.common.state_descriptor import (
     ReducingStateDescriptor,
@@ -19,20 +20,28 @@ from penstock.datastream.functions import ReduceFunction
 from penstock.datastream.window import (
     ContinuousEventTimeTrigger,
     ContinuousProcessingTimeTrigger,
+    CountSlidingWindowAssigner,
     CountTrigger,
+    CountTumblingWindowAssigner,
+    CountWindow,
+    CountWindowSerializer,
     DynamicEventTimeSessionWindows,
     DynamicProcessingTimeSessionWindows,
     EventTimeSessionWindows,
     EventTimeTrigger,
     GlobalWindow,
     GlobalWindows,
+    GlobalWindowSerializer,
+    MergingWindowAssigner,
     NeverTrigger,
     ProcessingTimeSessionWindows,
     ProcessingTimeTrigger,
     PurgingTrigger,
+    SessionWindowTimeGapExtractor,
     SlidingEventTimeWindows,
     SlidingProcessingTimeWindows,
     TimeWindow,
+    TimeWindowSerializer,
     Trigger,
     TriggerResult,
     TumblingEventTimeWindows,
@@ -43,17 +52,8 @@ from penstock.datastream.window import (
 from penstock.metrics.group import MetricGroup
 from penstock.pyflink.deviating import MAX_LONG_VALUE, MIN_LONG_VALUE
 from penstock.pyflink.missing import (
-    CountSlidingWindowAssigner,
-    CountTumblingWindowAssigner,
-    CountWindow,
-    CountWindowSerializer,
-    GlobalWindowSerializer,
     InternalWindowFunction,
-    MergingWindowAssigner,
     Min,
-    SessionWindowTimeGapExtractor,
-    TimeWindowSerializer,
-    TypeSerializer,
     WindowOperationDescriptor,
     long_to_int_with_bit_mixing,
     mod_inverse,

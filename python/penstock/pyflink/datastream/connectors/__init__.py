@@ -6,20 +6,24 @@ Written by ``tests/pyflink/write_modules.py``.
 from __future__ import annotations
 
 from penstock.datastream.connectors import (
+    BucketAssigner,
     FileEnumeratorProvider,
+    FileSink,
     FileSource,
     FileSourceBuilder,
     FileSplitAssignerProvider,
     NumberSequenceSource,
+    OutputFileConfig,
+    RollingPolicy,
+    Sink,
     Source,
     StreamFormat,
+    StreamingFileSink,
 )
 from penstock.pyflink.missing import (
-    BucketAssigner,
     DeliveryGuarantee,
     DynamicKafkaSource,
     DynamicKafkaSourceBuilder,
-    FileSink,
     FlinkKafkaConsumer,
     FlinkKafkaProducer,
     JdbcConnectionOptions,
@@ -30,19 +34,15 @@ from penstock.pyflink.missing import (
     KafkaSource,
     KafkaStreamSetSubscriber,
     KafkaStreamSubscriber,
-    OutputFileConfig,
     PulsarSource,
     PulsarSourceBuilder,
     RMQConnectionConfig,
     RMQSink,
     RMQSource,
-    RollingPolicy,
     Semantic,
     SingleClusterTopicMetadataService,
-    Sink,
     StartCursor,
     StopCursor,
-    StreamingFileSink,
     StreamPatternSubscriber,
 )
 

@@ -5,12 +5,11 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.datastream.connectors import Source
+from penstock.datastream.connectors import Sink, Source
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
     DeliveryGuarantee,
     JavaFunctionWrapper,
-    Sink,
     StreamTransformer,
     SupportsPreprocessing,
 )

@@ -5,10 +5,10 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.serialization import DeserializationSchema
 from penstock.datastream.connectors import Source
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
-    DeserializationSchema,
     DynamicKafkaSource,
     DynamicKafkaSourceBuilder,
     KafkaMetadataService,

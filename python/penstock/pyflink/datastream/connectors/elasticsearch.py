@@ -5,6 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.datastream.connectors import Sink
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
     DeliveryGuarantee,
@@ -14,7 +15,6 @@ from penstock.pyflink.missing import (
     ElasticsearchSink,
     ElasticsearchSinkBuilderBase,
     FlushBackoffType,
-    Sink,
     to_jarray,
 )
 

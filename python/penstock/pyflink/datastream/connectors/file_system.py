@@ -5,33 +5,33 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.serialization import Encoder
 from penstock.common.time import Duration
 from penstock.datastream.connectors import (
+    BucketAssigner,
+    DefaultRollingPolicy,
     FileEnumeratorProvider,
+    FileSink,
     FileSource,
     FileSourceBuilder,
     FileSplitAssignerProvider,
+    OnCheckpointRollingPolicy,
+    OutputFileConfig,
+    RollingPolicy,
+    Sink,
     Source,
     StreamFormat,
+    StreamingFileSink,
 )
 from penstock.datastream.functions import SinkFunction
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
-    BucketAssigner,
     BulkFormat,
     BulkWriterFactory,
-    DefaultRollingPolicy,
-    Encoder,
     FileCompactor,
     FileCompactStrategy,
-    FileSink,
     JavaObjectWrapper,
-    OnCheckpointRollingPolicy,
-    OutputFileConfig,
-    RollingPolicy,
     RowDataBulkWriterFactory,
-    Sink,
-    StreamingFileSink,
     StreamTransformer,
     SupportsPreprocessing,
     is_instance_of,

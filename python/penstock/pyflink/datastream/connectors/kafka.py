@@ -6,13 +6,13 @@ Written by ``tests/pyflink/write_modules.py``.
 from __future__ import annotations
 
 from penstock.common.row import Row
+from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import TypeInformation, Types
-from penstock.datastream.connectors import Source
+from penstock.datastream.connectors import Sink, Source
 from penstock.datastream.functions import SinkFunction, SourceFunction
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
     DeliveryGuarantee,
-    DeserializationSchema,
     FlinkKafkaConsumer,
     FlinkKafkaConsumerBase,
     FlinkKafkaProducer,
@@ -28,8 +28,6 @@ from penstock.pyflink.missing import (
     KafkaTopicPartition,
     KafkaTopicSelector,
     Semantic,
-    SerializationSchema,
-    Sink,
     StreamTransformer,
     SupportsPreprocessing,
     get_field,

@@ -5,11 +5,12 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.serialization import DeserializationSchema, SerializationSchema
+from penstock.datastream.connectors import Sink
 from penstock.datastream.functions import SourceFunction
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
     AssignerWithPeriodicWatermarksWrapper,
-    DeserializationSchema,
     FlinkKinesisConsumer,
     KinesisDeserializationSchema,
     KinesisFirehoseSink,
@@ -18,8 +19,6 @@ from penstock.pyflink.missing import (
     KinesisStreamsSink,
     KinesisStreamsSinkBuilder,
     PartitionKeyGenerator,
-    SerializationSchema,
-    Sink,
     WatermarkTracker,
 )
 

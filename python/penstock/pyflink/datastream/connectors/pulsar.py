@@ -5,22 +5,20 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.time import Duration
-from penstock.datastream.connectors import Source
+from penstock.datastream.connectors import Sink, Source
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
     ConfigOption,
     ConfigOptions,
     DeliveryGuarantee,
-    DeserializationSchema,
     MessageDelayer,
     PulsarSink,
     PulsarSinkBuilder,
     PulsarSource,
     PulsarSourceBuilder,
     RangeGenerator,
-    SerializationSchema,
-    Sink,
     StartCursor,
     StopCursor,
     TopicRoutingMode,

@@ -5,6 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.formats import InputFormat
 from penstock.pyflink.deviating import get_gateway
@@ -15,10 +16,8 @@ from penstock.pyflink.missing import (
     AvroRowSerializationSchema,
     AvroSchema,
     BulkWriterFactory,
-    DeserializationSchema,
     GenericRecordAvroTypeInfo,
     ResultTypeQueryable,
-    SerializationSchema,
     get_field_value,
     load_java_class,
 )

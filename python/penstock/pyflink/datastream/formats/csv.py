@@ -5,6 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.connectors import StreamFormat
 from penstock.pyflink.deviating import get_gateway
@@ -16,9 +17,7 @@ from penstock.pyflink.missing import (
     CsvRowSerializationSchema,
     CsvSchema,
     CsvSchemaBuilder,
-    DeserializationSchema,
     RowDataBulkWriterFactory,
-    SerializationSchema,
 )
 
 __all__ = [

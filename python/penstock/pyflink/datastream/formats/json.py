@@ -5,14 +5,10 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import TypeInformation
 from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import (
-    DeserializationSchema,
-    JsonRowDeserializationSchema,
-    JsonRowSerializationSchema,
-    SerializationSchema,
-)
+from penstock.pyflink.missing import JsonRowDeserializationSchema, JsonRowSerializationSchema
 
 __all__ = [
     "DeserializationSchema",
