@@ -98,7 +98,10 @@ def custom(partition: CustomPartition, channels: int) -> Selector:
         except Exception as error:
             raise failure_of(f"key selector of {partition.call}", "behind", error) from error
         try:
-            return _checked(choose(key, channels), key, channels)
+            channel = choose(key, channels)
+            if type(channel) is int and 0 <= channel < channels:
+                return channel
+            return _checked(channel, key, channels)
         except Exception as error:
             raise failure_of(f"partitioner of {partition.call}", "behind", error) from error
 

@@ -41,6 +41,10 @@ class InRow(TypeInformation[Any]):
         return str(self.key_type)
 
 
+Look = tuple[str, dict[str, Any]]
+_NEVER: Look = "False", {}
+
+
 class KeyHash:
     """A key type, compiled: Java hash and canonical form of its values.
 
@@ -53,9 +57,11 @@ class KeyHash:
         checked: the canonical form of a value that may be of another type than the declared one; raises what ``hash``
             raises then. Without it ``False`` would stand for ``[]``, and ``1`` for ``1.0``.
         identity: True when canonical(v) is v for every value of the type, so that callers may skip it.
+        plain: an expression of ``value`` and the names in it, true of most values that are of the type beyond doubt and
+            are their own canonical form. To be written out where a call for each record costs too much.
     """
 
-    __slots__ = ("canonical", "checked", "hash", "identity", "key_type")
+    __slots__ = ("canonical", "checked", "hash", "identity", "key_type", "plain")
 
     hash: Hash
 
@@ -66,6 +72,7 @@ class KeyHash:
         self.canonical: Canonical = canonical or _same
         undeclared = self.hash in (hash_undeclared, _hash_pickled)
         self.checked: Canonical = self.canonical if undeclared else _checked_form(self)
+        self.plain: Look = _plain(key_type, canonical)
 
 
 def native_code(key_type: TypeInformation[Any] | None) -> bytes | None:
@@ -167,18 +174,34 @@ def _checked_form(key_hash: KeyHash) -> Canonical:
     return checked
 
 
+def _plain(key_type: TypeInformation[Any] | None, canonical: Canonical | None) -> Look:
+    declared = key_type.key_type if isinstance(key_type, InRow) else key_type
+    if isinstance(declared, BasicTypeInfo) and canonical is None:
+        return "type(value) is kind", {"kind": _exact(declared)}
+    if isinstance(declared, TupleTypeInfo) and canonical is tuple:
+        return _looks(declared, "value") or _NEVER
+    return ("type(value) is str", {}) if canonical in (canonical_undeclared, _pickled_form) else _NEVER
+
+
+def _looks(key_type: TupleTypeInfo | RowTypeInfo, fields: str) -> Look | None:
+    """A look at the exact types of a value and of all its fields; None if some need more than that."""
+    kinds = [_exact(field) for field in key_type.field_types]
+    if None in kinds:
+        return None
+    looks = "".join(f" and type({fields}[{i}]) is kind{i}" for i in range(len(kinds)))
+    outer = tuple if isinstance(key_type, TupleTypeInfo) else Row
+    names = {f"kind{i}": kind for i, kind in enumerate(kinds)}
+    return f"type(value) is outer and len({fields}) == {len(kinds)}{looks}", {**names, "outer": outer}
+
+
 def _checked_fields(key_type: TupleTypeInfo | RowTypeInfo, canonical: Canonical, odd: Canonical) -> Canonical:
     """The look at the fields of a tuple or Row written out, which takes a third of the time of a loop over them; what
     looks odd goes to ``odd``."""
-    kinds = [_exact(field) for field in key_type.field_types]
-    if None in kinds:
+    look = _looks(key_type, "value" if isinstance(key_type, TupleTypeInfo) else "value.values")
+    if look is None:
         return odd
-    outer, fields = (tuple, "value") if isinstance(key_type, TupleTypeInfo) else (Row, "value.values")
-    looks = "".join(f" and type({fields}[{i}]) is kind{i}" for i in range(len(kinds)))
     form = "value" if canonical is tuple else "canonical(value)"
-    source = f"lambda value: {form} if type(value) is outer and len({fields}) == {len(kinds)}{looks} else odd(value)"
-    names: dict[str, Any] = {f"kind{i}": kind for i, kind in enumerate(kinds)}
-    return eval(source, {**names, "outer": outer, "canonical": canonical, "odd": odd})
+    return eval(f"lambda value: {form} if {look[0]} else odd(value)", {**look[1], "canonical": canonical, "odd": odd})
 
 
 def _exact(key_type: TypeInformation[Any] | None) -> type | None:
