@@ -143,16 +143,14 @@ def positive(value: Any, call: str, what: str) -> int:
     """``value`` itself if it is an int above 0."""
     if integer(value, call, what) > 0:
         return value
-    refuse(f"{call}() was given {value} as {what}, which must be above 0. Give 1 or more.", ILLEGAL_ARGUMENT)
+    illegal_argument(f"{call}() was given {value} as {what}, which must be above 0. Give 1 or more.")
 
 
 def member(value: Any, call: str, cls: type[E]) -> E:
     """``value`` itself if it is a member of the enumeration ``cls``."""
-    if isinstance(value, cls):
-        return value
     name = cls.__qualname__
     members = " or ".join(f"{name}.{each.name}" for each in cls)
-    refuse(f"{call}() was given {shown(value)}, which is no {name}. Give {members}.")
+    return instance(value, call, cls, f"Give {members}.", f", which is no {name}")
 
 
 def span(value: Any, call: str) -> int:

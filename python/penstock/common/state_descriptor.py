@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar
 
 from penstock.common import checks
 from penstock.common.callables import is_rich
@@ -85,11 +85,8 @@ class StateDescriptor(Generic[S_co]):
             InvalidProgramError: it is no StateTtlConfig, or the state has a default value, which Flink would not give
                 any more.
         """
-        if not isinstance(cast("object", ttl_config), StateTtlConfig):
-            checks.refuse(
-                f"enable_time_to_live() of the state {self.name!r} was given {checks.shown(ttl_config)}, which is no "
-                "StateTtlConfig. Give StateTtlConfig.new_builder(Time.seconds(5)).build()."
-            )
+        hint = "Give StateTtlConfig.new_builder(Time.seconds(5)).build()."
+        checks.instance(ttl_config, "enable_time_to_live", StateTtlConfig, hint, ", which is no StateTtlConfig")
         if ttl_config.is_enabled() and getattr(self, "default_value", None) is not None:
             checks.refuse(
                 f"The state {self.name!r} has a default value, which Flink does not give for a state with a time to "

@@ -240,8 +240,9 @@ class StateTtlConfig:
             self, cleanup_size: int, run_cleanup_for_every_record: bool
         ) -> StateTtlConfig.Builder:
             """Let each access to the state look at a few more of its values, whosever they are, and remove those that
-            are over. They are taken in order of their coming; after the last one it begins anew. Without this call, or
-            ``disable_cleanup_in_background``, there are five of them.
+            are over. They are taken in order of their coming; after the last one it begins anew. A list or a map is
+            looked at as a whole and counts by its length, so after a long one it takes more accesses until the next.
+            Without this call, or ``disable_cleanup_in_background``, there are five of them.
 
             Args:
                 cleanup_size: how many values each access looks at, at least 1.

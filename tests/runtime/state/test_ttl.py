@@ -251,6 +251,44 @@ def test_keys_that_never_come_again_do_not_stay(kind):
     assert sizes[5] < 400
 
 
+@pytest.mark.parametrize("kind", ["list", "map"])
+def test_looking_at_long_ones_costs_no_more(kind):
+    """Elements and entries are looked at about five at an access, however many there are in one list or map."""
+    world, looked = World(kind), 0
+    live = world.handle._life._live
+
+    def counting(stored, over):
+        nonlocal looked
+        looked += len(stored)
+        return live(stored, over)
+
+    world.handle._life._live = counting
+    world.keyed.enter("a")
+    for number in range(3_000):
+        WRITES[kind](world.handle, number)
+    assert 3_000 < looked < 6 * 3_000
+    world.now = TTL
+    WRITES[kind](world.handle, 0)
+    for _ in range(2 * 3_000 // 5):
+        WRITES[kind](world.handle, 0)
+    ((_, slot),) = world.keyed.places("state")
+    assert len(world.keyed.table("state")[slot]) < 2_000
+
+
+def test_asking_a_map_whether_it_is_empty_removes_what_it_meets():
+    world = World("map", cleanup=None)
+    world.keyed.enter("a")
+    for key in "wxyz":
+        world.handle.put(key, 1)
+        world.now += 1
+    world.now = TTL + 1  # w and x are over
+    assert not world.handle.is_empty()
+    assert list(world.keyed.table("state")["a"]) == ["y", "z"]
+    world.now = 2 * TTL
+    assert world.handle.is_empty()
+    assert world.size() == 0
+
+
 @pytest.mark.parametrize("kind", DESCRIPTORS)
 def test_what_is_over_is_not_in_a_snapshot(kind):
     world = World(kind, visibility=SHOW, cleanup=None)
