@@ -27,6 +27,7 @@ from penstock.datastream import (
 )
 from penstock.datastream.window import TumblingEventTimeWindows
 from penstock.errors import JobExecutionError
+from penstock.testing import OneInputTestHarness, TwoInputTestHarness
 from tests.datastream.living import (
     ALIVE,
     EVENTS,
@@ -321,3 +322,24 @@ def test_what_says_the_key_has_no_state(build: Build, words: str) -> None:
     build(env).add_sink(lambda value: None)
     with pytest.raises(JobExecutionError, match=f"{words} operator .* asked for keyed state"):
         env.execute()
+
+
+@pytest.mark.parametrize("name", ["map", "keyed process", "key selector", "two key selectors"])
+def test_a_harness_opens_and_closes_them_too(name: str) -> None:
+    begin()
+    if name == "two key selectors":
+        harness: Any = TwoInputTestHarness(
+            lambda one, two: one.connect(two).key_by(Key(), Key(), Types.STRING()).process(lives_not())
+        )
+        with harness:
+            harness.process_element1(("a", 1))
+            harness.process_element2(("b", 1))
+    else:
+        programs: dict[str, Build] = {
+            "map": lambda stream: stream.map(Map()),
+            "keyed process": lambda stream: stream.key_by(lambda v: v[0], Types.STRING()).process(KeyedProcess()),
+            "key selector": lambda stream: stream.key_by(Key(), Types.STRING()).process(KeyedProcess()),
+        }
+        with OneInputTestHarness(programs[name]) as harness:
+            harness.process_element(("a", 1))
+    assert lives() == [["open", "call", "close"]] * (2 if "selector" in name else 1)

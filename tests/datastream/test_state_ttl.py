@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterator
 
 import pytest
 
-from penstock.common import Configuration, Duration, Time
-from penstock.datastream import StateTtlConfig, StreamExecutionEnvironment, ValueStateDescriptor
+from penstock.common import Configuration, Duration, Time, Types
+from penstock.datastream import (
+    KeyedProcessFunction,
+    RuntimeContext,
+    StateTtlConfig,
+    StreamExecutionEnvironment,
+    ValueStateDescriptor,
+)
+from penstock.testing import ProcessFunctionTestHarnesses
 from tests.datastream import forgetful
 
 Cleanup = StateTtlConfig.CleanupStrategies
@@ -83,3 +91,24 @@ def test_a_descriptor_travels_with_its_time_to_live() -> None:
     assert there == descriptor == ValueStateDescriptor("last")
     assert there.ttl_config.get_ttl() == Time.seconds(5)
     assert there.ttl_config.get_cleanup_strategies().get_incremental_cleanup_strategy().get_cleanup_size() == 3
+
+
+class Again(KeyedProcessFunction[str, str, bool]):
+    """Whether it has seen a key in the last five seconds."""
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        descriptor = ValueStateDescriptor("seen", Types.BOOLEAN())
+        descriptor.enable_time_to_live(StateTtlConfig.new_builder(Time.seconds(5)).build())
+        self.seen = runtime_context.get_state(descriptor)
+
+    def process_element(self, value: str, ctx: KeyedProcessFunction.Context[str]) -> Iterator[bool]:
+        yield self.seen.value() is not None
+        self.seen.update(True)
+
+
+def test_a_harness_moves_the_clock_of_states() -> None:
+    with ProcessFunctionTestHarnesses.for_keyed_process_function(Again(), str, Types.STRING()) as harness:
+        for time in (0, 4_999, 9_998, 14_998):
+            harness.set_processing_time(time)
+            harness.process_element("a", None)
+        assert harness.extract_output_values() == [False, True, True, False]

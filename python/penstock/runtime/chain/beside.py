@@ -19,7 +19,7 @@ from penstock.runtime.usercode.failure import failure_of
 
 
 class Beside:
-    """The functions beside one operator in one subtask.
+    """The functions before one operator, or behind it, in one subtask.
 
     Args:
         context: of the operator.

@@ -28,6 +28,7 @@ from typing import Any, ClassVar, TypeVar
 from penstock.metrics.group import MetricGroup
 from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.buffers.signals import Advance, LatencyMarker
+from penstock.runtime.chain.beside import Beside
 from penstock.runtime.chain.context import OperatorContext, RuntimeContext
 from penstock.runtime.chain.fragments import Fragment, Leaf
 from penstock.runtime.chain.outputs import Collector, CountingOutput
@@ -103,6 +104,7 @@ class LiveOperator:
         keyed: how the input is keyed; then keyed state exists.
 
     Attributes:
+        beside: the selectors of its keys.
         counts_output: False leaves numRecordsOut at 0, as some of Flink's operators do.
         late_dropped: records dropped because they came too late.
         emitted: records emitted to the main output; None for as many as have come in.
@@ -121,6 +123,8 @@ class LiveOperator:
         self.keyed = keyed
         self._close = lifecycle(function, "close")
         self._opened = False
+        self.beside = Beside(context)
+        self.beside.add(keyed, "before")
         if keyed is not None:
             context.keyed_state(keyed)
 
@@ -179,7 +183,8 @@ class LiveOperator:
         )
 
     def open(self) -> None:
-        """Open the user function."""
+        """Open the user function, after the selectors of its keys."""
+        self.beside.open()
         opener = lifecycle(self.function, "open")
         self._opened = True
         if opener is not None:
@@ -193,15 +198,17 @@ class LiveOperator:
         """The input has ended."""
 
     def close(self) -> None:
-        """Close the user function."""
+        """Close the user function, and then the selectors of its keys."""
         if self._opened and self._close is not None:
             self._opened = False
             self.context.call(self._close)
+        self.beside.close()
 
     def dispose(self) -> None:
-        """Close the user function if that has not happened; a second failure is not raised."""
+        """Close the user's functions if that has not happened; a second failure is not raised."""
         with contextlib.suppress(Exception):
             self.close()
+        self.beside.dispose()
 
     def with_key(self, process: Collector, *, always: bool = False) -> Collector:
         """``process`` with the record's key made current before, if this operator is keyed.

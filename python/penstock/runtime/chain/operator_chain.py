@@ -70,7 +70,7 @@ class OperatorChain:
         self._settings = contexts[0].job.settings
         self._functions = native.functions(self._settings.native)
         self._writers: dict[int, list[Writer]] = {}
-        self._beside = [Beside(context) for context in contexts]
+        self._beside = [Beside(context) for context in contexts]  # what chooses channels, behind each operator
         specs: list[StreamOperator] = [context.call(decode_value, context.config.operator) for context in contexts]
         gathers, fused = not any(spec.toggles for spec in specs), self._settings.form == "fused"
         self._fusion = Fusion(gathers=gathers, functions=self._functions) if fused else None
@@ -84,8 +84,6 @@ class OperatorChain:
         targets = self._targets(position, spec, context)
         draw = Random(seed_of("latency", context.config.operator_id, self._subtask)).random
         inner = joined([self._output(target, context) for target in targets], draw)
-        for number in (1, 2):
-            self._beside[position].add(spec.key_of_input(number), "before")
         fusion = self._fusion
         if fusion is None:
             return spec.build(context, CountingOutput(inner))
@@ -147,7 +145,7 @@ class OperatorChain:
         return chain.from_iterable(self._writers.values())
 
     def open(self) -> None:
-        """Open all operators, the tail first, and what is beside each before it."""
+        """Open all operators, the tail first; what is behind one comes before it."""
         for position, operator in self.operators.items():
             self._beside[position].open()
             operator.open()

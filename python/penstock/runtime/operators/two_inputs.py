@@ -53,6 +53,7 @@ class LiveTwoInputs(Yielding):
     def __init__(self, context: OperatorContext, output: CountingOutput, function: Any, spec: TwoInputOperator) -> None:
         super().__init__(context, output, function, spec.keyed)
         self._keys = spec.keyed, spec.second_keyed
+        self.beside.add(spec.second_keyed, "before")
         self._watermarks = [MIN_WATERMARK, MIN_WATERMARK]
 
     def watermark(self, number: int) -> Advance:
