@@ -8,7 +8,7 @@ Source of names and defaults: Flink 1.20 ``FileSink``. How files are written is 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar, cast
 
 from penstock.common import checks
 from penstock.common.serialization import Encoder
@@ -320,4 +320,4 @@ def _checked(base_path: Any, encoder: Any) -> tuple[str, Encoder[Any]]:
             f"for_row_format() was given the encoder {checks.shown(encoder)}. Give an Encoder, such as "
             "Encoder.simple_string_encoder(), or an object of a class derived from it."
         )
-    return base_path, encoder
+    return base_path, cast("Encoder[Any]", encoder)

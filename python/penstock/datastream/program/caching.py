@@ -82,7 +82,7 @@ def keep(caches: Iterable[CacheTransformation], result: JobExecutionResult) -> J
     if not taken:
         return result
     for result_id, cache in taken.items():
-        parts: Parts = [[] for _ in range(cache.parallelism)]
+        parts: list[list[tuple[int | None, Any]]] = [[] for _ in range(cache.parallelism)]
         for subtask, timestamp, value in result.collected[result_id]:
             parts[subtask].append((timestamp, value))
         cache.parts = parts

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from penstock.common import checks
 from penstock.datastream.program.configured import ConfiguredProgram
-
-_Self = TypeVar("_Self", bound="ShippingProgram")
 
 
 class ShippingProgram(ConfiguredProgram):
@@ -59,7 +57,7 @@ class ShippingProgram(ConfiguredProgram):
         given = checks.text(python_exec, "set_python_executable", "path")
         self.settings = replace(self.settings, python_executable=given)
 
-    def register_cached_file(self: _Self, file_path: str, name: str, executable: bool = False) -> None:
+    def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
         """Give tasks a file, or a folder, by a name: ``get_distributed_cache().get_file(name)`` of the runtime context.
 
         Args:

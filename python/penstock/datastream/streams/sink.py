@@ -7,7 +7,7 @@ Source: Flink 1.11 ``DataStream`` and ``DataStreamSink``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from penstock.common import checks
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo
@@ -80,9 +80,9 @@ class SinkMethods(Generic[T]):
     def add_sink(self, sink_func: SinkFunction[T] | Callable[[T], object] | StreamingFileSink[T]) -> DataStreamSink[T]:
         """Send records to a SinkFunction, to a callable of one argument, or to a StreamingFileSink."""
         if isinstance(sink_func, StreamingFileSink):
-            return self.sink_to(sink_func)
+            return self.sink_to(cast("Sink[T]", sink_func))
         if isinstance(sink_func, Sink):
-            checks.refuse(f"add_sink() was given a {type(sink_func).__name__}. Use sink_to() for it.")
+            checks.refuse(f"add_sink() was given a {type(cast('object', sink_func)).__name__}. Use sink_to() for it.")
         return self._sink("Unnamed", checks.function(sink_func, "add_sink", "invoke"))
 
     def sink_to(self, sink: Sink[T]) -> DataStreamSink[T]:
