@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from penstock.common.job import JobExecutionResult
 from penstock.datastream.program.transformations import (
@@ -83,7 +84,8 @@ def keep(caches: Iterable[CacheTransformation], result: JobExecutionResult) -> J
         return result
     for result_id, cache in taken.items():
         parts: list[list[tuple[int | None, Any]]] = [[] for _ in range(cache.parallelism)]
-        for subtask, timestamp, value in result.collected[result_id]:
+        records: list[tuple[int, int | None, Any]] = result.collected[result_id]
+        for subtask, timestamp, value in records:
             parts[subtask].append((timestamp, value))
         cache.parts = parts
     rest = {result_id: records for result_id, records in result.collected.items() if result_id not in taken}
