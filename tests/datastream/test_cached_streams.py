@@ -59,7 +59,7 @@ def test_later_jobs_begin_with_it(env: StreamExecutionEnvironment) -> None:
     assert result.collected == {}
     cached.map(str)
     assert names(env) == ["Source: Cache: Map", "Map"]
-    assert [metrics.name for metrics in env.execute().metrics] == ["Source: Cache: Map", "Map"]
+    assert [metrics.name for metrics in env.execute().metrics.values()] == ["Source: Cache: Map", "Map"]
 
 
 def test_it_has_no_effect_on_streams(env: StreamExecutionEnvironment) -> None:

@@ -30,4 +30,4 @@ def test_a_cached_stream(spark):
     assert list(cached.execute_and_collect()) == first
     assert sorted(n for n, _ in first) == list(range(1, 10))
     cached.map(str)
-    assert [metrics.name for metrics in env.execute().metrics] == ["Source: Cache: Map", "Map"]
+    assert [metrics.name for metrics in env.execute().metrics.values()] == ["Source: Cache: Map", "Map"]

@@ -102,7 +102,7 @@ ROWS = [
     ("run: process returns", lambda w: w.run(w.raw.process(lambda v, c: 5)), J, "iterable"),
     ("run: timestamps", lambda w: w.run(timed(w, lambda v, t: None.x)), J, "timestamp assigner"),
     ("run: partition", lambda w: w.run(w.raw.partition_custom(lambda k, n: n, 0).map(len)), J, "partitioner of"),
-    ("missing: sink_to", lambda w: w.pairs.sink_to(5), M, "add_sink"),
+    ("sink_to: no sink", lambda w: w.pairs.sink_to(5), P, "add_sink"),
     ("missing: camel case", lambda w: w.pairs.keyBy(0), M, r"key_by\(\)"),
     ("missing: misspelt", lambda w: w.pairs.fliter(len), M, r"filter\(\)"),
     ("missing: private", lambda w: w.pairs._sink_to, AttributeError, "_sink_to"),
