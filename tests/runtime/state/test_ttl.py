@@ -179,8 +179,9 @@ def maps(state: Any, model: Model, key: str, step: Any) -> None:
         state.remove(entry)
         model.keys[key] = others
     elif name == "more":
-        parts = model.keys.get(key, [])
-        assert state.is_empty() is not any(model.shows or not model.over(part) for part in parts)
+        parts = model.usable(key)  # what cannot be seen any more may go
+        assert state.is_empty() is not bool(parts)
+        model.keys[key] = parts
     elif number % 3 == 0:
         assert dict(state.items()) == {part[0]: part[1] for part in model.read(key)}
     elif number % 3 == 1:
