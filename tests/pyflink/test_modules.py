@@ -98,7 +98,6 @@ def test_tasks_are_led_there_if_the_program_is() -> None:
     said = in_a_process(
         """
         from penstock.pyflink.datastream import StreamExecutionEnvironment
-from penstock.pyflink.datastream import async_retry_predicates as predicates
         print(StreamExecutionEnvironment.get_execution_environment().settings.imports)
         import penstock.pyflink.install
         print(StreamExecutionEnvironment.get_execution_environment().settings.imports)
