@@ -75,8 +75,12 @@ def test_rows_have_positions_and_names() -> None:
     assert ("word" in row, 2 in row, 2 in Row("b", 2), "word" in Row("b", 2)) == (True, False, True, False)
     assert row.as_dict() == {"word": "b", "count": 2}
     assert Row(inner=Row(x=1), rows=[Row(y=2)]).as_dict(recursive=True) == {"inner": {"x": 1}, "rows": [{"y": 2}]}
-    assert row == Row("b", 2)
-    assert hash(row) == hash(Row("b", 2))
+    assert row == Row(count=2, word="b")
+    assert hash(row) == hash(Row(count=2, word="b"))
+    assert row != Row("b", 2)
+    assert row != Row(word="b", number=2)
+    assert row != Row(word="b", count=3)
+    assert Row("b", 2) == Row("b", 2) != Row(2, "b")
     assert (repr(row), repr(Row("b", 2))) == ("Row(word='b', count=2)", "<Row('b', 2)>")
     row.set_field_names(["w", "c"])
     assert row.get_fields_by_names(["c", "w"]) == [2, "b"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from operator import itemgetter
 from typing import Any, cast
 
 from penstock.errors import TypeInfoError
@@ -29,7 +30,7 @@ class Row:
     """A fixed number of fields, by position or by name.
 
     ``Row("a", 1)`` has positions only, ``Row(word="a", count=1)`` also names (``row.word``, ``row["word"]``,
-    ``row[0]``). Rows compare and hash by kind and values; names do not take part, as in PyFlink.
+    ``row[0]``). Rows are equal if their kinds and values are, and their names, in whatever order, as in PyFlink.
 
     Raises:
         TypeInfoError: when positional and named fields are mixed.
@@ -171,10 +172,18 @@ class Row:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Row):
             return NotImplemented
-        return self._kind is other._kind and self._values == other._values
+        if self._kind is not other._kind:
+            return False
+        if self._fields == other._fields:
+            return self._values == other._values
+        if self._fields is None or other._fields is None or set(self._fields) != set(other._fields):
+            return False
+        return self._values == other.get_fields_by_names(self._fields)
 
-    def __hash__(self) -> int:
-        return hash((self._kind.value, *self._values))
+    def __hash__(self) -> int:  # of rows that differ in the order of their names only, the same
+        by_name = zip(self._fields or (), self._values, strict=False)
+        values = self._values if self._fields is None else [value for _, value in sorted(by_name, key=itemgetter(0))]
+        return hash((self._kind.value, *values))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Row.of_values, (self._values, self._fields, self._kind)
