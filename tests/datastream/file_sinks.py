@@ -17,8 +17,8 @@ BASE = BucketAssigner.base_path_bucket_assigner()
 NAME = re.compile(r"(.*)-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d+)-(\d+)(.*)")
 
 
-def environment(parallelism=1, executor="local"):
-    env = StreamExecutionEnvironment.get_execution_environment(executor=executor)
+def environment(parallelism=1):
+    env = StreamExecutionEnvironment.get_execution_environment(executor="local")
     return env.set_parallelism(parallelism)
 
 

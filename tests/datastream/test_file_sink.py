@@ -1,4 +1,4 @@
-"""sink_to with a FileSink, on both executors, at several parallelisms: names, parts, texts, and what is refused."""
+"""sink_to with a FileSink, at several parallelisms: names, parts, texts, and what is refused."""
 
 from __future__ import annotations
 
@@ -23,39 +23,6 @@ def test_every_record_is_a_line_of_one_file(tmp_path, parallelism):
     assert all(len(texts) == 1 for texts in found["."].values())
     assert lines(tmp_path / "out") == sorted(f"{number}\n" for number in range(100))
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize("parallelism", [1, 2, 3])
-def test_files_are_the_same_on_spark(tmp_path, parallelism):
-    def found(executor):
-        env = environment(parallelism, executor)
-        policy = RollingPolicy.default_rolling_policy(20)
-        numbers(env).sink_to(to(tmp_path / executor, assigner=Remainder()).with_rolling_policy(policy).build())
-        env.execute()
-        return parts(tmp_path / executor)
-
-    on_spark = found("spark")
-    assert on_spark.keys() == {"remainder=0", "remainder=1", "remainder=2"}
-    assert on_spark == found("local")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["local", "spark"]
-
-
-@pytest.mark.spark
-def test_a_task_that_is_tried_again_on_spark_leaves_its_files_once(tmp_path):
-    def once(number):
-        marker = tmp_path / "failed"
-        if number == 99 and not marker.exists():
-            marker.touch()
-            raise ValueError("once")
-        return number
-
-    env = environment(2, "spark")
-    numbers(env).map(once, Types.LONG()).sink_to(to(tmp_path / "out", assigner=Remainder()).build())
-    env.execute()
-    assert (tmp_path / "failed").exists()
-    assert lines(tmp_path / "out") == sorted(f"{number}\n" for number in range(100))
-    assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""from_source: connectors' sources and sources of one's own, on both executors, at several parallelisms."""
+"""from_source: connectors' sources and sources of one's own, at several parallelisms."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ NONE = WatermarkStrategy.no_watermarks()
 BY_VALUE = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda value, _: int(value))
 
 
-def environment(parallelism=1, executor="local"):
-    env = StreamExecutionEnvironment.get_execution_environment(executor=executor)
+def environment(parallelism=1):
+    env = StreamExecutionEnvironment.get_execution_environment(executor="local")
     return env.set_parallelism(parallelism)
 
 
@@ -75,19 +75,6 @@ def test_sources_give_every_record_once(folder, parallelism):
     assert records(DataGeneratorSource(lambda number: number * number, 5)) == [0, 1, 4, 9, 16]
     assert records(DataGeneratorSource(str, 0)) == []
     assert records(Vowels()) == sorted("aeiouAEIOU")
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize("parallelism", [1, 2, 3])
-def test_sources_give_the_same_on_spark(folder, parallelism):
-    def records(executor):
-        env = environment(parallelism, executor)
-        numbers = env.from_source(NumberSequenceSource(10, 2_500), BY_VALUE, "numbers").map(str)
-        lines = env.from_source(text_files(folder).build(), BY_VALUE, "lines")
-        letters = env.from_source(Vowels(), NONE, "letters")
-        return sorted(collected(numbers.union(lines, letters).process(Times())))
-
-    assert records("spark") == records("local")
 
 
 def test_a_subtask_reads_a_range_in_order():

@@ -1,0 +1,64 @@
+"""Connectors read and write on Spark what they read and write in this process."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from penstock.common import Types
+from penstock.datastream import StreamExecutionEnvironment
+from penstock.datastream.connectors import NumberSequenceSource, RollingPolicy
+from tests.datastream.file_sinks import Remainder, lines, numbers, parts, to
+from tests.datastream.test_from_source import BY_VALUE, NONE, Times, Vowels, collected, text_files
+
+
+def environment(parallelism, spark=None):
+    """On a Spark, or in this process."""
+    executor = "local" if spark is None else None
+    env = StreamExecutionEnvironment.get_execution_environment(spark=spark, executor=executor)
+    return env.set_parallelism(parallelism)
+
+
+@pytest.mark.parametrize("parallelism", [1, 2, 3])
+def test_sources_give_the_same(spark, tmp_path, parallelism):
+    (tmp_path / "a.txt").write_text("1\n2\n3\n")
+    (tmp_path / "c.gz").write_bytes(gzip.compress(b"6\n7\n"))
+
+    def records(env):
+        some = env.from_source(NumberSequenceSource(10, 2_500), BY_VALUE, "numbers").map(str)
+        texts = env.from_source(text_files(tmp_path).build(), BY_VALUE, "lines")
+        letters = env.from_source(Vowels(), NONE, "letters")
+        return sorted(collected(some.union(texts, letters).process(Times())))
+
+    assert records(environment(parallelism, spark)) == records(environment(parallelism))
+
+
+@pytest.mark.parametrize("parallelism", [1, 2, 3])
+def test_files_are_the_same(spark, tmp_path, parallelism):
+    def found(folder, env):
+        policy = RollingPolicy.default_rolling_policy(20)
+        numbers(env).sink_to(to(folder, assigner=Remainder()).with_rolling_policy(policy).build())
+        env.execute()
+        return parts(folder)
+
+    on_spark = found(tmp_path / "spark", environment(parallelism, spark))
+    assert on_spark.keys() == {"remainder=0", "remainder=1", "remainder=2"}
+    assert on_spark == found(tmp_path / "local", environment(parallelism))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["local", "spark"]
+
+
+def test_a_task_that_is_tried_again_leaves_its_files_once(spark, tmp_path):
+    def once(number):
+        marker = tmp_path / "failed"
+        if number == 99 and not marker.exists():
+            marker.touch()
+            raise ValueError("once")
+        return number
+
+    env = environment(2, spark)
+    numbers(env).map(once, Types.LONG()).sink_to(to(tmp_path / "out", assigner=Remainder()).build())
+    env.execute()
+    assert (tmp_path / "failed").exists()
+    assert lines(tmp_path / "out") == sorted(f"{number}\n" for number in range(100))
+    assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
