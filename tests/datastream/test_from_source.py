@@ -161,6 +161,7 @@ def test_there_is_one_assigner_of_files(folder):
     [
         (lambda: FileSource.for_record_stream_format("lines", "/x"), InvalidProgramError, "'lines'. Give a Stream"),
         (lambda: text_files(), InvalidProgramError, "no path"),
+        (lambda: environment().from_source(text_files("/x"), NONE, "in"), InvalidProgramError, r"Call build\(\) on it"),
         (lambda: text_files(" "), InvalidProgramError, "blank"),
         (lambda: text_files("/x").set_file_enumerator(True), InvalidProgramError, "set_file_enumerator.*True"),
         (lambda: text_files("/x").set_split_assigner(None), UnsupportedError, "dealt out by size"),

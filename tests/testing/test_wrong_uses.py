@@ -48,6 +48,11 @@ WRONG = {
         InvalidProgramError,
         "'late'. Give the OutputTag",
     ),
+    "a list of snapshots": (
+        lambda: count_harness().restore([]),
+        InvalidProgramError,
+        r"restore\(\) was given \[\], which is no snapshot. .* restore\(\*snapshots\)",
+    ),
     "restoring when open": (
         lambda: count_harness().open().restore(),
         InvalidProgramError,

@@ -123,7 +123,8 @@ class TestHarness(Generic[OUT]):
         self._expect(_NEW, "restore()")
         state = self._context.state
         for snapshot in snapshots:
-            self._check_fits(snapshot)
+            hint = "Give what snapshot() of the harnesses gave, each as an argument: restore(*snapshots)."
+            self._check_fits(checks.instance(snapshot, "restore", OperatorSnapshot, hint, ", which is no snapshot"))
             if state is not None:
                 state.restore({group: data for group, data in snapshot.keyed_state.items() if self._owns(group)})
         parallelism = self._context.vertex.parallelism

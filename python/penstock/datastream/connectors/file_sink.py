@@ -174,23 +174,20 @@ class RowFormatBuilder(Generic[T]):
     def with_bucket_assigner(self: B, bucket_assigner: BucketAssigner[T]) -> B:
         """In which folder below the base path a record is written. Without this call there is one for each hour,
         ``yyyy-MM-dd--HH``, by the clock."""
-        if not isinstance(bucket_assigner, BucketAssigner):
-            checks.refuse(
-                f"with_bucket_assigner() was given {checks.shown(bucket_assigner)}, which is no BucketAssigner. Use "
-                "BucketAssigner.base_path_bucket_assigner(), or derive a class with get_bucket_id() and pass an object "
-                "of it."
-            )
+        hint = (
+            "Use BucketAssigner.base_path_bucket_assigner(), or derive a class with get_bucket_id() and pass an object "
+            "of it."
+        )
+        why = ", which is no BucketAssigner"
+        checks.instance(bucket_assigner, "with_bucket_assigner", BucketAssigner, hint, why)
         self._assigner = bucket_assigner
         return self
 
     def with_rolling_policy(self: B, rolling_policy: RollingPolicy) -> B:
         """When a new file begins. Without this call, when one has more than 128 MiB."""
-        if not isinstance(rolling_policy, DefaultRollingPolicy | OnCheckpointRollingPolicy):
-            checks.refuse(
-                f"with_rolling_policy() was given {checks.shown(rolling_policy)}, which is none of the policies there "
-                "are. Use RollingPolicy.default_rolling_policy(part_size) or "
-                "RollingPolicy.on_checkpoint_rolling_policy()."
-            )
+        hint = "Use RollingPolicy.default_rolling_policy(part_size) or RollingPolicy.on_checkpoint_rolling_policy()."
+        policies, why = (DefaultRollingPolicy, OnCheckpointRollingPolicy), ", which is none of the policies there are"
+        checks.instance(rolling_policy, "with_rolling_policy", policies, hint, why)
         self._policy = rolling_policy
         return self
 

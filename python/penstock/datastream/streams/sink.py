@@ -87,12 +87,9 @@ class SinkMethods(Generic[T]):
 
     def sink_to(self, sink: Sink[T]) -> DataStreamSink[T]:
         """Write records to a sink of :mod:`penstock.datastream.connectors`, such as a FileSink."""
-        if not isinstance(sink, Sink):
-            hint = "Call build() on it." if hasattr(sink, "build") else "Give FileSink.for_row_format(…).build(), say."
-            checks.refuse(
-                f"sink_to() was given {checks.shown(sink)}, which is no Sink. {hint} A SinkFunction or a callable goes "
-                "to add_sink()."
-            )
+        hint = "Call build() on it." if hasattr(sink, "build") else "Give FileSink.for_row_format(…).build(), say."
+        hint = f"{hint} A SinkFunction or a callable goes to add_sink()."
+        checks.instance(sink, "sink_to", Sink, hint, ", which is no Sink")
         return self._sink("Unnamed", sink.runtime())
 
     def print(self, sink_identifier: str | None = None) -> DataStreamSink[T]:

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from penstock.errors import ConfigurationError
 from penstock.runtime.io.files import (
     BLOCK_BYTES,
     SPLIT_BYTES,
@@ -25,6 +24,7 @@ from penstock.runtime.io.files import (
     blocks,
     cuts_at_bytes,
     local_path,
+    not_there,
     text_lines,
 )
 from penstock.runtime.io.splits import Records, Split
@@ -96,11 +96,7 @@ def found_files(paths: tuple[str, ...]) -> list[Path]:
         root = local_path(path)
         roots = [root] if root.exists() or not _GLOB.intersection(path) else _fitting(root)
         if not roots or not roots[0].exists():
-            raise ConfigurationError(
-                f"The input {path!r} does not exist (looked for {str(root.absolute())!r}). Check the path; on a "
-                "cluster it must be visible to every machine.",
-                flink_class="java.io.FileNotFoundException",
-            )
+            raise not_there(path)
         for each in roots:
             files.update(dict.fromkeys(file.absolute() for file in _files_in(each)))
     return list(files)

@@ -73,6 +73,16 @@ def check_charset(charset: str) -> str:
         ) from None
 
 
+def not_there(path: str) -> ConfigurationError:
+    """The error for an input path that stands for nothing."""
+    looked_for = str(local_path(path).absolute())
+    return ConfigurationError(
+        f"The input {path!r} does not exist (looked for {looked_for!r}). Check the path; on a cluster it must be "
+        "visible to every machine.",
+        flink_class="java.io.FileNotFoundException",
+    )
+
+
 def input_files(path: str) -> list[Path]:
     """The files that a path stands for.
 
@@ -84,11 +94,7 @@ def input_files(path: str) -> list[Path]:
         return sorted((p for p in root.iterdir() if p.is_file() and p.name[0] not in "._"), key=lambda p: p.name)
     if root.exists():
         return [root]
-    raise ConfigurationError(
-        f"The input {path!r} does not exist (looked for {str(root.absolute())!r}). Check the path; on a cluster it "
-        "must be visible to every machine.",
-        flink_class="java.io.FileNotFoundException",
-    )
+    raise not_there(path)
 
 
 def file_splits(path: str, charset: str, split_bytes: int = SPLIT_BYTES) -> Iterator[FileSplit]:
