@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from penstock.common.settings import PYFLINKS, TABLE
 from tests.matrix.body import check, local
@@ -15,9 +16,9 @@ from tests.matrix.sensitive import SENSITIVITIES, Sensitivity
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = 514
 PARTS = 16
-STEP = 3
-"""Each program gets every third setting of the sample, the next program the next ones."""
 SAMPLE = covering()
+STEP = 3 if settings().max_examples >= 100 else len(SAMPLE)
+"""Each program gets every third setting of the sample, the next program the next ones; in the quick cycle one."""
 INEXACT = [setting for setting in everything() if all(setting[knob] == DEFAULT[knob] for knob in EXACT)]
 
 
