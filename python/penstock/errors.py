@@ -68,6 +68,17 @@ class TypeInfoError(InvalidProgramError):
     """A value or a field reference does not fit the declared type."""
 
 
+class RowError(TypeInfoError, TypeError, ValueError):
+    """A row was made or used against its fields. It is both of the classes that PyFlink raises there."""
+
+
+class UnknownFieldError(TypeInfoError, AttributeError, KeyError, ValueError):
+    """A row has no field of a name, by ``row.name`` or ``row["name"]``: all that PyFlink and dicts raise there."""
+
+    def __str__(self) -> str:  # a KeyError's would be in quotes
+        return str(self.args[0])
+
+
 class PlanError(PenstockError):
     """Base of everything the planner refuses. ``operators`` names the operators concerned, when there are any."""
 

@@ -20,7 +20,7 @@ from penstock.common import (
 )
 from penstock.common.time import milliseconds_of
 from penstock.datastream import CloseableIterator
-from penstock.errors import InvalidProgramError, TypeInfoError
+from penstock.errors import InvalidProgramError, RowError, TypeInfoError, UnknownFieldError
 
 ALL_TYPES = [
     *(getattr(Types, name)() for name in ("STRING", "BYTE", "BOOLEAN", "SHORT", "INT", "LONG", "FLOAT", "DOUBLE")),
@@ -86,6 +86,15 @@ def test_rows_have_positions_and_names() -> None:
     assert row.get_fields_by_names(["c", "w"]) == [2, "b"]
 
 
+def test_a_field_hides_what_rows_call_so() -> None:
+    row = Row(values=1, field_names="x", count=2)
+    assert (row.values, row.field_names, row.count, tuple(row)) == (1, "x", 2, (1, "x", 2))
+    assert Row(1, 2).values == (1, 2)
+    assert hash(Row(1, "a")) == hash((1, "a"))
+    assert not hasattr(Row(1), "_fields")
+    assert Row(a=1)._fields == ["a"]
+
+
 def test_a_row_is_a_class_of_rows() -> None:
     point = Row("x", "y")
     assert repr(point(1, 2)) == "Row(x=1, y=2)"
@@ -113,10 +122,16 @@ def test_rows_are_copied_whole(duplicate) -> None:
 def test_rows_say_which_fields_they_have() -> None:
     with pytest.raises(AttributeError, match=r"no field 'c': it has the fields \['a'\]"):
         _ = Row(a=1).c
-    with pytest.raises(KeyError, match="no field names"):
-        _ = Row(1)["a"]
-    with pytest.raises(TypeInfoError, match="no dict form"):
-        Row(1).as_dict()
+    for kind in (AttributeError, KeyError, ValueError):
+        with pytest.raises(kind, match="no field names"):
+            _ = Row(1)["a"]
+    with pytest.raises(AttributeError, match=r"no field 'y': it has the fields \['x'\]"):
+        _ = Row("x", "y")(1).y
+    with pytest.raises(UnknownFieldError, match="no field 'b'"):
+        Row(a=1).b = 2
+    for kind in (TypeInfoError, TypeError, RowError):
+        with pytest.raises(kind, match="no dict form"):
+            Row(1).as_dict()
     with pytest.raises(TypeInfoError, match="2 fields"):
         Row(1, 2).set_field_names(["a"])
 

@@ -11,7 +11,7 @@ from enum import Enum
 from operator import itemgetter
 from typing import Any, cast
 
-from penstock.errors import TypeInfoError
+from penstock.errors import RowError, TypeInfoError, UnknownFieldError
 
 
 class RowKind(Enum):
@@ -33,21 +33,21 @@ class Row:
     ``row[0]``). Rows are equal if their kinds and values are, and their names, in whatever order, as in PyFlink.
 
     Raises:
-        TypeInfoError: when positional and named fields are mixed.
+        RowError: when positional and named fields are mixed; it is a ValueError, too.
     """
 
-    __slots__ = ("_fields", "_kind", "_values")
+    __slots__ = ("_kind", "_names", "_values")
 
-    _fields: tuple[str, ...] | None
+    _names: tuple[str, ...] | None
     _kind: RowKind
     _values: list[Any]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args and kwargs:
-            raise TypeInfoError(
+            raise RowError(
                 f"Row was given {len(args)} positional and {len(kwargs)} named fields. Name all fields or none of them."
             )
-        object.__setattr__(self, "_fields", tuple(kwargs) if kwargs else None)
+        object.__setattr__(self, "_names", tuple(kwargs) if kwargs else None)
         object.__setattr__(self, "_values", list(kwargs.values()) if kwargs else list(args))
         object.__setattr__(self, "_kind", RowKind.INSERT)
 
@@ -64,7 +64,7 @@ class Row:
     ) -> Row:
         """The fast way for codecs: no keyword handling, the names tuple is shared between rows."""
         row = cls.__new__(cls)
-        object.__setattr__(row, "_fields", fields)
+        object.__setattr__(row, "_names", fields)
         object.__setattr__(row, "_values", list(values))
         object.__setattr__(row, "_kind", kind)
         return row
@@ -86,35 +86,38 @@ class Row:
                 f"Row has {len(self._values)} fields but set_field_names() was given "
                 f"{list(field_names)}. Give one name per field."
             )
-        object.__setattr__(self, "_fields", tuple(field_names))
+        object.__setattr__(self, "_names", tuple(field_names))
 
     def get_fields_by_names(self, names: Sequence[str]) -> list[Any]:
-        """Values in the order of the given names (PyFlink: in this order whatever names the row itself has, when it has
-        none)."""
-        return [self[name] for name in names] if self._fields is not None else list(self._values)
+        """Values in the order of the given names; of a row without names all values in their own order (PyFlink).
+
+        Raises:
+            UnknownFieldError: the row has names, but not this one.
+        """
+        return [self[name] for name in names] if self._names is not None else list(self._values)
 
     @property
     def field_names(self) -> tuple[str, ...] | None:
-        """The names, or None for a row by position."""
-        return self._fields
+        """The names, or None for a row by position; a field that is called so comes first."""
+        return self._called("field_names") if _has(self._names, "field_names") else self._names
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """The values in order."""
-        return tuple(self._values)
+        """The values in order; a field that is called so comes first. ``tuple(row)`` are always the values."""
+        return self._called("values") if _has(self._names, "values") else tuple(self._values)
 
     def as_dict(self, recursive: bool = False) -> dict[str, Any]:
-        """Name → value; with ``recursive`` also for rows inside rows and lists.
+        """Name → value; with ``recursive`` also for rows inside rows, lists and dicts.
 
         Raises:
-            TypeInfoError: when the row has no names.
+            RowError: when the row has no names; it is a TypeError, too.
         """
-        if self._fields is None:
-            raise TypeInfoError(
+        if self._names is None:
+            raise RowError(
                 f"as_dict() of {self!r}, which has no field names and so no dict form. Build it as Row(name=value)."
             )
         values = map(_plain, self._values) if recursive else self._values
-        return dict(zip(self._fields, values, strict=True))
+        return dict(zip(self._names, values, strict=False))
 
     def __call__(self, *values: Any) -> Row:
         """A row whose names are the values of this one, which so is a class of rows:
@@ -124,40 +127,42 @@ class Row:
             values: its fields in order, as many as there are names, or fewer.
 
         Raises:
-            TypeInfoError: more of them.
+            RowError: more of them; it is a ValueError, too.
         """
         names: tuple[str, ...] = tuple(self._values)
         if len(values) > len(names):
-            raise TypeInfoError(
+            raise RowError(
                 f"{self!r} was called for a row of its fields, {len(names)} of them, with {len(values)} values. "
                 "Give as many values as there are names."
             )
-        return Row.of_values(values, names[: len(values)], self._kind)
+        return Row.of_values(values, names, self._kind)
 
-    def _position(self, name: str) -> int:
-        if self._fields is not None and name in self._fields:
-            return self._fields.index(name)
-        has = "no field names" if self._fields is None else f"the fields {list(self._fields)}"
-        raise AttributeError(f"Row has no field {name!r}: it has {has}.")
+    def _position(self, name: object) -> int:
+        if self._names is not None and name in self._names:
+            position = self._names.index(cast("str", name))
+            if position < len(self._values):  # a class of rows may have been called with fewer values
+                return position
+        has = "no field names" if self._names is None else f"the fields {list(self._names[: len(self._values)])}"
+        raise UnknownFieldError(f"Row has no field {name!r}: it has {has}.")
+
+    def _called(self, name: str) -> Any:
+        return self._values[self._position(name)]
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in Row.__slots__:  # pickle and copy probe these before there are any slots
+        if name == "_fields" and self._names is not None:  # as PyFlink keeps them, which its programs look at
+            return list(self._names)
+        if name.startswith("__") or name in _PRIVATE:  # pickle and copy probe these before there are any slots
             raise AttributeError(name)
-        return self._values[self._position(name)]
+        return self._called(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._values[self._position(name)] = value
 
     def __getitem__(self, item: int | str | slice) -> Any:
-        if isinstance(item, str):
-            try:
-                return self._values[self._position(item)]
-            except AttributeError as error:
-                raise KeyError(str(error)) from None
-        return self._values[item]
+        return self._values[item] if isinstance(item, int | slice) else self._called(item)
 
-    def __setitem__(self, item: int | str, value: Any) -> None:
-        self._values[self._position(item) if isinstance(item, str) else item] = value
+    def __setitem__(self, key: int | str | slice, value: Any) -> None:
+        self._values[key if isinstance(key, int | slice) else self._position(key)] = value
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._values)
@@ -167,36 +172,51 @@ class Row:
 
     def __contains__(self, item: object) -> bool:
         """Whether it is the name of a field; of a row without names, whether it is a value."""
-        return item in (self._values if self._fields is None else self._fields)
+        return item in (self._values if self._names is None else self._names)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Row):
             return NotImplemented
-        if self._kind is not other._kind:
+        if self._kind is not other._kind or type(self) is not type(other):
             return False
-        if self._fields == other._fields:
+        if self._names == other._names:
             return self._values == other._values
-        if self._fields is None or other._fields is None or set(self._fields) != set(other._fields):
+        if self._names is None or other._names is None or set(self._names) != set(other._names):
             return False
-        return self._values == other.get_fields_by_names(self._fields)
+        return self._by_name() == other._by_name()
 
-    def __hash__(self) -> int:  # of rows that differ in the order of their names only, the same
-        by_name = zip(self._fields or (), self._values, strict=False)
-        values = self._values if self._fields is None else [value for _, value in sorted(by_name, key=itemgetter(0))]
-        return hash((self._kind.value, *values))
+    def __hash__(self) -> int:
+        """That of the tuple of its values, by name: rows that differ in the order of their names have the same."""
+        return hash(tuple(self._values if self._names is None else self._by_name()))
+
+    def _by_name(self) -> list[Any]:
+        fields = zip(self._names or (), self._values, strict=False)
+        return [value for _, value in sorted(fields, key=itemgetter(0))]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Row.of_values, (self._values, self._fields, self._kind)
+        return type(self).of_values, (self._values, self._names, self._kind)
 
     def __repr__(self) -> str:
-        if self._fields is None:
+        if self._names is None:
             return f"<Row({', '.join(map(repr, self._values))})>"
-        return f"Row({', '.join(f'{n}={v!r}' for n, v in zip(self._fields, self._values, strict=True))})"
+        return f"Row({', '.join(f'{n}={v!r}' for n, v in zip(self._names, self._values, strict=False))})"
+
+
+_PRIVATE = frozenset({*Row.__slots__, "_fields"})
+
+
+def names_of(row: Row) -> tuple[str, ...] | None:
+    """The names of a row's fields, None for a row by position, whatever its fields are called."""
+    return row._names  # pyright: ignore[reportPrivateUsage]
+
+
+def _has(names: tuple[str, ...] | None, name: str) -> bool:
+    return names is not None and name in names
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Row):
-        return value.as_dict(True) if value.field_names is not None else value
+        return value.as_dict(True)
     if isinstance(value, list):
         return [_plain(v) for v in cast("list[Any]", value)]
     if isinstance(value, dict):

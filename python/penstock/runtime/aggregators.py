@@ -15,7 +15,7 @@ from functools import partial, reduce
 from operator import add, itemgetter
 from typing import Any, ClassVar, Literal
 
-from penstock.common.row import Row
+from penstock.common.row import Row, names_of
 from penstock.errors import TypeInfoError
 
 Position = int | str
@@ -101,7 +101,7 @@ def _index(record: Any, position: Position) -> int:
     Row that has no names."""
     if isinstance(position, str):
         row = isinstance(record, Row)
-        names = record.field_names if row else getattr(record, "_fields", None)
+        names = names_of(record) if row else getattr(record, "_fields", None)
         if names and position in names:
             return names.index(position)
         if position[:1] == "f" and position[1:].isdigit() and not (row and names is not None):
@@ -154,4 +154,4 @@ def replace_field(record: Any, position: Position, value: Any) -> Any:
 
 
 def _copy_row(row: Row) -> Row:
-    return Row.of_values(row.values, row.field_names, row.get_row_kind())
+    return Row.of_values(list(row), names_of(row), row.get_row_kind())

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, cast
 
 from penstock.common import checks
-from penstock.common.row import Row
+from penstock.common.row import Row, names_of
 from penstock.common.typeinfo import (
-    ArrayKind,
     ArrayTypeInfo,
     BasicType,
     BasicTypeInfo,
+    ObjectArrayTypeInfo,
     RowTypeInfo,
     TupleTypeInfo,
     TypeInformation,
@@ -70,7 +70,7 @@ def field_of(value: Any, field: Field) -> Any:
     try:
         if isinstance(value, _WITHOUT_FIELDS):
             raise TypeError
-        if isinstance(field, int) or (isinstance(value, Row) and value.field_names is not None):
+        if isinstance(field, int) or (isinstance(value, Row) and names_of(value) is not None):
             return value[field]
         return value[_tuple_position(field)]
     except (LookupError, TypeError, ValueError):
@@ -159,7 +159,7 @@ def _fields_key(
     if (
         isinstance(fields[0], int)
         and isinstance(stream_type, ArrayTypeInfo)
-        and stream_type.kind is not ArrayKind.OBJECT
+        and not isinstance(stream_type, ObjectArrayTypeInfo)
     ):
         return FieldsKey(fields), Types.TUPLE([stream_type.element_type] * len(fields))
     positions, types = zip(*(_key_field(stream_type, field, "key_by") for field in fields), strict=True)

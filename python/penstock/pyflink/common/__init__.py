@@ -13,6 +13,7 @@ from penstock.common.job_id import JobID
 from penstock.common.job_status import JobStatus
 from penstock.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from penstock.common.row import Row, RowKind
+from penstock.common.scalar_types import TypeInformation
 from penstock.common.serialization import (
     DeserializationSchema,
     Encoder,
@@ -21,7 +22,7 @@ from penstock.common.serialization import (
 )
 from penstock.common.serializer import TypeSerializer
 from penstock.common.time import Duration, Instant, Time
-from penstock.common.typeinfo import TypeInformation, Types
+from penstock.common.typeinfo import Types
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.pyflink.deviating import Configuration
 from penstock.pyflink.missing import (

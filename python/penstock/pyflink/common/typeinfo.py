@@ -5,27 +5,28 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common.typeinfo import (
-    BasicType,
-    BasicTypeInfo,
+from penstock.common.collection_types import (
+    BasicArrayTypeInfo,
     ListTypeInfo,
     MapTypeInfo,
-    PickledBytesTypeInfo,
-    RowTypeInfo,
-    SqlTimeTypeInfo,
-    TupleTypeInfo,
-    TypeInformation,
-    Types,
+    ObjectArrayTypeInfo,
+    PrimitiveArrayTypeInfo,
 )
+from penstock.common.record_types import RowTypeInfo, TupleTypeInfo
+from penstock.common.scalar_types import (
+    BasicType,
+    BasicTypeInfo,
+    PickledBytesTypeInfo,
+    SqlTimeTypeInfo,
+    TypeInformation,
+)
+from penstock.common.typeinfo import Types
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
-    BasicArrayTypeInfo,
     DateTypeInfo,
     ExternalTypeInfo,
     InstantTypeInfo,
     LocalTimeTypeInfo,
-    ObjectArrayTypeInfo,
-    PrimitiveArrayTypeInfo,
     TimestampTypeInfo,
     TimeTypeInfo,
 )

@@ -6,8 +6,8 @@ Written by ``tests/pyflink/write_modules.py``.
 from __future__ import annotations
 
 from penstock.common.async_retry import AsyncRetryStrategy
+from penstock.common.scalar_types import TypeInformation
 from penstock.common.time import Time
-from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.async_data_stream import AsyncDataStream
 from penstock.datastream.data_stream import DataStream
 from penstock.datastream.functions import AsyncFunction

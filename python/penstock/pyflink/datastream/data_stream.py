@@ -8,7 +8,9 @@ from __future__ import annotations
 from penstock.common.contexts import RuntimeContext
 from penstock.common.execution_config import ExecutionConfig
 from penstock.common.output_tag import OutputTag
+from penstock.common.record_types import RowTypeInfo
 from penstock.common.row import Row
+from penstock.common.scalar_types import TypeInformation
 from penstock.common.state import ReducingState
 from penstock.common.state_descriptor import (
     AggregatingStateDescriptor,
@@ -17,7 +19,7 @@ from penstock.common.state_descriptor import (
     ReducingStateDescriptor,
     StateDescriptor,
 )
-from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
+from penstock.common.typeinfo import Types
 from penstock.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
 from penstock.datastream.connectors import Sink
 from penstock.datastream.data_stream import (

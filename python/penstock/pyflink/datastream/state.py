@@ -5,6 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.scalar_types import TypeInformation
 from penstock.common.state import (
     AggregatingState,
     AppendingState,
@@ -27,7 +28,7 @@ from penstock.common.state_descriptor import (
 )
 from penstock.common.state_ttl import StateTtlConfig
 from penstock.common.time import Duration, Time
-from penstock.common.typeinfo import TypeInformation, Types
+from penstock.common.typeinfo import Types
 from penstock.pyflink.missing import OperatorStateStore
 
 __all__ = [

@@ -10,7 +10,8 @@ from penstock.common.execution_mode import RuntimeExecutionMode
 from penstock.common.job import JobExecutionResult
 from penstock.common.job_client import JobClient
 from penstock.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
-from penstock.common.typeinfo import TypeInformation, Types
+from penstock.common.scalar_types import TypeInformation
+from penstock.common.typeinfo import Types
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.datastream.checkpoint_config import CheckpointConfig
 from penstock.datastream.checkpointing_mode import CheckpointingMode

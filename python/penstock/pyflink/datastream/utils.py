@@ -5,21 +5,20 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common.row import Row, RowKind
-from penstock.common.typeinfo import (
+from penstock.common.collection_types import (
+    BasicArrayTypeInfo,
     ListTypeInfo,
     MapTypeInfo,
-    RowTypeInfo,
-    TupleTypeInfo,
-    TypeInformation,
-    Types,
-)
-from penstock.pyflink.deviating import Configuration, get_gateway
-from penstock.pyflink.missing import (
-    BasicArrayTypeInfo,
-    ExternalTypeInfo,
     ObjectArrayTypeInfo,
     PrimitiveArrayTypeInfo,
+)
+from penstock.common.record_types import RowTypeInfo, TupleTypeInfo
+from penstock.common.row import Row, RowKind
+from penstock.common.scalar_types import TypeInformation
+from penstock.common.typeinfo import Types
+from penstock.pyflink.deviating import Configuration, get_gateway
+from penstock.pyflink.missing import (
+    ExternalTypeInfo,
     ResultTypeQueryable,
     convert_to_python_obj,
     create_hadoop_configuration,

@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from penstock.common.row import Row
+from penstock.common.row import Row, names_of
 from penstock.common.settings import Settings
 from penstock.common.typeinfo import (
     ArrayTypeInfo,
@@ -79,7 +79,7 @@ def _fields(fields: Sequence[Cross | None]) -> Cross | None:
             return value  # is refused, or not, by whoever needs the fields
         new = _crossed(fields, value)
         if isinstance(value, Row):
-            return Row.of_values(new, value.field_names, value.get_row_kind())
+            return Row.of_values(new, names_of(value), value.get_row_kind())
         return new if isinstance(value, list) else tuple(new)
 
     return cross

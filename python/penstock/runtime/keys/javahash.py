@@ -200,7 +200,7 @@ def _tuple(value: tuple) -> int:
 
 
 def _row(value: Row) -> int:
-    hashes = (_bytes_in_row(v) if isinstance(v, (bytes, bytearray)) else hash_undeclared(v) for v in value.values)
+    hashes = (_bytes_in_row(v) if isinstance(v, (bytes, bytearray)) else hash_undeclared(v) for v in value)
     fields = fold(1, hashes)
     return signed(31 * value.get_row_kind().value + fields)
 
@@ -261,7 +261,7 @@ def canonical_undeclared(value: Any) -> Any:
     if isinstance(value, list):
         return (list, *map(canonical_undeclared, value))
     if isinstance(value, Row):
-        return (Row, value.get_row_kind().value, *map(canonical_undeclared, value.values))
+        return (Row, value.get_row_kind().value, *map(canonical_undeclared, value))
     if isinstance(value, (str, int)):
         return value
     if isinstance(value, (bytes, bytearray)):

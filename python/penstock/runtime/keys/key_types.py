@@ -179,25 +179,25 @@ def _plain(key_type: TypeInformation[Any] | None, canonical: Canonical | None) -
     if isinstance(declared, BasicTypeInfo) and canonical is None:
         return "type(value) is kind", {"kind": _exact(declared)}
     if isinstance(declared, TupleTypeInfo) and canonical is tuple:
-        return _looks(declared, "value") or _NEVER
+        return _looks(declared) or _NEVER
     return ("type(value) is str", {}) if canonical in (canonical_undeclared, _pickled_form) else _NEVER
 
 
-def _looks(key_type: TupleTypeInfo | RowTypeInfo, fields: str) -> Look | None:
+def _looks(key_type: TupleTypeInfo | RowTypeInfo) -> Look | None:
     """A look at the exact types of a value and of all its fields; None if some need more than that."""
     kinds = [_exact(field) for field in key_type.field_types]
     if None in kinds:
         return None
-    looks = "".join(f" and type({fields}[{i}]) is kind{i}" for i in range(len(kinds)))
+    looks = "".join(f" and type(value[{i}]) is kind{i}" for i in range(len(kinds)))
     outer = tuple if isinstance(key_type, TupleTypeInfo) else Row
     names = {f"kind{i}": kind for i, kind in enumerate(kinds)}
-    return f"type(value) is outer and len({fields}) == {len(kinds)}{looks}", {**names, "outer": outer}
+    return f"type(value) is outer and len(value) == {len(kinds)}{looks}", {**names, "outer": outer}
 
 
 def _checked_fields(key_type: TupleTypeInfo | RowTypeInfo, canonical: Canonical, odd: Canonical) -> Canonical:
     """The look at the fields of a tuple or Row written out, which takes a third of the time of a loop over them; what
     looks odd goes to ``odd``."""
-    look = _looks(key_type, "value" if isinstance(key_type, TupleTypeInfo) else "value.values")
+    look = _looks(key_type)
     if look is None:
         return odd
     form = "value" if canonical is tuple else "canonical(value)"

@@ -5,7 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common.typeinfo import RowTypeInfo
+from penstock.common.record_types import RowTypeInfo
 from penstock.datastream.functions import SinkFunction
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (

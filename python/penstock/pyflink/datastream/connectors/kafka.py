@@ -6,8 +6,9 @@ Written by ``tests/pyflink/write_modules.py``.
 from __future__ import annotations
 
 from penstock.common.row import Row
+from penstock.common.scalar_types import TypeInformation
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
-from penstock.common.typeinfo import TypeInformation, Types
+from penstock.common.typeinfo import Types
 from penstock.datastream.connectors import Sink, Source
 from penstock.datastream.functions import SinkFunction, SourceFunction
 from penstock.pyflink.deviating import get_gateway

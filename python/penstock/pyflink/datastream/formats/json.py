@@ -5,8 +5,8 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.scalar_types import TypeInformation
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
-from penstock.common.typeinfo import TypeInformation
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import JsonRowDeserializationSchema, JsonRowSerializationSchema
 
