@@ -1,9 +1,16 @@
-"""Shared by every test folder, and kept minimal: the import path and the Hypothesis profiles."""
+"""Shared by every test folder, and kept minimal: the import path, the Hypothesis profiles, an S3 endpoint."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
+import subprocess
 import sys
+import time
+import urllib.request
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,3 +42,40 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         os.environ.pop("SPARK_HOME", None)
     else:
         os.environ["SPARK_HOME"] = SPARK_HOME
+
+
+@pytest.fixture(scope="session")
+def s3_endpoint() -> Iterator[str]:
+    """The address of an S3 service in memory (moto), which ends with the tests."""
+    for module in ("moto", "flask", "flask_cors", "s3fs"):
+        pytest.importorskip(module, reason=f"{module} is not installed: there is no S3 endpoint")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while server.poll() is None:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                yield f"http://127.0.0.1:{port}"
+                return
+            time.sleep(0.05)
+        pytest.fail("the S3 endpoint has ended instead of serving")
+    finally:
+        server.terminate()
+        server.wait()
+
+
+@pytest.fixture
+def bucket(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The URL of an empty bucket, which programs reach by the variables of their environment."""
+    name = f"penstock-{uuid.uuid4().hex[:12]}"
+    urllib.request.urlopen(urllib.request.Request(f"{s3_endpoint}/{name}", method="PUT")).close()
+    for variable, value in {
+        "AWS_ACCESS_KEY_ID": "tester",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": s3_endpoint,
+    }.items():
+        monkeypatch.setenv(variable, value)
+    return f"s3://{name}"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from penstock.common import RestartStrategies, RuntimeExecutionMode, hints
-from penstock.common.setting import Choice, Files, Flag, Pairs, Setting, Span, Text, Texts, Whole
+from penstock.common import Configuration, RestartStrategies, RuntimeExecutionMode, hints
+from penstock.common.setting import Choice, Files, Flag, Pairs, Setting, Span, Stores, Text, Texts, Whole
 from penstock.common.settings import TABLE, Settings, find, without_effect
 from penstock.datastream import CheckpointingMode, TimeCharacteristic
 from penstock.datastream.environment.executors import EXECUTORS
@@ -55,6 +55,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "penstock.exchange.buffer-records": {"1": 1, "1000000": 1_000_000},
     "penstock.exchange.combine": {"auto": True, "off": False},
     "penstock.runtime.imports": {"": (), "a, b.c": ("a", "b.c")},
+    "penstock.storage.options": {"{}": {}, '{"s3": {"key": "k"}, "gs": {}}': {"s3": {"key": "k"}, "gs": {}}},
     "penstock.pyflink.cores": {"true": True, "false": False},
     "penstock.pyflink.count-windows": {"true": True, "false": False},
     "penstock.pyflink.floats": {"true": True, "false": False},
@@ -70,6 +71,7 @@ BAD: dict[type, list[str]] = {
     Span: ["", "2 weeks", "1.5 s", "s", "-2", "٣ s"],
     Choice: ["", "fast"],
     Pairs: ["a", "a:1,b", ":1"],
+    Stores: [],  # not shown: test_a_secret_is_not_shown
     Text: [],
     Texts: [],
     Files: ["a", "name:a", "path:/a", "name:,path:/a", "name:a,path:/a,executable:yes", "name:a,path:/a,x:y"],
@@ -121,6 +123,19 @@ def test_values_that_make_none(key: str, text: str) -> None:
     assert setting.allowed in str(caught.value)
     assert setting.doc in str(caught.value)
     assert (caught.value.flink_class is None) == key.startswith("penstock.")
+
+
+@pytest.mark.parametrize("text", ["", "hush", '["hush"]', '{"ftp": {"key": "hush"}}', '{"s3": "hush"}', '{"s3": {}'])
+def test_a_secret_is_not_shown(text: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"penstock\.storage\.options is not what it can be: .*JSON") as caught:
+        Settings.of({"penstock.storage.options": text})
+    assert "hush" not in str(caught.value)
+
+
+def test_a_secret_shows_itself_nowhere() -> None:
+    given = {"penstock.storage.options": '{"s3": {"key": "hush"}}'}
+    assert "hush" not in repr(Settings.of(given))
+    assert "hush" not in repr(Configuration.from_dict(given))
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ def test_other_file_systems_are_refused():
     env = environment()
     numbers(env).sink_to(to("s3://bucket/out").build())
     assert "Sink: Unnamed" in env.get_execution_plan()
-    with pytest.raises(UnsupportedError, match=r"'s3'.*Give a path, or a file:// URI"):
+    with pytest.raises(UnsupportedError, match=r"'s3://bucket/out' must be a local one here"):
         env.execute()
 
 

@@ -40,7 +40,7 @@ def without() -> str:
 def _table(settings: Iterator[Setting]) -> Iterator[str]:
     yield "| Key | Value | Default | For | |\n| --- | --- | --- | --- | --- |\n"
     for setting in settings:
-        default = "" if setting.default in (None, ()) else f"`{setting.kind.text(setting.default)}`"
+        default = "" if setting.default in (None, (), {}) else f"`{setting.kind.text(setting.default)}`"
         key = " or ".join(f"`{key}`" for key in setting.keys)
         value = (
             ", ".join(f"`{name}`" for name in setting.kind.names)

@@ -134,6 +134,7 @@ def test_nothing_in_the_runtime_is_the_drivers_only() -> None:
             "penstock.runtime.task.task",
             "penstock.runtime.task.batch_task",
             "penstock.runtime.io.cached",
+            "penstock.runtime.io.file_monitor",
             "penstock.runtime.io.file_sink",
             "penstock.runtime.io.file_source",
             "penstock.runtime.windows.count_windows",

@@ -12,8 +12,9 @@ import pytest
 from penstock.common import Types
 from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.local import LocalExecutor
+from penstock.runtime.io.file_monitor import FileMonitor
 from penstock.runtime.io.sinks import TextSink
-from penstock.runtime.io.sources import FileMonitor, SequenceSource
+from penstock.runtime.io.sources import SequenceSource
 from penstock.runtime.operators.elementwise import StreamFilter, StreamMap
 from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.operators.source import FileReader, StreamSource

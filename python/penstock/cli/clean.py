@@ -46,7 +46,7 @@ def command(dry_run: bool, paths: tuple[str, ...]) -> None:
 def _recover(paths: Iterable[str], dry_run: bool) -> Iterable[Leftover]:
     """One per job, though a job can have several folders."""
     from penstock.job.commit.recovery import pending_at, recover
-    from penstock.runtime.io.files import local_path
+    from penstock.runtime.io.storage import local_path
 
     seen = set()
     for path in paths:

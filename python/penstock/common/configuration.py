@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from penstock.common.settings import find
+from penstock.common.settings import SECRETS, find
 from penstock.errors import ConfigurationError
 
 T = TypeVar("T")
@@ -181,7 +181,8 @@ class Configuration:
         return len(self._values)
 
     def __repr__(self) -> str:
-        return f"Configuration({self._values})"
+        shown = {key: "…" if key in SECRETS else value for key, value in self._values.items()}
+        return f"Configuration({shown})"
 
 
 def _text(key: str, value: Value) -> str:

@@ -7,6 +7,8 @@ not taken for one of Flink's.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from urllib.parse import urlsplit
 
 _KEYS = {
     "": """
@@ -57,3 +59,9 @@ def is_flinks(key: str) -> bool:
         key.startswith(prefix) and (prefix.endswith(".") or key[len(prefix) : len(prefix) + 1] in ("", ".", "-"))
         for prefix in PREFIXES
     )
+
+
+def class_paths(urls: Iterable[str]) -> list[str]:
+    """The paths of ``file:`` URLs but for Flink's jars; other URLs as they are."""
+    kept = (url for url in urls if not is_flinks_jar(url))
+    return [urlsplit(url).path if url.startswith("file:") else url for url in kept]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +13,9 @@ from penstock.errors import ConfigurationError, UnsupportedError
 
 OURS = "penstock."
 """Keys that begin like this are ours alone."""
+
+STORES = ("s3", "gs", "abfs", "hdfs", "memory")
+"""Schemes of stores for which there can be options."""
 
 _UNITS = {
     1: ("", "ms", "milli", "millis", "millisecond", "milliseconds"),
@@ -241,6 +245,39 @@ class Pairs:
         return ",".join(f"{name}:{text}" for name, text in value)
 
 
+class Secrets(dict[str, dict[str, Any]]):
+    """Options by scheme, which may be keys and passwords: they do not show themselves. Nobody changes them."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(json.dumps(self, sort_keys=True))
+
+    def __repr__(self) -> str:
+        return f"<options for {', '.join(sorted(self)) or 'nothing'}>"
+
+
+class Stores:
+    """Options for stores, as JSON: ``{"s3": {"endpoint_url": "http://host:9000"}}``. No message shows their text."""
+
+    @property
+    def wanted(self) -> str:
+        """See :class:`Kind`."""
+        return 'options of fsspec by scheme, as JSON, such as {"s3": {"endpoint_url": "http://host:9000"}}'
+
+    def parse(self, text: str) -> Secrets:
+        """See :class:`Kind`."""
+        found: Any = json.loads(text)  # its error is a ValueError
+        if not isinstance(found, dict):
+            raise ValueError
+        options: dict[Any, Any] = found  # type: ignore[reportUnknownVariableType]
+        if not all(name in STORES and isinstance(each, dict) for name, each in options.items()):
+            raise ValueError
+        return Secrets(options)
+
+    def text(self, value: Secrets) -> str:
+        """See :class:`Kind`."""
+        return json.dumps(value)
+
+
 @dataclass(frozen=True)
 class Setting:
     """One line of the table of settings.
@@ -260,6 +297,11 @@ class Setting:
     part: Literal["plan", "runtime", "executor", "nobody"]
     doc: str
     later: str | None = None
+
+    @property
+    def secret(self) -> bool:
+        """Whether nobody is to see its value."""
+        return isinstance(self.kind, Stores)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -282,6 +324,8 @@ class Setting:
             return self.kind.parse(text)
         except ValueError:
             pass
+        if self.secret:
+            raise ConfigurationError(f"The setting {key} is not what it can be: {self.allowed}. {self.doc}")
         if text.strip().lower() in getattr(self.kind, "unsupported", ()):
             raise UnsupportedError(f"The setting {key} is {text!r}, which is not supported; it can be {self.allowed}.")
         raise ConfigurationError(

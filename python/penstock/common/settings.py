@@ -11,11 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from penstock.common.cores import cores
 from penstock.common.execution_mode import RuntimeExecutionMode
-from penstock.common.flink_keys import is_flinks, is_flinks_jar
+from penstock.common.flink_keys import class_paths, is_flinks, is_flinks_jar
 from penstock.common.restart_strategy import (
     FailureRateRestart,
     FallbackRestart,
@@ -23,7 +22,7 @@ from penstock.common.restart_strategy import (
     NoRestart,
     RestartStrategyConfiguration,
 )
-from penstock.common.setting import OURS, Choice, Files, Flag, Kind, Pairs, Setting, Span, Text, Texts, Whole
+from penstock.common.setting import OURS, Choice, Files, Flag, Kind, Pairs, Setting, Span, Stores, Text, Texts, Whole
 from penstock.errors import ConfigurationError
 
 SPARKS = "spark."
@@ -210,6 +209,11 @@ class Settings:
         "Modules that every task imports before it reads a program's functions.",
     )
 
+    storage_options: Mapping[str, Mapping[str, Any]] = _line(
+        "penstock.storage.options", Stores(), Stores().parse("{}"), "runtime",
+        "How the driver and tasks reach stores: keys, endpoints. No plan and no message shows them.",
+    )
+
     # --- PyFlink's ways, where they differ from Flink's; programs written for PyFlink have them all ---
     pyflink_cores: bool = _line(
         "penstock.pyflink.cores", Flag(), False, "plan",
@@ -245,7 +249,7 @@ class Settings:
     )
 
     # fmt: on
-    given: Mapping[str, str] = field(default_factory=dict[str, str])
+    given: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Settings:
@@ -328,8 +332,8 @@ class Settings:
         found = sparks(self.given)
         for key, separator, more in (
             ("spark.jars", ",", [jar for jar in self.jars if not is_flinks_jar(jar)]),
-            ("spark.driver.extraClassPath", os.pathsep, _paths(self.classpaths)),
-            ("spark.executor.extraClassPath", os.pathsep, _paths(self.classpaths)),
+            ("spark.driver.extraClassPath", os.pathsep, class_paths(self.classpaths)),
+            ("spark.executor.extraClassPath", os.pathsep, class_paths(self.classpaths)),
         ):
             if more:
                 found[key] = separator.join(dict.fromkeys([*filter(None, found.get(key, "").split(separator)), *more]))
@@ -340,17 +344,13 @@ class Settings:
         return dict(self.parameters).get(key, self.given.get(key, default))
 
 
-def _paths(urls: Iterable[str]) -> list[str]:
-    """The paths of ``file:`` URLs but for Flink's jars; other URLs as they are."""
-    kept = (url for url in urls if not is_flinks_jar(url))
-    return [urlsplit(url).path if url.startswith("file:") else url for url in kept]
-
-
 _LINES = [line for line in fields(Settings) if "setting" in line.metadata]
 _ATTRIBUTES = {line.metadata["setting"].key: line.name for line in _LINES}
 TABLE: tuple[Setting, ...] = tuple(line.metadata["setting"] for line in _LINES)
 """All settings, in the order of their attributes."""
 _BY_KEY = {key: setting for setting in TABLE for key in setting.keys}
+SECRETS = frozenset(key for key, setting in _BY_KEY.items() if setting.secret)
+"""Keys of settings whose values nobody is to see."""
 PYFLINKS = tuple(setting.key for setting in TABLE if setting.key.startswith(f"{OURS}pyflink."))
 """The switches for what PyFlink does otherwise than Flink."""
 

@@ -22,6 +22,7 @@ from penstock.job.vertices import Vertices
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
 from penstock.runtime.io.sinks import PublishedSink
+from penstock.runtime.io.stores import configured
 from penstock.runtime.operators.iteration import IterationHead, IterationTail
 from penstock.runtime.operators.sink import StreamSink
 
@@ -81,7 +82,8 @@ def deploy(pipeline: Pipeline, job_id: str | None = None, *, loops: bool = False
     if batch or not loops:
         _refuse_iterations(job_graph, batch)
     places = _places(job_graph)
-    operators = _prepared(pipeline, job_graph, places)
+    with configured(pipeline.settings.storage_options):
+        operators = _prepared(pipeline, job_graph, places)
     edges = BatchEdges(operators, batch=batch, combine=pipeline.settings.combine)
     vertices = tuple(map(Vertices(pipeline, operators, job_graph, places, edges).config, job_graph.vertices))
     level = attrgetter("level")

@@ -27,6 +27,7 @@ from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.exchange.gate import COLLECT, PRINT, REPORT, SPOKEN
 from penstock.runtime.io.sinks import CollectSink, PublishedSink
+from penstock.runtime.io.stores import configured
 
 
 class JobOutput:
@@ -50,17 +51,21 @@ class JobOutput:
         self._control = control
         targets = [Target.of(sink) for sink in deployment.sinks if isinstance(sink, PublishedSink)]
         self._outputs = PendingOutputs(deployment.job, targets)
+        self._open = contextlib.ExitStack()
         self._rows: Rows | None = None
         self.reports: tuple[TaskReport, ...] = ()
 
     def __enter__(self) -> JobOutput:
-        self._outputs.__enter__()
+        self._open.enter_context(configured(self._deployment.job.settings.storage_options))
+        with self._open:
+            self._open.enter_context(self._outputs)
+            self._open = self._open.pop_all()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None and self._rows is not None:
             self._rows.close()
-        self._outputs.__exit__()
+        self._open.close()
 
     def commit(self, rows: Rows) -> None:
         """Commit the job by the reports of its subtasks, and publish its files.

@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 
 from penstock.common.settings import Settings
 from penstock.errors import ConfigurationError
-from penstock.runtime.io.files import local_path
+from penstock.runtime.io.storage import local_path
 from penstock.runtime.usercode.shipped import MANIFEST, MODULES, is_archive
 
 _EXECUTABLE = 0o111

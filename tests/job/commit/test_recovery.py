@@ -44,21 +44,21 @@ def test_the_manifest_says_what_counts(tmp_path):
         ("Sink: right", 1, 0, [str(folder / "right")]),
     ]
     assert sum(s["counters"]["records_in"] for s in sinks) == 20
-    manifest = newest_manifest(path.parent)
+    manifest = newest_manifest(str(path.parent))
     assert manifest is not None
-    assert write_manifest(path.parent, manifest) is False
-    assert write_manifest(tmp_path, manifest) is True
-    assert newest_manifest(tmp_path) == manifest
+    assert write_manifest(str(path.parent), manifest) is False
+    assert write_manifest(str(tmp_path), manifest) is True
+    assert newest_manifest(str(tmp_path)) == manifest
 
 
 def test_the_first_manifest_of_a_version_stands_without_hard_links_too(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "link", lambda *_: refuse())
     first, second = (Manifest(job, "id", 1, (), ()) for job in ("first", "second"))
-    assert write_manifest(tmp_path, first)
-    assert not write_manifest(tmp_path, second)
-    assert newest_manifest(tmp_path) == first
-    assert write_manifest(tmp_path, Manifest("first", "id", 10, (), ()))
-    assert newest_manifest(tmp_path).version == 10
+    assert write_manifest(str(tmp_path), first)
+    assert not write_manifest(str(tmp_path), second)
+    assert newest_manifest(str(tmp_path)) == first
+    assert write_manifest(str(tmp_path), Manifest("first", "id", 10, (), ()))
+    assert newest_manifest(str(tmp_path)).version == 10
 
 
 def test_an_output_in_the_way_of_a_committed_one_is_left_and_named(tmp_path):

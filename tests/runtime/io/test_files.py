@@ -8,21 +8,29 @@ import pytest
 
 from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError, UnsupportedError
 from penstock.local import LocalExecutor
-from penstock.runtime.io.files import FileSplit, check_charset, file_splits, local_path, read_lines
+from penstock.runtime.io import file_source
+from penstock.runtime.io.file_monitor import FileMonitor
+from penstock.runtime.io.file_source import file_splits, read_text
+from penstock.runtime.io.files import check_charset
 from penstock.runtime.io.sinks import PrintSink, TextSink
-from penstock.runtime.io.sources import CollectionSource, FileMonitor
+from penstock.runtime.io.sources import CollectionSource
+from penstock.runtime.io.splits import Split
+from penstock.runtime.io.storage import local_path
 from penstock.runtime.operators.elementwise import StreamMap
 from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.operators.source import FileReader, StreamSource
 from tests.job.programs import Program
 
 
+def splits_of(path, charset="UTF-8", size=1 << 20):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(file_source, "SPLIT_BYTES", size)
+        return file_splits((str(path),), charset, splittable=True, deep=False)
+
+
 def lines_of(path, charset="UTF-8", size=1 << 20):
     return [
-        line
-        for split in file_splits(str(path), charset, size)
-        for lines in read_lines(split, charset)
-        for line in lines
+        line for split in splits_of(path, charset, size) for lines, _ in read_text(split, charset) for line in lines
     ]
 
 
@@ -66,16 +74,16 @@ def test_a_folder_means_its_files_by_name(tmp_path):
 
 def test_splits_cover_the_file(tmp_path):
     (tmp_path / "f").write_bytes(b"x" * 10)
-    splits = list(file_splits(str(tmp_path / "f"), "UTF-8", 4))
-    assert splits == [FileSplit(str(tmp_path / "f"), s, n) for s, n in ((0, 4), (4, 4), (8, 2))]
+    cuts = ((0, 4, 4), (4, 8, 4), (8, 10, 2))
+    assert splits_of(tmp_path / "f", size=4) == [Split(f"{tmp_path}/f:{s}", s, e, n) for s, e, n in cuts]
     (tmp_path / "empty").write_bytes(b"")
-    assert not list(file_splits(str(tmp_path / "empty"), "UTF-8"))
+    assert not lines_of(tmp_path / "empty")
 
 
 def test_uris(tmp_path):
     assert local_path("file:///a%20b/c") == local_path("/a b/c") == local_path("file:/a%20b/c")
     assert local_path("file:///a#b?c") == local_path("/a#b?c") == local_path("file://localhost/a#b?c")
-    with pytest.raises(UnsupportedError, match="hdfs"):
+    with pytest.raises(UnsupportedError, match="must be a local one"):
         local_path("hdfs://host/x")
 
 

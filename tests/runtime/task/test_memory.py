@@ -10,8 +10,8 @@ from penstock.job.deployment import deploy
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.exchange.gate import DRIVER
 from penstock.runtime.exchange.writer import RecordWriter
+from penstock.runtime.io.file_monitor import FileMonitor
 from penstock.runtime.io.sinks import CollectSink, PrintSink, TextSink, _Buffered, _TextFile
-from penstock.runtime.io.sources import FileMonitor, file_splits
 from penstock.runtime.operators.elementwise import StreamFlatMap, StreamMap
 from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.operators.source import FileReader, StreamSource
@@ -67,7 +67,7 @@ def test_giant_records_for_the_driver(waiting, sink, form, capsys):
 
 
 def test_many_splits_of_a_file(waiting, tmp_path, monkeypatch):
-    monkeypatch.setattr(file_splits, "__defaults__", (1 << 20,))
+    monkeypatch.setattr("penstock.runtime.io.file_source.SPLIT_BYTES", 1 << 20)
     (tmp_path / "in").write_text("".join(f"{i:099}\n" for i in range(600_000)))
     program = Program()
     monitor = program.add(StreamSource(FileMonitor(str(tmp_path / "in"))))

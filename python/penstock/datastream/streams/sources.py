@@ -27,6 +27,7 @@ from penstock.datastream.streams.data_stream import DataStreamSource
 from penstock.errors import TypeInfoError
 from penstock.runtime.buffers.borders import crossing
 from penstock.runtime.io import sources
+from penstock.runtime.io.file_monitor import FileMonitor
 from penstock.runtime.io.splits import SplitSource
 from penstock.runtime.operators.source import FileReader, StreamSource
 
@@ -127,18 +128,19 @@ class ProgramWithSources(ShippingProgram):
         return self._source(source_name, source_func, type_info, parallel)
 
     def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStreamSource[str]:
-        """The lines of a text file, or of all files in a folder.
+        """The lines of a text file, or of all files in a folder (not in folders below it), or of what fits a pattern
+        with ``*``, ``?``, ``[…]``. Compressed files are read as what they hold, by how their names end.
 
         Two operators, as in Flink: a monitor of parallelism 1 finds the files and cuts them into splits, a reader turns
         splits into lines. What is returned, and all its setters, is the reader.
 
         Args:
-            file_path: path of a file or folder, not blank.
+            file_path: path or URL of a file or folder, not blank.
             charset_name: encoding by its Python or IANA name.
         """
         checks.path(file_path, "read_text_file")
         checks.charset(charset_name, "read_text_file")
-        monitor = StreamSource(sources.FileMonitor(file_path, charset_name))
+        monitor = StreamSource(FileMonitor(file_path, charset_name))
         return self._file_source("Custom File Source", monitor, FileReader(charset_name), Types.STRING())
 
     def _file_source(

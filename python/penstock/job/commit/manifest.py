@@ -7,16 +7,16 @@ job has a single step, from version 0, nothing, to version 1. Cost: linear in th
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from penstock.errors import ConfigurationError
 from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.config.tasks import TaskReport
+from penstock.runtime.io.storage import join
+from penstock.runtime.io.stores import storage_of
 
 FORMAT = 1
 """Of the JSON; a reader refuses others."""
@@ -95,11 +95,11 @@ def _commit(report: TaskReport, counters: SubtaskMetrics) -> OperatorCommit:
     )
 
 
-def write_manifest(folder: Path, manifest: Manifest) -> bool:
+def write_manifest(folder: str, manifest: Manifest) -> bool:
     """Commit: write the manifest of a version, durably, unless there is one.
 
     Args:
-        folder: of the manifests, on the file system that is to remember them.
+        folder: of the manifests, on the storage that is to remember them.
         manifest: what to write.
 
     Returns:
@@ -108,47 +108,28 @@ def write_manifest(folder: Path, manifest: Manifest) -> bool:
     Raises:
         OSError: it could not be written.
     """
-    path = folder / f"manifest-{manifest.version}.json"
-    temporary = path.with_suffix(".json.tmp")
-    with open(temporary, "w", encoding="ascii") as file:
-        json.dump({"format": FORMAT, **asdict(manifest)}, file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    try:
-        return _name_once(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-        sync_folder(folder)
+    text = json.dumps({"format": FORMAT, **asdict(manifest)}, indent=1)
+    return storage_of(folder).create(join(folder, f"manifest-{manifest.version}.json"), text.encode("ascii"))
 
 
-def _name_once(temporary: Path, path: Path) -> bool:
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        return False
-    except OSError:  # no hard links here; the lock of the job makes sure that nobody else is between these two lines
-        if path.exists():
-            return False
-        os.replace(temporary, path)
-    return True
-
-
-def newest_manifest(folder: Path) -> Manifest | None:
+def newest_manifest(folder: str) -> Manifest | None:
     """The manifest with the highest version, None where there is none.
 
     Raises:
         ConfigurationError: it cannot be read; another program, or a newer Penstock, has written it.
         OSError: the folder cannot be read.
     """
-    versions = sorted(int(match[1]) for match in map(_NAME.fullmatch, os.listdir(folder)) if match)
+    storage = storage_of(folder)
+    names = (entry.path.rpartition("/")[2] for entry in storage.list(folder))
+    versions = sorted(int(match[1]) for match in map(_NAME.fullmatch, names) if match)
     if not versions:
         return None
-    path = folder / f"manifest-{versions[-1]}.json"
+    path = join(folder, f"manifest-{versions[-1]}.json")
     try:
-        return _manifest(json.loads(path.read_text(encoding="ascii")))
+        return _manifest(json.loads(storage.get(path)))
     except (ValueError, TypeError, KeyError) as error:
         raise ConfigurationError(
-            f"The manifest {str(path)!r} cannot be read: {error!r}. It may be that of a newer Penstock, or damaged; "
+            f"The manifest {path!r} cannot be read: {error!r}. It may be that of a newer Penstock, or damaged; "
             "use that version, or look into it and remove its folder by hand."
         ) from error
 
@@ -159,14 +140,3 @@ def _manifest(data: dict[str, Any]) -> Manifest:
     outputs = tuple(Output(**each) for each in data.pop("outputs"))
     operators = tuple(OperatorCommit(**{**each, "files": tuple(each["files"])}) for each in data.pop("operators"))
     return Manifest(outputs=outputs, operators=operators, **data)
-
-
-def sync_folder(folder: str | Path) -> None:
-    """Make names in a folder durable, where the file system can."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError:  # some mounted file systems have no such call for folders
-        pass
-    finally:
-        os.close(descriptor)

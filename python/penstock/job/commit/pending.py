@@ -32,7 +32,7 @@ MARKER = "job.json"
 NEW, OLD = "new", "old"
 
 _REMAINS = re.compile(rf"job\.json\.tmp|{ATTEMPT}")
-_OWN = re.compile(rf"job\.json|manifest-\d+\.json(\.tmp)?|{NEW}|{OLD}|{_REMAINS.pattern}")
+_OWN = re.compile(rf"job\.json|manifest-\d+\.json(\.([0-9a-f]{{32}}\.)?tmp)?|{NEW}|{OLD}|{_REMAINS.pattern}")
 
 _TRIES = 10
 

@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import IO
 
 from penstock.errors import ConfigurationError, JobExecutionError, PenstockError
-from penstock.job.commit.manifest import Manifest, Output, commits, newest_manifest, sync_folder, write_manifest
+from penstock.job.commit.manifest import Manifest, Output, commits, newest_manifest, write_manifest
 from penstock.job.commit.pending import NEW, OLD, Marker, claim, remove
 from penstock.runtime.config.tasks import JobConfig, PendingFile, TaskReport
 from penstock.runtime.io.pending import pending_folder, pending_inside, target_of
 from penstock.runtime.io.sinks import PublishedSink
+from penstock.runtime.io.storage import sync_folder
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ class PendingOutputs:
         """Whether the manifest stands, whatever exception came after it."""
         if not self._targets or not self._marker.home.is_dir():
             return False
-        return newest_manifest(self._marker.home) is not None
+        return newest_manifest(str(self._marker.home)) is not None
 
     def commit(self, reports: Sequence[TaskReport]) -> None:
         """Write the manifest, and publish. A job without outputs has nothing to write.
@@ -169,7 +170,7 @@ class PendingOutputs:
         check_outputs(outputs)
         manifest = Manifest(self._marker.job, self._marker.job_id, 1, outputs, commits(reports))
         try:
-            if not write_manifest(self._marker.home, manifest):
+            if not write_manifest(str(self._marker.home), manifest):
                 raise JobExecutionError("The job has been committed before. This is a defect of Penstock.")
             publish(outputs)
         except (OSError, PenstockError) as error:

@@ -160,7 +160,7 @@ def _job(folder: Path, marker: Marker, dry_run: bool) -> Leftover:
     if lock is None:
         return leftover
     with lock:
-        manifest = newest_manifest(marker.home)
+        manifest = newest_manifest(str(marker.home))
         _check(marker, manifest)
         if not dry_run:
             if manifest is not None:

@@ -24,9 +24,9 @@ from penstock.runtime.buffers.filling import room
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.io.buckets import BucketAssigner, BucketContext
-from penstock.runtime.io.files import local_path
 from penstock.runtime.io.pending import attempt_file, pending_inside
 from penstock.runtime.io.sinks import PublishedSink, SinkWriter
+from penstock.runtime.io.storage import local_path
 from penstock.runtime.io.text import file_text
 
 _WAITING_BYTES = 4 << 20

@@ -22,8 +22,8 @@ from penstock.runtime.buffers.stamps import Stamps
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.exchange.gate import COLLECT, PRINT
-from penstock.runtime.io.files import local_path
 from penstock.runtime.io.pending import attempt_file, pending_folder
+from penstock.runtime.io.storage import local_path
 from penstock.runtime.io.text import file_text, print_text
 
 _LINES = 2_000

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
-from penstock.runtime.io.files import FileSplit, check_charset, file_splits, input_files, local_path
 
 _BATCH = 2_000
 
@@ -70,30 +69,3 @@ class SequenceSource(BatchSource):
         step = parallelism * _BATCH
         for first in range(self.start + subtask, self.end + 1, step):
             yield range(first, min(first + step, self.end + 1), parallelism)
-
-
-@dataclass(frozen=True)
-class FileMonitor(BatchSource):
-    """Finds files and emits their splits, for FileReader to read (Flink: ContinuousFileMonitoringFunction,
-    PROCESS_ONCE).
-
-    Attributes:
-        path: a file, or a folder for the files in it; a ``file:`` URI as well.
-        charset: encoding, which decides where files may be cut.
-    """
-
-    path: str
-    charset: str = "UTF-8"
-
-    def prepare(self, parallelism: int) -> FileMonitor:
-        """The path exists and the charset is known; executors may have another working folder, so the path is made
-        absolute."""
-        check_charset(self.charset)
-        input_files(self.path)
-        if parallelism != 1:
-            raise InvalidProgramError(f"The file monitor of {self.path!r} runs with parallelism 1, not {parallelism}.")
-        return replace(self, path=str(local_path(self.path).absolute()))
-
-    def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[FileSplit]]:
-        """One split at a time."""
-        return ([split] for split in file_splits(self.path, self.charset))

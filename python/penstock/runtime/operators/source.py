@@ -16,8 +16,9 @@ from penstock.runtime.buffers.signals import MAX_WATERMARK, LatencyMarker
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import ChainingOutput, Collector, CountingOutput, StreamStatus
-from penstock.runtime.io.files import FileSplit, read_lines
+from penstock.runtime.io.file_source import read_text
 from penstock.runtime.io.sources import BatchSource
+from penstock.runtime.io.splits import Split
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.usercode.binding import bind, lifecycle
 from penstock.runtime.usercode.steps import STRIDE, Pause, in_steps, next_stride
@@ -250,9 +251,9 @@ class _FileReader(LiveOperator):
     def input(self, number: int) -> Collector:
         feed, fail, charset = self.output.feed, self.context.fail, self._charset
 
-        def process(split: FileSplit, timestamp: int | None) -> None:
+        def process(split: Split, timestamp: int | None) -> None:
             try:
-                for lines in read_lines(split, charset):
+                for lines, _ in read_text(split, charset):
                     for start in range(0, len(lines), STRIDE):
                         feed(lines[start : start + STRIDE], timestamp)
                     self.emitted += len(lines)

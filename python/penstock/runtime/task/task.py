@@ -19,6 +19,7 @@ from penstock.runtime.chain.entry import Entry
 from penstock.runtime.chain.operator_chain import OperatorChain
 from penstock.runtime.config.tasks import JobConfig, OperatorConfig, PendingFile, TaskReport, VertexConfig
 from penstock.runtime.exchange.gate import DRIVER, REPORT, SPOKEN, Arrival, Channel, InputGate
+from penstock.runtime.io.stores import configure
 from penstock.runtime.operators.source import SourceOperator
 from penstock.runtime.state.timers import Clock
 from penstock.runtime.task.outbox import Outbox
@@ -120,6 +121,7 @@ class Task:
 
     def _open(self) -> OperatorChain:
         if self._chain is None:
+            configure(self._job.settings.storage_options)
             for module in self._job.settings.imports:
                 import_module(module)
             self._chain = OperatorChain(self._vertex, self._subtask, self._context, self._out.append)

@@ -1,0 +1,255 @@
+"""Stores by fsspec: S3, Google Cloud Storage, Azure, HDFS, and memory for tests; which storage a path is on.
+
+A file appears under its name when it is closed (S3, GCS, Azure), or hidden readers see it grow (HDFS, memory), so
+nobody's output is written under its last name. There is no rename on most: :meth:`Store.give` copies on the server.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import IO, Any
+
+from penstock.errors import ConfigurationError
+from penstock.runtime.io.storage import SCHEMES, Entry, LocalStorage, Storage, is_local, join
+
+_PART_BYTES = 16 << 20
+"""Of a file that is written, and what waits in memory of each: S3 takes ten thousand parts."""
+_READ_AHEAD = 4 << 20
+
+_LOCAL = LocalStorage()
+
+
+class _Options(threading.local):
+    """Those of the job that this thread works for. A thread that has not been told has what the last one was told."""
+
+    last: Mapping[str, Mapping[str, Any]] = {}
+    own: Mapping[str, Mapping[str, Any]] | None = None
+
+
+_OPTIONS = _Options()
+
+
+def configure(options: Mapping[str, Mapping[str, Any]]) -> None:
+    """From now on this thread works for a job with these options.
+
+    Args:
+        options: for fsspec, by scheme: the setting ``penstock.storage.options``.
+    """
+    _OPTIONS.own = _Options.last = options
+
+
+@contextlib.contextmanager
+def configured(options: Mapping[str, Mapping[str, Any]]) -> Iterator[None]:
+    """As :func:`configure`, for a while."""
+    before = _OPTIONS.own, _Options.last
+    configure(options)
+    try:
+        yield
+    finally:
+        _OPTIONS.own, _Options.last = before
+
+
+def storage_of(path: str) -> Storage:
+    """The storage that a path is on.
+
+    Args:
+        path: of :func:`~penstock.runtime.io.storage.located`.
+
+    Raises:
+        ConfigurationError: what its scheme needs is not installed, or the store takes no such options.
+    """
+    return _LOCAL if is_local(path) else Store(path)
+
+
+class Store(Storage):
+    """A store, as fsspec has it.
+
+    Args:
+        path: a place on it.
+
+    Raises:
+        ConfigurationError: as for :func:`storage_of`.
+    """
+
+    def __init__(self, path: str) -> None:
+        scheme = path.partition("://")[0]
+        given = _OPTIONS.last if _OPTIONS.own is None else _OPTIONS.own
+        own = (options for name, options in given.items() if SCHEMES[name][0] == scheme)
+        options = {key: value for each in own for key, value in each.items()}
+        try:
+            from fsspec.core import url_to_fs
+
+            self._fs, place = url_to_fs(path, **options)
+        except ImportError as error:
+            extra = SCHEMES[scheme][1]
+            raise ConfigurationError(
+                f"{path!r} cannot be reached: {error}. Install what {scheme}: needs, on the driver and where tasks "
+                f"run: pip install 'penstock[{extra}]'."
+            ) from error
+        except Exception as error:
+            raise _unreachable(path, error) from error
+        self._scheme = scheme
+        self._root, self._cut = _root(path, place.strip("/"))
+
+    def _place(self, path: str) -> str:
+        return self._fs._strip_protocol(path)
+
+    def _path(self, place: str) -> str:
+        return self._root + place.strip("/")[self._cut :]
+
+    def read(self, path: str) -> IO[bytes]:
+        """See :class:`Storage`. What is read in order is fetched some MiB at a time."""
+        with _reaching(path):
+            return self._fs.open(self._place(path), "rb", block_size=_READ_AHEAD, cache_type="readahead")
+
+    def writing(self, path: str) -> IO[bytes]:
+        """See :class:`Storage`."""
+        with _reaching(path):
+            place = self._place(path)
+            if self._scheme in ("hdfs", "memory"):
+                self._fs.makedirs(self._fs._parent(place), exist_ok=True)
+            return self._fs.open(place, "wb", block_size=_PART_BYTES)
+
+    def create(self, path: str, data: bytes) -> bool:
+        """See :class:`Storage`. A conditional request, or on HDFS a rename, which fails if there is such a file."""
+        with _reaching(path):
+            try:
+                if self._scheme == "hdfs":
+                    return self._create_by_rename(path, data)
+                if self._scheme == "memory":
+                    self._fs.makedirs(self._fs._parent(self._place(path)), exist_ok=True)
+                self._fs.pipe_file(self._place(path), data, mode="create")
+            except FileExistsError:
+                return False
+        return True
+
+    def _create_by_rename(self, path: str, data: bytes) -> bool:
+        temporary = f"{path}.{uuid.uuid4().hex}.tmp"
+        self.put(temporary, data)
+        try:
+            self._fs.mv(self._place(temporary), self._place(path))
+        except OSError:
+            if self.size(path) is None:
+                raise
+            return False
+        finally:
+            self.delete([temporary])
+        return True
+
+    def list(self, folder: str, *, deep: bool = False) -> list[Entry]:
+        """See :class:`Storage`. A request per thousand files."""
+        with _reaching(folder):
+            self._fs.invalidate_cache()
+            place = self._place(folder)
+            try:
+                found = self._fs.find(place, detail=True).values() if deep else self._fs.ls(place, detail=True)
+            except FileNotFoundError:
+                return []
+        entries = (Entry(self._path(e["name"]), int(e["size"] or 0) if e["type"] == "file" else -1) for e in found)
+        return sorted(entry for entry in entries if entry.path != folder or entry.size >= 0)
+
+    def fitting(self, pattern: str) -> list[str]:
+        """The files and folders that fit a pattern with ``*``, ``?``, ``[…]`` or ``**``, in order."""
+        with _reaching(pattern):
+            self._fs.invalidate_cache()
+            return sorted(self._path(place) for place in self._fs.glob(self._place(pattern)))
+
+    def delete(self, paths: Iterable[str]) -> None:
+        """See :class:`Storage`."""
+        for path in paths:
+            with _reaching(path), contextlib.suppress(FileNotFoundError):
+                self._fs.rm_file(self._place(path))
+
+    def size(self, path: str) -> int | None:
+        """See :class:`Storage`."""
+        with _reaching(path):
+            self._fs.invalidate_cache()
+            try:
+                found = self._fs.info(self._place(path))
+            except FileNotFoundError:
+                return None
+        return int(found["size"]) if found["type"] == "file" else None
+
+    def give(self, files: Sequence[tuple[str, str]]) -> None:
+        """Give files that wait their last names: copied by the store itself, several at a time; renamed on HDFS. What
+        has such a name is replaced.
+
+        Args:
+            files: their names, and those they get.
+
+        Raises:
+            OSError: the store refuses; FileNotFoundError: a file is not there.
+        """
+        old, new = ([self._place(pair[i]) for pair in files] for i in (0, 1))
+        with _reaching(files[0][1]):
+            if self._scheme not in ("hdfs", "memory"):
+                self._fs.copy(old, new)
+                return
+            for each, last in zip(old, new, strict=True):
+                self._fs.makedirs(self._fs._parent(last), exist_ok=True)
+                if self._scheme == "memory":
+                    self._fs.cp_file(each, last)
+                    continue
+                with contextlib.suppress(FileNotFoundError):  # a rename does not replace
+                    self._fs.rm_file(last)
+                self._fs.mv(each, last)
+
+    def modified(self, path: str) -> datetime:
+        """When a file was written, by the store's own clock.
+
+        Raises:
+            OSError: it is not there.
+        """
+        with _reaching(path):
+            self._fs.invalidate_cache()
+            return self._fs.modified(self._place(path))
+
+    def now(self, folder: str) -> datetime:
+        """The store's own clock, by a file that is written and removed."""
+        probe = join(folder, f"clock-{uuid.uuid4().hex}")
+        self.put(probe, b"")
+        try:
+            return self.modified(probe)
+        finally:
+            self.delete([probe])
+
+
+def _root(path: str, place: str) -> tuple[str, int]:
+    """What fsspec leaves out in front of a path, such as the scheme and a host; how much of a place is in there, as the
+    container of ``abfs://container@account/folder``."""
+    end = place
+    while end and not path.endswith(f"/{end}"):
+        end = end.partition("/")[2]
+    return (path[: len(path) - len(end)], len(place) - len(end)) if end else (f"{path}/", len(place) + 1)
+
+
+def abandoned(file: IO[bytes]) -> None:
+    """Give up a file that is being written: it is not to get its name."""
+    with contextlib.suppress(Exception):
+        file.discard()  # type: ignore[attr-defined]
+        file.closed = True  # type: ignore[misc]
+    with contextlib.suppress(Exception):
+        file.close()
+
+
+@contextlib.contextmanager
+def _reaching(path: str) -> Iterator[None]:
+    """What libraries of stores raise, in the user's terms; missing and existing files stay what they are."""
+    try:
+        yield
+    except (FileNotFoundError, FileExistsError, ConfigurationError):
+        raise
+    except Exception as error:
+        raise _unreachable(path, error) from error
+
+
+def _unreachable(path: str, error: Exception) -> ConfigurationError:
+    return ConfigurationError(
+        f"{path!r} cannot be reached: {type(error).__name__}: {error}. Check the name, and how this machine is known "
+        "to the store: variables such as AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL, on executors too, or the setting "
+        "penstock.storage.options."
+    )
