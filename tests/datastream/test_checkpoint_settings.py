@@ -25,6 +25,7 @@ from penstock.datastream import (
 )
 from penstock.datastream.state_backend import named
 
+NOT_EXTERNALIZED = ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS
 RETAIN = ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION
 
 
@@ -45,7 +46,7 @@ CHECKPOINTS: dict[str, tuple[str, Any, Any]] = {
     "set_max_concurrent_checkpoints": ("get_max_concurrent_checkpoints", 1, 2),
     "set_tolerable_checkpoint_failure_number": ("get_tolerable_checkpoint_failure_number", 0, 3),
     "set_fail_on_checkpointing_errors": ("is_fail_on_checkpointing_errors", True, False),
-    "set_externalized_checkpoint_retention": ("get_externalized_checkpoint_retention", None, RETAIN),
+    "set_externalized_checkpoint_retention": ("get_externalized_checkpoint_retention", NOT_EXTERNALIZED, RETAIN),
     "enable_externalized_checkpoints": ("get_externalized_checkpoint_cleanup", None, RETAIN),
     "enable_unaligned_checkpoints": ("is_unaligned_checkpoints_enabled", False, True),
     "set_force_unaligned_checkpoints": ("is_force_unaligned_checkpoints", False, True),

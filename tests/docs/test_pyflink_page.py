@@ -38,7 +38,8 @@ def test_every_name_is_on_it() -> None:
         ("datastream.window", "PurgingTrigger.__init__", DEVIATES),
         ("datastream.connectors.cassandra", "CassandraSink", NOT_THERE),
         ("datastream.connectors.cassandra", "CassandraSink.add_sink", NOT_THERE),
-        ("util.java_utils", "to_jarray", NOT_THERE),
+        ("util.java_utils", "to_jarray", THERE),
+        ("util.java_utils", "load_java_class", NOT_THERE),
     ],
 )
 def test_a_status(module: str, path: str, wanted: str) -> None:

@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "job": {"errors", "common", "metrics", "runtime", "plan"},
     "plan": {"errors", "display", "common", "_native"},
     "datastream": {"errors", "common", "metrics", "runtime", "plan"},
-    "pyflink": {"errors", "common", "metrics", "datastream"},
+    "pyflink": {"errors", "common", "metrics", "datastream", "plan"},
     "local": {"errors", "common", "runtime", "plan", "job"},
     "spark": {"errors", "common", "runtime", "plan", "job"},
     "testing": {"errors", "common", "metrics", "runtime", "plan", "job", "datastream"},

@@ -18,7 +18,7 @@ from penstock.pyflink.advice import ADVICE, advice
 from penstock.pyflink.common import Configuration
 from penstock.pyflink.datastream import StreamExecutionEnvironment
 from penstock.pyflink.datastream import async_retry_predicates as predicates
-from penstock.pyflink.gateway import get_gateway
+from penstock.pyflink.java.names import get_gateway
 from penstock.pyflink.placeholders import is_placeholder
 from penstock.pyflink.util.java_utils import get_j_env_configuration
 from tests.pyflink.write_modules import modules, written
@@ -128,8 +128,8 @@ def test_a_placeholder_can_be_named_and_derived_from_and_refuses_to_be_used() ->
 
 
 def test_functions_and_exceptions() -> None:
-    with pytest.raises(UnsupportedError, match=r"java_utils\.to_jarray is PyFlink's.*no Flink runs here"):
-        missing.to_jarray(None, [])
+    with pytest.raises(UnsupportedError, match=r"java_utils\.load_java_class is PyFlink's.*no Flink runs here"):
+        missing.load_java_class("java.lang.String")
     assert issubclass(missing.TableException, Exception)
     assert all(is_placeholder(vars(missing)[name]) for name in vars(missing) if name[0].isupper())
 
@@ -152,10 +152,10 @@ def test_the_table_api_can_be_imported_and_not_used() -> None:
 
 def test_the_gateway_answers_with_advice() -> None:
     jvm = get_gateway().jvm
-    with pytest.raises(UnsupportedError, match=r"^org\.apache\.flink\.configuration\.Configuration\(\) through the"):
-        jvm.org.apache.flink.configuration.Configuration()
-    with pytest.raises(UnsupportedError, match=r"Use a list or a dict"):
-        jvm.java.util.ArrayList()
+    with pytest.raises(UnsupportedError, match=r"^org\.apache\.flink\.configuration\.MemorySize\(\) through the"):
+        jvm.org.apache.flink.configuration.MemorySize()
+    with pytest.raises(UnsupportedError, match=r"There is no Table API"):
+        jvm.org.apache.flink.table.api.Schema()
     with pytest.raises(UnsupportedError, match=r"entry_point\.put\(\)"):
         get_gateway().entry_point.put("name", 1)
     with pytest.raises(UnsupportedError, match=r"java\.lang\.x = …"):

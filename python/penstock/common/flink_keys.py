@@ -36,7 +36,9 @@ _KEYS = {
     registered-kryo-types registered-pojo-types serialization-config vertex-description-mode
     vertex-name-include-index-prefix watermark-alignment
     """,
-    "python.": "client fn-execution map-state metric operator-chaining profile pythonpath state systemenv",
+    "python.": """
+    client execution-mode fn-execution logging map-state metric operator-chaining profile pythonpath state systemenv
+    """,
     "restart-strategy.": "exponential-delay",
 }
 """How keys go on, by how they begin."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, TypeVar, cast
 
 from penstock.common import checks
@@ -31,7 +31,7 @@ class WatermarkStrategy(Generic[T_contra]):
     """How watermarks follow from timestamps.
 
     Attributes:
-        kind: ``none``, ``monotonous``, ``bounded`` or ``generator``.
+        kind: ``none``, ``monotonous``, ``bounded`` or ``generator``; or another strategy, to be one like it.
         bound_ms: with ``bounded``, how late a record may be.
         supplier: with ``generator``, a callable that makes a WatermarkGenerator for each subtask.
         assigner: a TimestampAssigner or a callable (value, record timestamp) → milliseconds; None keeps what records
@@ -44,6 +44,12 @@ class WatermarkStrategy(Generic[T_contra]):
     assigner: TimestampAssigner[T_contra] | Callable[[T_contra, int | None], int] | None = None
     idle_ms: int | None = None
     supplier: Callable[[], WatermarkGenerator[T_contra]] | None = None
+
+    def __post_init__(self) -> None:
+        like = self.kind
+        if isinstance(like, WatermarkStrategy):  # PyFlink's constructor takes an object of Java's
+            for each in fields(self):
+                object.__setattr__(self, each.name, getattr(like, each.name))
 
     def generator(self) -> WatermarkGenerator[T_contra]:
         """A new generator, for one subtask."""

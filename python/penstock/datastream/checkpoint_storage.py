@@ -65,8 +65,8 @@ class FileSystemCheckpointStorage(CheckpointStorage):
         self._buffer_size = max(self._threshold, 4 << 10) if write_buffer_size < 0 else write_buffer_size
 
     def get_checkpoint_path(self) -> str:
-        """As given."""
-        return self._path
+        """As given, without a slash at its end."""
+        return self._path.rstrip("/") or self._path
 
     def get_min_file_size_threshold(self) -> int:
         """As given; 20 KiB at first."""

@@ -8,7 +8,7 @@ have.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 
 from penstock.common import checks
 
@@ -19,14 +19,18 @@ class MemorySize:
 
     Attributes:
         bytes_size: 0 or more bytes.
+        j_memory_size: another amount to take instead, in PyFlink's spelling.
 
     Raises:
         InvalidProgramError: less (Flink: IllegalArgumentException).
     """
 
-    bytes_size: int
+    bytes_size: int = -1
+    j_memory_size: InitVar[MemorySize | None] = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, j_memory_size: MemorySize | None) -> None:
+        if j_memory_size is not None:
+            object.__setattr__(self, "bytes_size", j_memory_size.bytes_size)
         if checks.integer(self.bytes_size, "MemorySize", "number of bytes") < 0:
             checks.illegal_argument(f"MemorySize({self.bytes_size}): there is no such amount. Give 0 or more bytes.")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from enum import Enum
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 from penstock.common import checks
 
@@ -144,8 +145,8 @@ class _RocksDB(StateBackend):
         return self
 
     def get_db_storage_paths(self) -> list[str]:
-        """As given; none at first."""
-        return list(self._paths)
+        """Their paths, without scheme and host, as Flink gives them back; none at first."""
+        return [urlsplit(path).path.rstrip("/") or "/" for path in self._paths]
 
     def set_predefined_options(self: _Self, options: PredefinedOptions) -> _Self:
         """Keep settings for a kind of disk."""

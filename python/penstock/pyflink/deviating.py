@@ -10,12 +10,24 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from penstock import common
+from penstock.common import checks
+from penstock.common.cores import cores, say_cores
 from penstock.common.settings import PYFLINKS
 from penstock.datastream.environment import environment
 from penstock.errors import JobExecutionError as JavaException
 from penstock.errors import UnsupportedError
 from penstock.pyflink.finder import installed
-from penstock.pyflink.gateway import get_gateway
+from penstock.pyflink.java.configuration import JavaConfiguration
+from penstock.pyflink.java.environment import JavaEnvironment
+from penstock.pyflink.java.errors import (
+    as_javas,
+    capture_java_exception,
+    convert_py4j_exception,
+    install_exception_handler,
+    install_py4j_hooks,
+)
+from penstock.pyflink.java.names import get_gateway
+from penstock.pyflink.java.utils import get_j_env_configuration, is_local_deployment, to_jarray
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,11 +41,17 @@ __all__ = [
     "Configuration",
     "JavaException",
     "StreamExecutionEnvironment",
+    "capture_java_exception",
+    "convert_py4j_exception",
     "empty_result_predicate",
     "exception_type_predicate",
     "get_gateway",
     "get_j_env_configuration",
     "has_exception_predicate",
+    "install_exception_handler",
+    "install_py4j_hooks",
+    "is_local_deployment",
+    "to_jarray",
 ]
 
 MAX_LONG_VALUE, MIN_LONG_VALUE = 2**63 - 1, -(2**63)
@@ -50,21 +68,21 @@ class Configuration(common.Configuration):
         j_configuration: whose settings they are: what :func:`get_j_env_configuration` has given.
     """
 
-    __slots__ = ("_environment",)
+    __slots__ = ("_j_configuration",)
 
     def __init__(
         self,
         other: common.Configuration | Mapping[str, str | int | float | bool] | None = None,
-        j_configuration: StreamExecutionEnvironment | None = None,
+        j_configuration: JavaConfiguration | None = None,
     ) -> None:
-        self._environment: StreamExecutionEnvironment | None = None
-        super().__init__(other if j_configuration is None else dict(j_configuration.settings.given))
-        self._environment = j_configuration
+        self._j_configuration: JavaConfiguration | None = None
+        super().__init__(other if j_configuration is None else j_configuration.values())
+        self._j_configuration = j_configuration
 
     def _set(self, key: str, value: str) -> Configuration:
         super()._set(key, value)
-        if self._environment is not None:
-            self._environment.settings = self._environment.settings.updated({key: value})
+        if self._j_configuration is not None:
+            self._j_configuration.set(key, value)
         return self
 
     def remove_config(self, key: str) -> bool:
@@ -73,21 +91,12 @@ class Configuration(common.Configuration):
         Raises:
             UnsupportedError: it is an environment's.
         """
-        if self._environment is not None:
+        if self._j_configuration is not None and self._j_configuration.environment is not None:
             raise UnsupportedError(
                 f"remove_config({key!r}) of the settings of an environment: what has acted on it stays. Make the "
                 "environment with another Configuration, or set another value."
             )
         return super().remove_config(key)
-
-
-def get_j_env_configuration(j_env: StreamExecutionEnvironment) -> StreamExecutionEnvironment:
-    """What ``Configuration(j_configuration=…)`` takes for the settings of an environment.
-
-    Args:
-        j_env: ``env._j_stream_execution_environment``.
-    """
-    return j_env
 
 
 class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
@@ -105,9 +114,30 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
         super().__init__(configuration, spark, master, executor)
 
     @property
-    def _j_stream_execution_environment(self) -> StreamExecutionEnvironment:
-        """PyFlink's object in Java, which programs give to :func:`get_j_env_configuration`."""
-        return self
+    def _j_stream_execution_environment(self) -> JavaEnvironment:
+        """What stands for PyFlink's object in Java; programs give it to :func:`get_j_env_configuration`."""
+        return JavaEnvironment(self)
+
+    def set_default_local_parallelism(self, parallelism: int) -> None:
+        """Choose the parallelism of the environments that are made from now on and do not say theirs.
+
+        Args:
+            parallelism: 1 or more, instead of the number of cores.
+        """
+        if checks.integer(parallelism, "set_default_local_parallelism", "parallelism", bits=32) < 1:
+            checks.illegal_argument(
+                f"set_default_local_parallelism({parallelism}): a parallelism is at least 1. Give a number of subtasks."
+            )
+        say_cores(parallelism)
+
+    def get_default_local_parallelism(self) -> int:
+        """The parallelism of environments that do not say theirs: the number of cores, unless another was chosen."""
+        return cores()
+
+    def execute(self, job_name: str | None = None) -> common.JobExecutionResult:
+        """Run the program; a failure is py4j's ``Py4JJavaError`` too, as in PyFlink."""
+        with as_javas():
+            return super().execute(job_name)
 
 
 def as_pyflink(configuration: common.Configuration) -> common.Configuration:

@@ -133,19 +133,22 @@ class CheckpointConfig:
         checks.instance(retention_mode, call, ExternalizedCheckpointRetention, hint)
         return self._keep(hints.RETENTION, retention_mode.name)
 
-    def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention | None:
-        """What was set; None at first."""
+    def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention:
+        """What was set; NO_EXTERNALIZED_CHECKPOINTS at first."""
+        return self.get_externalized_checkpoint_cleanup() or ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS
+
+    def get_externalized_checkpoint_cleanup(self) -> ExternalizedCheckpointRetention | None:
+        """What was set, in 1.x's spelling; None at first."""
         name = self._program.settings.hint(hints.RETENTION)
         return None if name is None else ExternalizedCheckpointRetention[name]
 
     def is_externalized_checkpoints_enabled(self) -> bool:
         """Whether checkpoints are to be kept or deleted at all."""
         off = ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS
-        return self.get_externalized_checkpoint_retention() not in (None, off)
+        return self.get_externalized_checkpoint_retention() is not off
 
     set_externalized_checkpoint_cleanup = set_externalized_checkpoint_retention
     enable_externalized_checkpoints = set_externalized_checkpoint_retention
-    get_externalized_checkpoint_cleanup = get_externalized_checkpoint_retention
 
     def enable_unaligned_checkpoints(self: _Self, enabled: bool = True) -> _Self:
         """Keep whether checkpoints overtake records."""

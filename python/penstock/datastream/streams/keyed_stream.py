@@ -98,7 +98,10 @@ class KeyedStream(DataStream[T], Generic[T, K]):
             key = key_of(value)
             return Row(f0=key if declared else bytearray(pickle.dumps(key)), f1=value)
 
-        return self.map(with_key)
+        assert isinstance(self.transformation, PartitionTransformation)
+        origin = self.transformation.input  # with its subtasks, so that the records keep their order
+        stream: DataStream[Any] = DataStream(self._program, origin)
+        return stream.map(with_key).set_parallelism(origin.parallelism)
 
     def _partition(self, partitioner: str, spec: Any = None) -> NoReturn:
         checks.unsupported_operation(

@@ -68,7 +68,7 @@ from penstock.datastream.window import (
     Trigger,
     WindowAssigner,
 )
-from penstock.pyflink.deviating import get_gateway, get_j_env_configuration
+from penstock.pyflink.deviating import get_gateway, get_j_env_configuration, to_jarray
 from penstock.pyflink.missing import (
     AsyncFunctionDescriptor,
     FunctionWrapper,
@@ -86,7 +86,6 @@ from penstock.pyflink.missing import (
     PassThroughWindowFunction,
     WindowOperationDescriptor,
     convert_to_python_obj,
-    to_jarray,
 )
 
 __all__ = [

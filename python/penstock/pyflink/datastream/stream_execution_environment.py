@@ -27,6 +27,7 @@ from penstock.pyflink.deviating import (
     StreamExecutionEnvironment,
     get_gateway,
     get_j_env_configuration,
+    is_local_deployment,
 )
 from penstock.pyflink.missing import (
     Public,
@@ -34,7 +35,6 @@ from penstock.pyflink.missing import (
     add_jars_to_context_class_loader,
     get_field_value,
     invoke_method,
-    is_local_deployment,
     load_java_class,
 )
 

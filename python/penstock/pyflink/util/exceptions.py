@@ -5,7 +5,13 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.pyflink.deviating import JavaException
+from penstock.pyflink.deviating import (
+    JavaException,
+    capture_java_exception,
+    convert_py4j_exception,
+    install_exception_handler,
+    install_py4j_hooks,
+)
 from penstock.pyflink.missing import (
     CatalogException,
     DatabaseAlreadyExistException,
@@ -22,10 +28,6 @@ from penstock.pyflink.missing import (
     TableException,
     TableNotExistException,
     TableNotPartitionedException,
-    capture_java_exception,
-    convert_py4j_exception,
-    install_exception_handler,
-    install_py4j_hooks,
 )
 
 __all__ = [

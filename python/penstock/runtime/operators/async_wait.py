@@ -116,6 +116,17 @@ class _Call:
         self.error: BaseException | None = None
 
 
+def _end(call: _Call, results: Any) -> None:
+    """Note what a call has given."""
+    if results is None:
+        call.error = InvalidProgramError(
+            f"The result of AsyncFunction cannot be none, and was for the record {call.value!r}. Return a list: [] for "
+            "no record, [record] for one.",
+            flink_class="java.lang.NullPointerException",
+        )
+    call.results = results
+
+
 class _AsyncWait(LiveOperator):
     counts_output: ClassVar[bool] = False
 
@@ -163,7 +174,7 @@ class _AsyncWait(LiveOperator):
         elif (error := asked.exception()) is not None:
             call.error = error
         else:
-            call.results = () if asked.result() is None else asked.result()
+            _end(call, asked.result())
         segment.waiting -= 1
         self._under_way -= 1
         if not self._spec.ordered:
@@ -174,7 +185,7 @@ class _AsyncWait(LiveOperator):
         try:
             if handler is None:
                 raise TimeoutError("Async function call has timed out.")
-            call.results = handler(call.value) or ()
+            _end(call, handler(call.value))
         except Exception as error:
             call.error = error
 

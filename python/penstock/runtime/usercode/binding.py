@@ -57,7 +57,9 @@ def unless_iterable(results: Any, function: Any, error: Exception) -> Exception:
     code = getattr(function, "__code__", None)
     where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
     name = getattr(function, "__qualname__", type(function).__qualname__)
+    asked = "The result of AsyncFunction should be of list type. " if hasattr(function, "async_invoke") else ""
     return InvalidProgramError(
-        f"The function {name}{where} returned {reprlib.repr(results)} ({type(results).__name__}), where an iterable "
-        "of records is due. Return a list, [] for no record and [record] for one, or make it a generator with yield."
+        f"{asked}The function {name}{where} returned {reprlib.repr(results)} ({type(results).__name__}), where an "
+        "iterable of records is due. Return a list, [] for no record and [record] for one, or make it a generator "
+        "with yield."
     )

@@ -6,7 +6,7 @@ Written by ``tests/pyflink/write_modules.py``.
 from __future__ import annotations
 
 from penstock.datastream.connectors import Sink
-from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.deviating import get_gateway, to_jarray
 from penstock.pyflink.missing import (
     DeliveryGuarantee,
     Elasticsearch6SinkBuilder,
@@ -15,7 +15,6 @@ from penstock.pyflink.missing import (
     ElasticsearchSink,
     ElasticsearchSinkBuilderBase,
     FlushBackoffType,
-    to_jarray,
 )
 
 __all__ = [

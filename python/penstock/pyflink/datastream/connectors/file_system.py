@@ -24,7 +24,7 @@ from penstock.datastream.connectors import (
     StreamingFileSink,
 )
 from penstock.datastream.functions import SinkFunction
-from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.deviating import get_gateway, to_jarray
 from penstock.pyflink.missing import (
     BulkFormat,
     BulkWriterFactory,
@@ -35,7 +35,6 @@ from penstock.pyflink.missing import (
     StreamTransformer,
     SupportsPreprocessing,
     is_instance_of,
-    to_jarray,
 )
 
 __all__ = [

@@ -7,13 +7,8 @@ from __future__ import annotations
 
 from penstock.common.record_types import RowTypeInfo
 from penstock.datastream.functions import SinkFunction
-from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import (
-    JdbcConnectionOptions,
-    JdbcExecutionOptions,
-    JdbcSink,
-    to_jarray,
-)
+from penstock.pyflink.deviating import get_gateway, to_jarray
+from penstock.pyflink.missing import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
 
 __all__ = [
     "JdbcConnectionOptions",

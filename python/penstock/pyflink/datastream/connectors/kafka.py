@@ -11,7 +11,7 @@ from penstock.common.serialization import DeserializationSchema, SerializationSc
 from penstock.common.typeinfo import Types
 from penstock.datastream.connectors import Sink, Source
 from penstock.datastream.functions import SinkFunction, SourceFunction
-from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.deviating import get_gateway, to_jarray
 from penstock.pyflink.missing import (
     DeliveryGuarantee,
     FlinkKafkaConsumer,
@@ -33,7 +33,6 @@ from penstock.pyflink.missing import (
     SupportsPreprocessing,
     get_field,
     get_field_value,
-    to_jarray,
 )
 
 __all__ = [

@@ -5,14 +5,13 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.pyflink.deviating import Configuration, get_gateway
+from penstock.pyflink.deviating import Configuration, get_gateway, to_jarray
 from penstock.pyflink.missing import (
     BulkWriterFactory,
     OrcBulkWriters,
     RowDataBulkWriterFactory,
     create_hadoop_configuration,
     create_java_properties,
-    to_jarray,
 )
 
 __all__ = [

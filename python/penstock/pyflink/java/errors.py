@@ -1,0 +1,106 @@
+"""Failures as PyFlink's programs catch them: Penstock's errors that are py4j's ``Py4JJavaError`` too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import cache, wraps
+from typing import Any, TypeVar
+
+from penstock.errors import PenstockError
+from penstock.pyflink.java.objects import JavaClass, JavaObject
+
+Call = TypeVar("Call", bound=Callable[..., Any])
+
+_UNKNOWN = "java.lang.RuntimeException"
+
+
+class JavaThrowable(JavaObject):
+    """The exception in Java that an error stands for.
+
+    Args:
+        error: the error.
+    """
+
+    def __init__(self, error: PenstockError) -> None:
+        self._error = error
+        self.java_class = error.flink_class or _UNKNOWN
+
+    def getMessage(self) -> str:
+        """What has happened."""
+        return Exception.__str__(self._error)
+
+    getLocalizedMessage = getMessage
+
+    def getCause(self) -> None:
+        """None: the cause is an exception of Python, ``__cause__`` of the error."""
+
+    def getClass(self) -> JavaClass:
+        """The class that Flink throws there."""
+        return JavaClass(self.java_class)
+
+    def getStackTrace(self) -> list[Any]:
+        """Nothing: no Java was running."""
+        return []
+
+    def __str__(self) -> str:
+        return f"{self.java_class}: {self.getMessage()}"
+
+
+@cache
+def _both(kind: type[PenstockError]) -> type[PenstockError]:
+    """A class of errors that are py4j's too."""
+    from py4j.protocol import Py4JJavaError  # comes with pyspark, and takes a while to load
+
+    members = {"__module__": kind.__module__, "__str__": kind.__str__, "__doc__": kind.__doc__}
+    if "__str__" not in {name for each in kind.__mro__[:-2] for name in vars(each)}:
+        members["__str__"] = Exception.__str__
+    return type(kind.__name__, (kind, Py4JJavaError), members)
+
+
+def as_java(error: PenstockError) -> PenstockError:
+    """The same failure as an error that ``except Py4JJavaError`` catches too, with its cause and traceback."""
+    from py4j.protocol import Py4JJavaError
+
+    if isinstance(error, Py4JJavaError):
+        return error
+    kind = _both(type(error))
+    found = kind.__new__(kind, *error.args)
+    Exception.__init__(found, *error.args)
+    vars(found).update(vars(error), java_exception=JavaThrowable(error), errmsg=error.args[0], exception_cmd=None)
+    found.__cause__, found.__suppress_context__ = error.__cause__, error.__suppress_context__
+    return found.with_traceback(error.__traceback__)
+
+
+@contextmanager
+def as_javas() -> Generator[None, None, None]:
+    """Errors leave the block as :func:`as_java` makes them, where Flink throws an exception too."""
+    try:
+        yield
+    except PenstockError as error:
+        if error.flink_class is None:
+            raise
+        raise as_java(error) from error.__cause__
+
+
+def convert_py4j_exception(e: BaseException) -> BaseException:
+    """The exception to raise for one of Java: the same, as it says what has happened."""
+    return e
+
+
+def capture_java_exception(f: Call) -> Call:
+    """A function that raises what :func:`convert_py4j_exception` makes of an exception: the function itself."""
+
+    @wraps(f)
+    def same(*arguments: Any, **named: Any) -> Any:
+        return f(*arguments, **named)
+
+    return same  # type: ignore[return-value]
+
+
+def install_exception_handler() -> None:
+    """Nothing is to be installed: errors are Python's from the start."""
+
+
+def install_py4j_hooks() -> None:
+    """Nothing is to be installed: there is no gateway to hook into."""
