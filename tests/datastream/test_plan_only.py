@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.common import Types, WatermarkStrategy
+from penstock.common.serialization import SimpleStringSchema
 from penstock.datastream import (
     FileProcessingMode,
     InputFormat,
@@ -15,6 +16,7 @@ from penstock.datastream import (
     Source,
     StreamExecutionEnvironment,
 )
+from penstock.datastream.connectors import FlinkKafkaConsumer
 from penstock.datastream.program.plan_only import PLAN_ONLY
 from penstock.datastream.streams.data_stream import DataStream
 from penstock.errors import UnsupportedError
@@ -22,7 +24,10 @@ from penstock.errors import UnsupportedError
 PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
 
 
+KAFKA = FlinkKafkaConsumer("orders", SimpleStringSchema(), {"bootstrap.servers": "localhost:9092"})
+
 PROGRAMS: dict[str, Callable[[StreamExecutionEnvironment, DataStream], Any]] = {
+    "add_source": lambda env, s: env.add_source(KAFKA).map(str),
     "as_queryable_state": lambda env, s: s.key_by(0).as_queryable_state("last"),
     "create_input": lambda env, s: env.create_input(InputFormat()).map(str),
     "from_source": lambda env, s: env.from_source(Source(), WatermarkStrategy.no_watermarks(), "in").map(str),

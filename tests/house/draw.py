@@ -47,6 +47,7 @@ SAYS = {
     "job.commit": "manifest, publication, recovery",
     "runtime.task": "rows in, rows out",
     "runtime.operators": "one family per file",
+    "runtime.kafka": "topics, offsets, transactions",
     "runtime.io": "files, texts, sources, sinks",
     "runtime.chain": "contract, outputs, fusion",
     "runtime.windows": "assigners, triggers, evictors",

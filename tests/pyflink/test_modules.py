@@ -112,19 +112,24 @@ def test_nothing_is_led_elsewhere_unasked() -> None:
 
 
 def test_a_placeholder_can_be_named_and_derived_from_and_refuses_to_be_used() -> None:
-    class Source(missing.KafkaSource):  # type: ignore[misc]
+    class Source(missing.DynamicKafkaSource):  # type: ignore[misc]
         """A program's own."""
 
-    for use in (missing.KafkaSource, Source, lambda: missing.KafkaSource(1)):
-        with pytest.raises(UnsupportedError, match=r"kafka\.KafkaSource is PyFlink's, and Penstock has nothing for it"):
+    for use in (missing.DynamicKafkaSource, Source, lambda: missing.DynamicKafkaSource(1)):
+        with pytest.raises(
+            UnsupportedError, match=r"kafka\.DynamicKafkaSource is PyFlink's, and Penstock has nothing for it"
+        ):
             use()
-    with pytest.raises(MissingMethodError, match=r"KafkaSource\.builder is PyFlink's.*add_source") as refused:
-        missing.KafkaSource.builder()
+    with pytest.raises(MissingMethodError, match=r"DynamicKafkaSource\.builder is PyFlink's.*add_source") as refused:
+        missing.DynamicKafkaSource.builder()
     assert refused.value.name == "builder"
-    assert not hasattr(missing.KafkaSource, "builder")
-    assert pickle.loads(pickle.dumps(missing.KafkaSource)) is missing.KafkaSource
-    assert not isinstance(1, missing.KafkaSource)
-    assert repr(missing.KafkaSource) == "<placeholder for pyflink.datastream.connectors.kafka.KafkaSource>"
+    assert not hasattr(missing.DynamicKafkaSource, "builder")
+    assert pickle.loads(pickle.dumps(missing.DynamicKafkaSource)) is missing.DynamicKafkaSource
+    assert not isinstance(1, missing.DynamicKafkaSource)
+    assert (
+        repr(missing.DynamicKafkaSource)
+        == "<placeholder for pyflink.datastream.connectors.dynamic_kafka.DynamicKafkaSource>"
+    )
 
 
 def test_functions_and_exceptions() -> None:

@@ -128,7 +128,7 @@ def _prepared(pipeline: Pipeline, job_graph: JobGraph, places: list[VertexConfig
     """The operators as they travel, by node: each is there and accepts to run like this, and no two sinks write to one
     place."""
     result: dict[int, StreamOperator] = {}
-    outputs = Outputs()
+    published: list[tuple[PublishedSink, str]] = []
     for vertex, place in zip(job_graph.vertices, places, strict=True):
         for link in vertex.chain:
             operator = _ENDS.get(vertex.invokable) or pipeline.operators.get(link.node)
@@ -140,5 +140,6 @@ def _prepared(pipeline: Pipeline, job_graph: JobGraph, places: list[VertexConfig
                 )
             operator = result[link.node] = operator.prepare(place.parallelism)
             if isinstance(operator, StreamSink) and isinstance(operator.function, PublishedSink):
-                outputs.add(operator.function, link.name)
+                published.append((operator.function, link.name))
+    Outputs().add_all(published)
     return result

@@ -26,9 +26,6 @@ JavaObjectWrapper = a_class("pyflink.common.utils", "JavaObjectWrapper")
 AssignerWithPeriodicWatermarksWrapper = a_class(
     "pyflink.common.watermark_strategy", "AssignerWithPeriodicWatermarksWrapper"
 )
-DeliveryGuarantee = a_class("pyflink.datastream.connectors.base", "DeliveryGuarantee")
-StreamTransformer = a_class("pyflink.datastream.connectors.base", "StreamTransformer")
-SupportsPreprocessing = a_class("pyflink.datastream.connectors.base", "SupportsPreprocessing")
 CassandraCommitter = a_class("pyflink.datastream.connectors.cassandra", "CassandraCommitter")
 CassandraFailureHandler = a_class("pyflink.datastream.connectors.cassandra", "CassandraFailureHandler")
 CassandraSink = a_class("pyflink.datastream.connectors.cassandra", "CassandraSink")
@@ -38,9 +35,6 @@ MapperOptions = a_class("pyflink.datastream.connectors.cassandra", "MapperOption
 DynamicKafkaSource = a_class("pyflink.datastream.connectors.dynamic_kafka", "DynamicKafkaSource")
 DynamicKafkaSourceBuilder = a_class("pyflink.datastream.connectors.dynamic_kafka", "DynamicKafkaSourceBuilder")
 KafkaMetadataService = a_class("pyflink.datastream.connectors.dynamic_kafka", "KafkaMetadataService")
-KafkaRecordDeserializationSchema = a_class(
-    "pyflink.datastream.connectors.dynamic_kafka", "KafkaRecordDeserializationSchema"
-)
 KafkaStreamSetSubscriber = a_class("pyflink.datastream.connectors.dynamic_kafka", "KafkaStreamSetSubscriber")
 KafkaStreamSubscriber = a_class("pyflink.datastream.connectors.dynamic_kafka", "KafkaStreamSubscriber")
 SingleClusterTopicMetadataService = a_class(
@@ -61,23 +55,6 @@ HybridSourceBuilder = a_class("pyflink.datastream.connectors.hybrid_source", "Hy
 JdbcConnectionOptions = a_class("pyflink.datastream.connectors.jdbc", "JdbcConnectionOptions")
 JdbcExecutionOptions = a_class("pyflink.datastream.connectors.jdbc", "JdbcExecutionOptions")
 JdbcSink = a_class("pyflink.datastream.connectors.jdbc", "JdbcSink")
-FlinkKafkaConsumer = a_class("pyflink.datastream.connectors.kafka", "FlinkKafkaConsumer")
-FlinkKafkaConsumerBase = a_class("pyflink.datastream.connectors.kafka", "FlinkKafkaConsumerBase")
-FlinkKafkaProducer = a_class("pyflink.datastream.connectors.kafka", "FlinkKafkaProducer")
-FlinkKafkaProducerBase = a_class("pyflink.datastream.connectors.kafka", "FlinkKafkaProducerBase")
-KafkaOffsetResetStrategy = a_class("pyflink.datastream.connectors.kafka", "KafkaOffsetResetStrategy")
-KafkaOffsetsInitializer = a_class("pyflink.datastream.connectors.kafka", "KafkaOffsetsInitializer")
-KafkaRecordSerializationSchema = a_class("pyflink.datastream.connectors.kafka", "KafkaRecordSerializationSchema")
-KafkaRecordSerializationSchemaBuilder = a_class(
-    "pyflink.datastream.connectors.kafka", "KafkaRecordSerializationSchemaBuilder"
-)
-KafkaSink = a_class("pyflink.datastream.connectors.kafka", "KafkaSink")
-KafkaSinkBuilder = a_class("pyflink.datastream.connectors.kafka", "KafkaSinkBuilder")
-KafkaSource = a_class("pyflink.datastream.connectors.kafka", "KafkaSource")
-KafkaSourceBuilder = a_class("pyflink.datastream.connectors.kafka", "KafkaSourceBuilder")
-KafkaTopicPartition = a_class("pyflink.datastream.connectors.kafka", "KafkaTopicPartition")
-KafkaTopicSelector = a_class("pyflink.datastream.connectors.kafka", "KafkaTopicSelector")
-Semantic = a_class("pyflink.datastream.connectors.kafka", "Semantic")
 FlinkKinesisConsumer = a_class("pyflink.datastream.connectors.kinesis", "FlinkKinesisConsumer")
 KinesisDeserializationSchema = a_class("pyflink.datastream.connectors.kinesis", "KinesisDeserializationSchema")
 KinesisFirehoseSink = a_class("pyflink.datastream.connectors.kinesis", "KinesisFirehoseSink")

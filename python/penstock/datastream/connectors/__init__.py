@@ -6,7 +6,7 @@ A source of your own is a subclass of :class:`Source`.
 
 from __future__ import annotations
 
-from penstock.datastream.connectors.base import Sink
+from penstock.datastream.connectors.base import DeliveryGuarantee, Sink, StreamTransformer, SupportsPreprocessing
 from penstock.datastream.connectors.datagen import DataGeneratorSource
 from penstock.datastream.connectors.file_system import (
     BucketAssigner,
@@ -24,6 +24,25 @@ from penstock.datastream.connectors.file_system import (
     StreamFormat,
     StreamingFileSink,
 )
+from penstock.datastream.connectors.kafka import (
+    FlinkKafkaConsumer,
+    FlinkKafkaConsumerBase,
+    FlinkKafkaProducer,
+    FlinkKafkaProducerBase,
+    KafkaOffsetResetStrategy,
+    KafkaOffsetsInitializer,
+    KafkaRecord,
+    KafkaRecordDeserializationSchema,
+    KafkaRecordSerializationSchema,
+    KafkaRecordSerializationSchemaBuilder,
+    KafkaSink,
+    KafkaSinkBuilder,
+    KafkaSource,
+    KafkaSourceBuilder,
+    KafkaTopicPartition,
+    KafkaTopicSelector,
+    Semantic,
+)
 from penstock.datastream.connectors.number_seq import NumberSequenceSource
 from penstock.runtime.io.splits import Records, Source, Split
 
@@ -32,20 +51,40 @@ __all__ = [
     "DataGeneratorSource",
     "DefaultRollingPolicy",
     "DefaultRowFormatBuilder",
+    "DeliveryGuarantee",
     "FileEnumeratorProvider",
     "FileSink",
     "FileSource",
     "FileSourceBuilder",
     "FileSplitAssignerProvider",
+    "FlinkKafkaConsumer",
+    "FlinkKafkaConsumerBase",
+    "FlinkKafkaProducer",
+    "FlinkKafkaProducerBase",
+    "KafkaOffsetResetStrategy",
+    "KafkaOffsetsInitializer",
+    "KafkaRecord",
+    "KafkaRecordDeserializationSchema",
+    "KafkaRecordSerializationSchema",
+    "KafkaRecordSerializationSchemaBuilder",
+    "KafkaSink",
+    "KafkaSinkBuilder",
+    "KafkaSource",
+    "KafkaSourceBuilder",
+    "KafkaTopicPartition",
+    "KafkaTopicSelector",
     "NumberSequenceSource",
     "OnCheckpointRollingPolicy",
     "OutputFileConfig",
     "Records",
     "RollingPolicy",
     "RowFormatBuilder",
+    "Semantic",
     "Sink",
     "Source",
     "Split",
     "StreamFormat",
+    "StreamTransformer",
     "StreamingFileSink",
+    "SupportsPreprocessing",
 ]

@@ -14,7 +14,6 @@ from penstock.errors import MissingMethodError
 _TABLES = (
     "There is no Table API. Stay with streams, or take the records from execute_and_collect() to Spark SQL or pandas"
 )
-_CONNECTORS = "Connectors are not supported yet"
 
 ENVIRONMENT = {
     "add_default_kryo_serializer": "Records are Python objects. Leave the call out, and declare types with Types",
@@ -76,7 +75,7 @@ STREAM = {
     "to_table": _TABLES,
     "write_as_json": "Use map(json.dumps).write_as_text(path)",
     "write_to_file": "Use write_as_text(path)",
-    "write_to_kafka": f"{_CONNECTORS}. Use add_sink(function) with a client of your own",
+    "write_to_kafka": "Use sink_to(KafkaSink.builder()….build()), of penstock.datastream.connectors",
 }
 """Of DataStream and its subclasses."""
 

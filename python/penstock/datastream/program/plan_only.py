@@ -13,6 +13,7 @@ from penstock.datastream.program.call_site import called
 from penstock.errors import UnsupportedError
 
 PLAN_ONLY: dict[str, str] = {
+    "add_source": "a source that ends: from_source(), or a SourceFunction whose run() returns",
     "as_queryable_state": "a KeyedProcessFunction that emits the values, and a sink that whoever asks can read: nobody "
     "can ask a bounded job, whose state is gone when it ends",
     "create_input": "read_text_file(), or add_source() with a SourceFunction",
@@ -36,15 +37,17 @@ class PlanOnly:
 
     Attributes:
         what: the call and where the program makes it.
+        instead: what to use: as the function's ``advice`` says, or the table.
     """
 
-    __slots__ = ("call", "function", "what")
+    __slots__ = ("call", "function", "instead", "what")
 
     def __init__(self, call: str, function: Any = None, detail: str = "") -> None:
         assert call in PLAN_ONLY, call
         self.call: str = call
         self.what: str = called(call, detail)
         self.function: Any = function
+        self.instead: str = getattr(function, "advice", "") or PLAN_ONLY[call]
 
     def keyed_by(self, key: Any) -> PlanOnly:
         """Keys change nothing here."""
@@ -63,9 +66,7 @@ def refuse_to_run(operators: Mapping[int, Any], names: Mapping[int, str]) -> Non
     """
     found = {node: operator for node, operator in operators.items() if isinstance(operator, PlanOnly)}
     if found:
-        steps = "; ".join(
-            f"{op.what}, operator {names[node]!r}: use {PLAN_ONLY[op.call]}" for node, op in found.items()
-        )
+        steps = "; ".join(f"{op.what}, operator {names[node]!r}: use {op.instead}" for node, op in found.items())
         raise UnsupportedError(
             f"This program can be planned but not run yet. These calls have no runtime in this version: {steps}. "
             "To see the plan without running use get_execution_plan() or `penstock explain`."

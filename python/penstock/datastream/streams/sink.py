@@ -13,6 +13,7 @@ from penstock.common import checks
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo
 from penstock.datastream.connectors.base import Sink
 from penstock.datastream.connectors.file_sink import StreamingFileSink
+from penstock.datastream.connectors.kafka.flink_kafka import FlinkKafkaProducerBase
 from penstock.datastream.formats import OutputFormat
 from penstock.datastream.functions import SinkFunction
 from penstock.datastream.program import missing
@@ -78,7 +79,9 @@ class SinkMethods(Generic[T]):
         return DataStreamSink(transformation)
 
     def add_sink(self, sink_func: SinkFunction[T] | Callable[[T], object] | StreamingFileSink[T]) -> DataStreamSink[T]:
-        """Send records to a SinkFunction, to a callable of one argument, or to a StreamingFileSink."""
+        """Send records to a SinkFunction, a callable of one argument, a StreamingFileSink or FlinkKafkaProducer."""
+        if isinstance(sink_func, FlinkKafkaProducerBase):
+            return self._sink("Unnamed", sink_func.runtime())
         if isinstance(sink_func, StreamingFileSink):
             return self.sink_to(cast("Sink[T]", sink_func))
         if isinstance(sink_func, Sink):

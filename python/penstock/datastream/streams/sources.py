@@ -14,6 +14,7 @@ from penstock.common.contexts import SourceContext
 from penstock.common.row import Row
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from penstock.common.watermark_strategy import WatermarkStrategy
+from penstock.datastream.connectors.kafka.flink_kafka import FlinkKafkaConsumerBase
 from penstock.datastream.formats import FileInputFormat, FileProcessingMode, InputFormat, Source, TextInputFormat
 from penstock.datastream.functions import ParallelSourceFunction, RuntimeContext, SourceFunction
 from penstock.datastream.program.plan_only import PlanOnly
@@ -113,7 +114,7 @@ class ProgramWithSources(ShippingProgram):
 
         Args:
             source_func: a SourceFunction (one instance), a ParallelSourceFunction (one per subtask), or any object with
-                ``run(ctx)``.
+                ``run(ctx)``. A FlinkKafkaConsumer, which never ends, is planned only.
             source_name: operator name.
             type_info: type of the records; None leaves them undeclared.
         """
@@ -124,6 +125,9 @@ class ProgramWithSources(ShippingProgram):
             )
         checks.name(source_name, "add_source", "source name")
         checks.type_info(type_info, "add_source", "type_info")
+        if isinstance(source_func, FlinkKafkaConsumerBase):
+            operator = PlanOnly("add_source", source_func, ", which never ends")
+            return self._source(source_name, operator, type_info or source_func.get_produced_type(), parallel=True)
         parallel = isinstance(source_func, ParallelSourceFunction)
         return self._source(source_name, source_func, type_info, parallel)
 

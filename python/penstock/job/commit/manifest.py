@@ -32,11 +32,13 @@ class Output:
         pending: where it waits; when it is not there any more, it has been published.
         target: where it goes.
         overwrite: whether an earlier output may be replaced.
+        sent: whether it gets no name: the sink of the folder it waits in sends what it holds.
     """
 
     pending: str
     target: str
     overwrite: bool
+    sent: bool = False
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
 from penstock.errors import ConfigurationError, JobExecutionError, PenstockError
@@ -38,16 +39,18 @@ class Target:
         path: real and absolute.
         overwrite: replace what is there, which must be a file, or a folder with nothing but numbered files.
         adds: it is a folder that keeps what is in it, and gets files.
+        sender: the sink that sends the files elsewhere; None if they get names.
     """
 
     path: Path
     overwrite: bool
     adds: bool = False
+    sender: PublishedSink | None = None
 
     @classmethod
     def of(cls, sink: PublishedSink) -> Target:
         """Where a sink writes, whatever the current folder becomes; links are followed."""
-        return cls(sink.target(), sink.overwrite, sink.adds)
+        return cls(sink.target(), sink.overwrite, sink.adds, sink if sink.sends else None)
 
     def folder(self, job_id: str) -> Path:
         """The pending folder of a job."""
@@ -172,7 +175,7 @@ class PendingOutputs:
         try:
             if not write_manifest(str(self._marker.home), manifest):
                 raise JobExecutionError("The job has been committed before. This is a defect of Penstock.")
-            publish(outputs)
+            publish(outputs, senders(self._targets))
         except (OSError, PenstockError) as error:
             if not self._committed():
                 raise
@@ -200,7 +203,7 @@ class PendingOutputs:
 def _put_together(target: Target, folder: Path, files: Sequence[PendingFile]) -> Iterable[Output]:
     if target.adds:
         sync_folder(folder)
-        return [Output(file.pending, file.final, False) for file in files]
+        return [Output(file.pending, file.final, False, target.sender is not None) for file in files]
     new = folder / NEW
     if [file.final for file in files] == [str(target.path)]:
         os.rename(files[0].pending, new)
@@ -219,16 +222,45 @@ def base_of(output: Output) -> Path | None:
     return target_of(pending.parent) if pending.name != NEW else None
 
 
-def check_outputs(outputs: Sequence[Output]) -> None:
+Senders = Mapping[Path, PublishedSink]
+"""The sinks that send files, by where these wait."""
+
+
+def senders(targets: Iterable[Target]) -> Senders:
+    """The sinks among targets that send files."""
+    return {target.path: target.sender for target in targets if target.sender is not None}
+
+
+def _to_send(outputs: Sequence[Output]) -> dict[Path, list[str]]:
+    """The files that are still to be sent, with those that have been, by where they wait."""
+    found: dict[Path, list[str]] = {}
+    for output in outputs:
+        if output.sent:
+            found.setdefault(base_of(output) or Path(output.target).parent, []).append(output.pending)
+    return {base: files for base, files in found.items() if any(map(os.path.exists, files))}
+
+
+def _send(outputs: Sequence[Output], by: Senders) -> None:
+    """Send what is to be sent; :func:`check_outputs` has found who does it."""
+    for base, files in _to_send(outputs).items():
+        by[base].send(files, os.path.dirname(files[0]).rpartition("-")[2])
+
+
+def check_outputs(outputs: Sequence[Output], by: Senders = MappingProxyType({})) -> None:
     """Every output that is still to be published can be.
 
     Raises:
-        ConfigurationError: something stands in its place that may not be replaced.
+        ConfigurationError: something stands in its place that may not be replaced; or nobody here can send it.
     """
+    for base in _to_send(outputs).keys() - by.keys():
+        raise ConfigurationError(
+            f"records wait in {str(base)!r} to be sent, which only the program can do whose sink they are of. Run it "
+            "again: it sends them first."
+        )
     folders: dict[Path, None] = {}
     for output in outputs:
         new = Path(output.pending)
-        if not new.exists():
+        if output.sent or not new.exists():
             continue
         folders.update(dict.fromkeys(_buckets(output)))
         aside = new.with_name(OLD).exists()  # what was there has gone; this has come since
@@ -243,15 +275,21 @@ def _buckets(output: Output) -> list[Path]:
     return [] if base is None else [folder for folder in parents if base == folder or base in folder.parents]
 
 
-def publish(outputs: Sequence[Output]) -> None:
-    """Give committed outputs their names. Those that have them already are left alone, so it can be repeated.
+def publish(outputs: Sequence[Output], by: Senders = MappingProxyType({})) -> None:
+    """Give committed outputs their names, and send what is to be sent. Those that have them already are left alone, so
+    it can be repeated.
+
+    Args:
+        outputs: of one job.
+        by: sends.
 
     Raises:
         ConfigurationError: something stands in a target's place that may not be replaced; nothing was published.
         OSError: the file system refuses.
     """
-    check_outputs(outputs)
-    for output in outputs:
+    check_outputs(outputs, by)
+    named = [output for output in outputs if not output.sent]
+    for output in named:
         new, target = Path(output.pending), Path(output.target)
         if new.exists():
             if base_of(output) is not None:
@@ -259,6 +297,7 @@ def publish(outputs: Sequence[Output]) -> None:
             elif target.exists() and not (new.is_file() and target.is_file()):
                 os.rename(target, new.with_name(OLD))
             os.replace(new, target)
-    for folder in dict.fromkeys(each for output in outputs for each in (Path(output.target).parent, *_buckets(output))):
+    for folder in dict.fromkeys(each for output in named for each in (Path(output.target).parent, *_buckets(output))):
         if folder.is_dir():
             sync_folder(folder)
+    _send(outputs, by)

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
+from types import MappingProxyType
 
 from penstock.errors import ConfigurationError
 from penstock.job.commit.manifest import Manifest, Output, newest_manifest
 from penstock.job.commit.pending import NEW, OLD, Marker, hold, read_marker, remove, stranger
-from penstock.job.commit.publish import base_of, check_outputs, publish
+from penstock.job.commit.publish import Senders, base_of, check_outputs, publish
 from penstock.runtime.io.pending import ATTEMPT, pending_folder, target_of
 
 
@@ -85,12 +86,13 @@ def _pending_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if target_of(path) is not None and path.is_dir())
 
 
-def settle(target: Path, *, adds: bool = False) -> None:
+def settle(target: Path, *, adds: bool = False, by: Senders = MappingProxyType({})) -> None:
     """Before a job writes to a target: finish or remove what an earlier one has left of it, with all its outputs.
 
     Args:
         target: real and absolute.
         adds: it is a folder to which files are added, which several jobs may do at a time.
+        by: sends what an earlier run has left to be sent.
 
     Raises:
         ConfigurationError: a job that runs writes there too, or the earlier one's output cannot be published.
@@ -98,7 +100,7 @@ def settle(target: Path, *, adds: bool = False) -> None:
     beside = _beside(target) if os.access(target.parent, os.R_OK) else []
     inside = _inside(target) if adds and target.is_dir() and os.access(target, os.R_OK) else []
     for folder in (*beside, *inside):
-        found = recover(folder)
+        found = recover(folder, by=by)
         if found is not None and found.verdict is Verdict.RUNNING and folder not in inside:
             raise ConfigurationError(
                 f"The output {str(target)!r} is that of the job {found.job!r} too, which is still running. Wait for "
@@ -112,13 +114,14 @@ def settle(target: Path, *, adds: bool = False) -> None:
             )
 
 
-def recover(folder: Path, *, dry_run: bool = False) -> Leftover | None:
+def recover(folder: Path, *, dry_run: bool = False, by: Senders = MappingProxyType({})) -> Leftover | None:
     """Finish or remove the job of a pending folder, with all its pending folders. It can be repeated, also after it was
     itself interrupted.
 
     Args:
         folder: one of the job's pending folders.
         dry_run: only say what would be done.
+        by: sends what is to be sent.
 
     Returns:
         What was done; None if the folder is gone, as when another process does the same.
@@ -126,7 +129,7 @@ def recover(folder: Path, *, dry_run: bool = False) -> Leftover | None:
     marker: Marker | None = None
     try:
         marker = read_marker(folder)
-        return _remains(folder, dry_run) if marker is None else _job(folder, marker, dry_run)
+        return _remains(folder, dry_run) if marker is None else _job(folder, marker, dry_run, by)
     except (OSError, ConfigurationError) as error:
         if not folder.exists():
             return None
@@ -149,7 +152,7 @@ def _remains(folder: Path, dry_run: bool) -> Leftover:
     return leftover
 
 
-def _job(folder: Path, marker: Marker, dry_run: bool) -> Leftover:
+def _job(folder: Path, marker: Marker, dry_run: bool, by: Senders) -> Leftover:
     leftover = Leftover(marker.home, marker.job, _targets(marker.folders), Verdict.RUNNING)
     if read_marker(marker.home) != marker:
         raise ConfigurationError(
@@ -161,10 +164,10 @@ def _job(folder: Path, marker: Marker, dry_run: bool) -> Leftover:
         return leftover
     with lock:
         manifest = newest_manifest(str(marker.home))
-        _check(marker, manifest)
+        _check(marker, manifest, by)
         if not dry_run:
             if manifest is not None:
-                publish(manifest.outputs)
+                publish(manifest.outputs, by)
             remove(marker.folders)
     return replace(leftover, verdict=Verdict.REMOVE if manifest is None else Verdict.PUBLISH)
 
@@ -178,7 +181,7 @@ def _is_own(output: Output, marker: Marker) -> bool:
     return waits and base in target.parents and ".." not in target.parts
 
 
-def _check(marker: Marker, manifest: Manifest | None) -> None:
+def _check(marker: Marker, manifest: Manifest | None, by: Senders) -> None:
     """Everything is as a job leaves it.
 
     Raises:
@@ -196,4 +199,4 @@ def _check(marker: Marker, manifest: Manifest | None) -> None:
             strange = OLD
         if strange is not None:
             raise ConfigurationError(f"{strange!r} in {str(folder)!r} is not known to be Penstock's; take it away.")
-    check_outputs(outputs)
+    check_outputs(outputs, by)

@@ -80,13 +80,24 @@ class PublishedSink(BuiltinSink):
     Attributes:
         overwrite: whether what stands at the target is replaced.
         adds: whether the target is a folder that keeps what is in it, and gets files.
+        sends: whether its files are sent elsewhere, by :meth:`send`, instead of getting names in the target.
     """
 
     overwrite: bool = False
     adds: ClassVar[bool] = False
+    sends: ClassVar[bool] = False
 
     def target(self) -> Path:
         """Where it writes, real and absolute: links are followed."""
+        raise NotImplementedError
+
+    def send(self, files: Sequence[str], job_id: str) -> None:
+        """Send what a job's files hold, once, whatever has been sent of them before: it can be repeated.
+
+        Args:
+            files: all that the job has for this sink, in order of subtask. If one is gone, all have been sent.
+            job_id: of the job.
+        """
         raise NotImplementedError
 
 

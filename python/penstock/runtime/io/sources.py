@@ -13,6 +13,21 @@ from penstock.errors import InvalidProgramError
 _BATCH = 2_000
 
 
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Records of a source with what is known of them.
+
+    Attributes:
+        values: the records, in order.
+        timestamps: theirs, None for one without; None where none has one.
+        split: number of the piece they come from, among those of the subtask, which are read one after the other.
+    """
+
+    values: Sequence[Any]
+    timestamps: Sequence[int | None] | None = None
+    split: int = 0
+
+
 class BatchSource:
     """A bounded source that is pulled for batches of records."""
 
@@ -24,7 +39,7 @@ class BatchSource:
         """
         return self
 
-    def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Any]]:
+    def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Any] | Batch]:
         """The records of one subtask, in order, in batches."""
         raise NotImplementedError
 

@@ -18,7 +18,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError, PenstockError
-from penstock.runtime.io.sources import BatchSource
+from penstock.runtime.io.sources import Batch, BatchSource
 
 T = TypeVar("T", covariant=True)
 
@@ -46,10 +46,12 @@ class Records(NamedTuple, Generic[T]):
     Attributes:
         values: the records.
         position: behind the last of them; a split that starts there holds what is left.
+        timestamps: of the records, in milliseconds since the epoch, None for a record without; None where none has one.
     """
 
     values: Sequence[T]
     position: Any
+    timestamps: Sequence[int | None] | None = None
 
 
 class Source(ABC, Generic[T]):
@@ -59,9 +61,15 @@ class Source(ABC, Generic[T]):
     Attributes:
         bounded: whether it ends by itself.
         produced_type: type of its records, where ``from_source`` is given none.
+        together: whether its splits are there all the time, as the partitions of a topic are: then each has watermarks
+            of its own, and those of a subtask are the least of them, as far as splits have not ended. Else, as of
+            files, a subtask has one sequence of watermarks for all of its splits.
+        advice: what to use instead where it can be planned, not run.
     """
 
     bounded: bool = True
+    together: bool = False
+    advice: str = ""
     produced_type: TypeInformation[object] | None = None
 
     def splits(self, parallelism: int) -> Sequence[Split]:
@@ -116,9 +124,13 @@ class SplitSource(BatchSource):
         _check(splits, name)
         return SplitSource(self.source, deal(splits, parallelism))
 
-    def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Any]]:
-        """What the subtask's splits hold."""
-        return (records.values for split in self.dealt[subtask] for records in self.source.read(split))
+    def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Any] | Batch]:
+        """What the subtask's splits hold, split by split."""
+        together = self.source.together
+        for number, split in enumerate(self.dealt[subtask]):
+            for records in self.source.read(split):
+                plain = records.timestamps is None and not together
+                yield records.values if plain else Batch(records.values, records.timestamps, number)
 
 
 def deal(splits: Sequence[Split], parallelism: int) -> tuple[tuple[Split, ...], ...]:

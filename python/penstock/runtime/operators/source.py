@@ -6,7 +6,7 @@ Sources of the semantics: ``StreamSource``, ``ContinuousFileReaderOperator`` (Fl
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,8 +17,8 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import ChainingOutput, Collector, CountingOutput, StreamStatus
 from penstock.runtime.io.file_source import read_text
-from penstock.runtime.io.sources import BatchSource
-from penstock.runtime.io.splits import Split
+from penstock.runtime.io.sources import Batch, BatchSource
+from penstock.runtime.io.splits import Split, SplitSource
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.usercode.binding import bind, lifecycle
 from penstock.runtime.usercode.steps import STRIDE, Pause, in_steps, next_stride
@@ -55,7 +55,9 @@ class StreamSource(StreamOperator):
     def build(self, context: OperatorContext, output: CountingOutput) -> SourceOperator:
         if self.watermarks is None:
             return SourceOperator(context, output, self.function)
-        return _TimedSource(context, TimestampsAndWatermarks(self.watermarks).build(context, output), self.function)
+        splits = _together(self.function, context.subtask)
+        assigner = TimestampsAndWatermarks(self.watermarks, splits).build(context, output)
+        return _TimedSource(context, assigner, self.function)
 
 
 class SourceContext(contexts.SourceContext[Any]):
@@ -158,18 +160,30 @@ class SourceOperator(LiveOperator):
         return look
 
     def _run_batches(self, source: BatchSource, backlog: Callable[[], bool]) -> Iterator[None]:
-        feed, context = self.output.feed, self.context
+        context = self.context
         batches = context.call(source.batches, context.subtask, context.vertex.parallelism)
         while (batch := context.call(next, batches, None)) is not None:
-            position, stride = 0, 1
-            while position < len(batch):
-                feed(batch[position : position + stride], None)
+            values, position, stride = batch.values if isinstance(batch, Batch) else batch, 0, 1
+            feed = self._feed(batch)
+            while position < len(values):
+                feed(position, position + stride)
                 position += stride
                 waiting = backlog()
                 stride = next_stride(stride, waiting)
                 if waiting:
                     yield
-            self.emitted += len(batch)
+            self.emitted += len(values)
+
+    def _feed(self, batch: Sequence[Any] | Batch) -> Callable[[int, int], None]:
+        """What emits the records of a batch from one position to another."""
+        if isinstance(batch, Batch):
+            return _timed(batch, self._output_of(batch.split))
+        feed = self.output.feed
+        return lambda start, end: feed(batch[start:end], None)  # type: ignore[arg-type]
+
+    def _output_of(self, split: int) -> CountingOutput:
+        """Where the records of a split go."""
+        return self.output
 
     def _run_function(self, run: Callable[[Any], None], backlog: Callable[[], bool]) -> Iterator[None]:
         contexts: list[SourceContext] = []
@@ -201,6 +215,21 @@ class SourceOperator(LiveOperator):
             super().close()
 
 
+def _timed(batch: Batch, output: CountingOutput) -> Callable[[int, int], None]:
+    """What emits the records of a batch with their timestamps from one position to another, to an output."""
+    values, timestamps = batch.values, batch.timestamps
+    if timestamps is None:
+        feed = output.feed
+        return lambda start, end: feed(values[start:end], None)  # type: ignore[arg-type]
+    collect = output.collect
+
+    def emit(start: int, end: int) -> None:
+        for value, timestamp in zip(values[start:end], timestamps[start:end], strict=True):
+            collect(value, timestamp)
+
+    return emit
+
+
 class _TimedSource(SourceOperator):
     """A source that gives its records timestamps, and makes watermarks of them.
 
@@ -212,11 +241,24 @@ class _TimedSource(SourceOperator):
 
     def __init__(self, context: OperatorContext, assigner: LiveOperator, function: Any) -> None:
         self._assigner = assigner
-        self._way = ChainingOutput(assigner, 0, None, StreamStatus())
-        super().__init__(context, CountingOutput(self._way), function)
+        self._split = 0
+        status, splits = StreamStatus(), _together(function, context.subtask)
+        self._ways = [ChainingOutput(assigner, number, None, status) for number in range(splits)]
+        self._outputs = [CountingOutput(way) for way in self._ways]
+        super().__init__(context, self._outputs[0], function)
+
+    def _output_of(self, split: int) -> CountingOutput:
+        """That of the split; those before have ended, as they are read one after the other."""
+        if len(self._outputs) == 1:
+            return self.output
+        for each in range(self._split, split):
+            self._assigner.end_part(each)  # type: ignore[attr-defined]
+        self._split = split
+        return self._outputs[split]
 
     def open(self) -> None:
-        self._way.connect()
+        for way in self._ways:
+            way.connect()
         self._assigner.open()
         super().open()
 
@@ -225,6 +267,12 @@ class _TimedSource(SourceOperator):
         if self._opened:
             self._assigner.close()
         super().close()
+
+
+def _together(function: Any, subtask: int) -> int:
+    """How many sequences of watermarks there are in a subtask of a source."""
+    several = isinstance(function, SplitSource) and function.source.together
+    return max(len(function.dealt[subtask]), 1) if several else 1
 
 
 @dataclass(frozen=True, eq=False)

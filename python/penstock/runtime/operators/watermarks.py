@@ -14,7 +14,7 @@ Source of the semantics: ``TimestampsAndWatermarksOperator`` (Flink 1.11, and 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar
@@ -41,11 +41,13 @@ class TimestampsAndWatermarks(StreamOperator):
 
     Attributes:
         strategy: where timestamps and watermarks come from.
+        parts: how many inputs there are with a generator each; the watermark is the least of theirs.
     """
 
     toggles: ClassVar[bool] = True
 
     strategy: WatermarkStrategy[Any]
+    parts: int = 1
 
     @property
     def keeps_output(self) -> bool:
@@ -53,7 +55,7 @@ class TimestampsAndWatermarks(StreamOperator):
         return self.strategy.kind == "generator"
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _TimestampsAndWatermarks(context, output, self.strategy)
+        return _TimestampsAndWatermarks(context, output, self.strategy, self.parts)
 
 
 class _Emitter:
@@ -79,16 +81,80 @@ class _Emitter:
         self._context.toggle(False)
 
 
+class _Least:
+    """The least of the watermarks of parts that are neither idle nor at their end (Flink:
+    ``WatermarkOutputMultiplexer``). O(parts) where the part that is furthest behind has moved.
+
+    Args:
+        emitter: takes it.
+        parts: how many there are.
+    """
+
+    def __init__(self, emitter: _Emitter, parts: int) -> None:
+        self._emitter = emitter
+        self._last = dict.fromkeys(range(parts), MIN_WATERMARK)
+        self._idle: set[int] = set()
+
+    def emit(self, part: int, watermark: Watermark | int) -> None:
+        """A part is further."""
+        timestamp: int = getattr(watermark, "timestamp", watermark)  # type: ignore[assignment]
+        self._idle.discard(part)
+        before = self._last[part]
+        if timestamp > before:
+            self._last[part] = timestamp
+            if before <= min(self._last.values()) or self._idle:
+                self._say()
+
+    def mark_idle(self, part: int) -> None:
+        """A part holds nobody back until its next watermark."""
+        self._idle.add(part)
+        if self._idle >= self._last.keys():
+            self._emitter.mark_idle()
+        else:
+            self._say()
+
+    def end(self, part: int) -> None:
+        """A part has ended."""
+        self._last.pop(part, None)
+        self._idle.discard(part)
+        self._say()
+
+    def _say(self) -> None:
+        active = [last for part, last in self._last.items() if part not in self._idle]
+        if active and min(active) > MIN_WATERMARK:
+            self._emitter.emit_watermark(min(active))
+
+
+class _Part:
+    """The output of the generator of a part."""
+
+    def __init__(self, least: _Least, part: int) -> None:
+        self._least, self._part = least, part
+
+    def emit_watermark(self, watermark: Watermark | int) -> None:
+        self._least.emit(self._part, watermark)
+
+    def mark_idle(self) -> None:
+        self._least.mark_idle(self._part)
+
+
 class _TimestampsAndWatermarks(LiveOperator):
-    def __init__(self, context: OperatorContext, output: CountingOutput, strategy: WatermarkStrategy[Any]) -> None:
+    def __init__(
+        self, context: OperatorContext, output: CountingOutput, strategy: WatermarkStrategy[Any], parts: int
+    ) -> None:
         super().__init__(context, output)
         self._assigner = None if strategy.assigner is None else bind(strategy.assigner, "extract_timestamp")
-        self._generator = NoWatermarks() if context.job.settings.batch else self._asked(strategy.generator)
+        made = NoWatermarks if context.job.settings.batch else strategy.generator
+        self._generators = [self._asked(made) for _ in range(parts)]
         self._emitter = _Emitter(context, output)
+        self._least = _Least(self._emitter, parts)
+        several = [_Part(self._least, part) for part in range(parts)]
+        self._emitters: Sequence[_Emitter | _Part] = several if parts > 1 else [self._emitter]
 
     def input(self, number: int) -> Collector:
         assign, collect, fail = self._assigner, self.output.collect, self.context.fail
-        on_event, ask, emitter = self._generator.on_event, self._generator.on_periodic_emit, self._emitter
+        generator, emitter = self._generators[number], self._emitters[number]
+        on_event, ask = generator.on_event, generator.on_periodic_emit
         period = PERIOD if self.context.job.settings.watermark_interval else inf
         count, no_timestamp = 0, self.context.no_timestamp
 
@@ -117,11 +183,16 @@ class _TimestampsAndWatermarks(LiveOperator):
         if watermark == MAX_WATERMARK:
             self._emitter.emit_watermark(watermark)
 
+    def end_part(self, part: int) -> None:
+        """An input of several has ended: it holds the others back no more."""
+        self._asked(self._generators[part].on_periodic_emit, self._emitters[part])
+        self._least.end(part)
+
     def close(self) -> None:
         super().close()
         if self._opened:
             self._opened = False
-            self._asked(self._generator.on_periodic_emit, self._emitter)
+            self._asked(self._generators[-1].on_periodic_emit, self._emitters[-1])
 
     def _asked(self, function: Callable[..., Any], *args: Any) -> Any:
         """What a function of the watermark generator returns."""

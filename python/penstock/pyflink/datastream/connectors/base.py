@@ -5,14 +5,15 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.datastream.connectors import Sink, Source
-from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import (
+from penstock.datastream.connectors import (
     DeliveryGuarantee,
-    JavaFunctionWrapper,
+    Sink,
+    Source,
     StreamTransformer,
     SupportsPreprocessing,
 )
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import JavaFunctionWrapper
 
 __all__ = [
     "DeliveryGuarantee",

@@ -6,14 +6,16 @@ Written by ``tests/pyflink/write_modules.py``.
 from __future__ import annotations
 
 from penstock.common.serialization import DeserializationSchema
-from penstock.datastream.connectors import Source
+from penstock.datastream.connectors import (
+    KafkaOffsetsInitializer,
+    KafkaRecordDeserializationSchema,
+    Source,
+)
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
     DynamicKafkaSource,
     DynamicKafkaSourceBuilder,
     KafkaMetadataService,
-    KafkaOffsetsInitializer,
-    KafkaRecordDeserializationSchema,
     KafkaStreamSetSubscriber,
     KafkaStreamSubscriber,
     SingleClusterTopicMetadataService,

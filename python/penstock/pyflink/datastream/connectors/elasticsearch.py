@@ -5,10 +5,9 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.datastream.connectors import Sink
+from penstock.datastream.connectors import DeliveryGuarantee, Sink
 from penstock.pyflink.deviating import get_gateway, to_jarray
 from penstock.pyflink.missing import (
-    DeliveryGuarantee,
     Elasticsearch6SinkBuilder,
     Elasticsearch7SinkBuilder,
     ElasticsearchEmitter,

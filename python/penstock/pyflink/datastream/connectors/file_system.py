@@ -22,6 +22,8 @@ from penstock.datastream.connectors import (
     Source,
     StreamFormat,
     StreamingFileSink,
+    StreamTransformer,
+    SupportsPreprocessing,
 )
 from penstock.datastream.functions import SinkFunction
 from penstock.pyflink.deviating import get_gateway, to_jarray
@@ -32,8 +34,6 @@ from penstock.pyflink.missing import (
     FileCompactStrategy,
     JavaObjectWrapper,
     RowDataBulkWriterFactory,
-    StreamTransformer,
-    SupportsPreprocessing,
     is_instance_of,
 )
 

@@ -9,10 +9,7 @@ from penstock.common.row import Row
 from penstock.common.scalar_types import TypeInformation
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import Types
-from penstock.datastream.connectors import Sink, Source
-from penstock.datastream.functions import SinkFunction, SourceFunction
-from penstock.pyflink.deviating import get_gateway, to_jarray
-from penstock.pyflink.missing import (
+from penstock.datastream.connectors import (
     DeliveryGuarantee,
     FlinkKafkaConsumer,
     FlinkKafkaConsumerBase,
@@ -29,11 +26,14 @@ from penstock.pyflink.missing import (
     KafkaTopicPartition,
     KafkaTopicSelector,
     Semantic,
+    Sink,
+    Source,
     StreamTransformer,
     SupportsPreprocessing,
-    get_field,
-    get_field_value,
 )
+from penstock.datastream.functions import SinkFunction, SourceFunction
+from penstock.pyflink.deviating import get_gateway, to_jarray
+from penstock.pyflink.missing import get_field, get_field_value
 
 __all__ = [
     "DeliveryGuarantee",

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.time import Duration
-from penstock.datastream.connectors import Sink, Source
+from penstock.datastream.connectors import DeliveryGuarantee, Sink, Source
 from penstock.pyflink.deviating import get_gateway
 from penstock.pyflink.missing import (
     ConfigOption,
     ConfigOptions,
-    DeliveryGuarantee,
     MessageDelayer,
     PulsarSink,
     PulsarSinkBuilder,

@@ -1,0 +1,45 @@
+"""Kafka as a source and as a sink, under PyFlink's names (``pyflink.datastream.connectors.kafka``). Programs that use
+these names can be built, planned and explained anywhere; to run, they need ``pip install 'penstock[kafka]'`` and a
+broker. Reading and writing is in ``penstock.runtime.kafka``.
+"""
+
+from __future__ import annotations
+
+from penstock.datastream.connectors.base import DeliveryGuarantee
+from penstock.datastream.connectors.kafka.flink_kafka import (
+    FlinkKafkaConsumer,
+    FlinkKafkaConsumerBase,
+    FlinkKafkaProducer,
+    FlinkKafkaProducerBase,
+    Semantic,
+)
+from penstock.datastream.connectors.kafka.serialization import (
+    KafkaRecordSerializationSchema,
+    KafkaRecordSerializationSchemaBuilder,
+    KafkaTopicSelector,
+)
+from penstock.datastream.connectors.kafka.sink import KafkaSink, KafkaSinkBuilder
+from penstock.datastream.connectors.kafka.source import KafkaSource, KafkaSourceBuilder
+from penstock.runtime.kafka.deserializing import KafkaRecord, KafkaRecordDeserializationSchema
+from penstock.runtime.kafka.offsets import KafkaOffsetResetStrategy, KafkaOffsetsInitializer, KafkaTopicPartition
+
+__all__ = [
+    "DeliveryGuarantee",
+    "FlinkKafkaConsumer",
+    "FlinkKafkaConsumerBase",
+    "FlinkKafkaProducer",
+    "FlinkKafkaProducerBase",
+    "KafkaOffsetResetStrategy",
+    "KafkaOffsetsInitializer",
+    "KafkaRecord",
+    "KafkaRecordDeserializationSchema",
+    "KafkaRecordSerializationSchema",
+    "KafkaRecordSerializationSchemaBuilder",
+    "KafkaSink",
+    "KafkaSinkBuilder",
+    "KafkaSource",
+    "KafkaSourceBuilder",
+    "KafkaTopicPartition",
+    "KafkaTopicSelector",
+    "Semantic",
+]

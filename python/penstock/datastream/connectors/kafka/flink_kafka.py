@@ -1,0 +1,239 @@
+"""Kafka's source and sink as they were called before Flink 1.14 (PyFlink: ``pyflink.datastream.connectors.kafka``).
+
+Source of names and defaults: ``FlinkKafkaConsumerBase``, ``FlinkKafkaProducer`` (Flink 1.16).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import Enum
+from typing import Any, NoReturn, TypeVar, cast
+
+from penstock.common import checks
+from penstock.common.contexts import SinkContext, SourceContext
+from penstock.common.serialization import DeserializationSchema, SerializationSchema
+from penstock.common.typeinfo import TypeInformation
+from penstock.datastream.connectors.base import DeliveryGuarantee
+from penstock.datastream.connectors.kafka import given
+from penstock.datastream.connectors.kafka.serialization import KafkaRecordSerializationSchema
+from penstock.datastream.connectors.kafka.sink import written_by
+from penstock.datastream.connectors.kafka.source import KafkaSource
+from penstock.datastream.functions import ParallelSourceFunction, SinkFunction
+from penstock.errors import UnsupportedError
+from penstock.runtime.io.sinks import BuiltinSink
+from penstock.runtime.kafka.deserializing import ValueOnly, value_schema
+from penstock.runtime.kafka.offsets import KafkaOffsetResetStrategy, KafkaOffsetsInitializer
+from penstock.runtime.kafka.serializing import FIXED, RecordSerializer
+from penstock.runtime.kafka.sink import KafkaOutput
+from penstock.runtime.kafka.subscription import Subscription
+
+C = TypeVar("C", bound="FlinkKafkaConsumerBase")
+P = TypeVar("P", bound="FlinkKafkaProducerBase")
+
+_RESET = {"earliest": KafkaOffsetResetStrategy.EARLIEST, "none": KafkaOffsetResetStrategy.NONE}
+
+
+class FlinkKafkaConsumerBase(ParallelSourceFunction[Any]):
+    """Base of FlinkKafkaConsumer."""
+
+    advice = (
+        "KafkaSource.builder() with set_bounded(KafkaOffsetsInitializer.latest()) and env.from_source(): it reads what "
+        "is there when the job starts, and ends, which a FlinkKafkaConsumer never does"
+    )
+
+    def __init__(
+        self, topics: tuple[str, ...], schema: DeserializationSchema[Any], properties: Mapping[str, str]
+    ) -> None:
+        self._topics = topics
+        self._schema = schema
+        self._properties = dict(properties)
+        self._starting: KafkaOffsetsInitializer | None = None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {', '.join(map(repr, self._topics))}>"
+
+    def set_start_from_earliest(self: C) -> C:
+        """From the first records there are."""
+        return self._start(KafkaOffsetsInitializer.earliest())
+
+    def set_start_from_latest(self: C) -> C:
+        """From what comes after the job has started."""
+        return self._start(KafkaOffsetsInitializer.latest())
+
+    def set_start_from_timestamp(self: C, startup_offsets_timestamp: int) -> C:
+        """From the first records with that timestamp or a later one.
+
+        Args:
+            startup_offsets_timestamp: milliseconds since the epoch.
+        """
+        return self._start(KafkaOffsetsInitializer.timestamp(startup_offsets_timestamp))
+
+    def set_start_from_group_offsets(self: C) -> C:
+        """From what the group ``group.id`` of the properties has committed, which is the default; where that is
+        nothing, from where ``auto.offset.reset`` says."""
+        return self._start(None)
+
+    def set_commit_offsets_on_checkpoints(self: C, commit_on_checkpoints: bool) -> C:
+        """Whether offsets are committed with each checkpoint. None are taken here, so it has no effect."""
+        checks.boolean(commit_on_checkpoints, "set_commit_offsets_on_checkpoints", "commit_on_checkpoints")
+        return self
+
+    def disable_filter_restored_partitions_with_subscribed_topics(self: C) -> C:
+        """What a restart from a savepoint does with topics that are no longer read. There is none, so it has no
+        effect."""
+        return self
+
+    def get_produced_type(self) -> TypeInformation[Any]:
+        """The type of the records."""
+        return self._schema.get_produced_type()
+
+    def source(self) -> KafkaSource[Any]:
+        """The same as a KafkaSource without an end."""
+        starting = self._starting
+        if starting is None:
+            reset = _RESET.get(self._properties.get("auto.offset.reset", ""), KafkaOffsetResetStrategy.LATEST)
+            starting = KafkaOffsetsInitializer.committed_offsets(reset)
+        return KafkaSource(self._properties, Subscription(self._topics), starting, None, ValueOnly(self._schema))
+
+    def run(self, ctx: SourceContext[Any], /) -> NoReturn:
+        """A task does not call it.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError(f"{self!r} does not run by itself. Use {self.advice}.")
+
+    def _start(self: C, starting: KafkaOffsetsInitializer | None) -> C:
+        self._starting = starting
+        return self
+
+
+class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
+    """Reads topics of Kafka for ever: for ``add_source``. Such a program can be planned, not run yet; a KafkaSource
+    with ``set_bounded`` runs.
+
+    Args:
+        topics: a name, or a list of them.
+        deserialization_schema: makes records of values.
+        properties: of Kafka's consumer; ``bootstrap.servers`` is needed.
+    """
+
+    def __init__(
+        self,
+        topics: str | list[str],
+        deserialization_schema: DeserializationSchema[Any],
+        properties: Mapping[str, str],
+    ) -> None:
+        names = topics if isinstance(topics, list) else [topics]
+        if not names:
+            checks.illegal_argument("FlinkKafkaConsumer() was given no topic. Give at least one.")
+        super().__init__(
+            tuple(given.topic(each, "FlinkKafkaConsumer") for each in names),
+            value_schema(deserialization_schema, "FlinkKafkaConsumer"),
+            _properties(properties, "FlinkKafkaConsumer"),
+        )
+
+
+class Semantic(Enum):
+    """How often a record of a FlinkKafkaProducer arrives, whatever fails on the way."""
+
+    EXACTLY_ONCE = 0
+    """Once."""
+    AT_LEAST_ONCE = 1
+    """Once or several times."""
+    NONE = 2
+    """Perhaps."""
+
+
+class FlinkKafkaProducerBase(SinkFunction[Any]):
+    """Base of FlinkKafkaProducer."""
+
+    _output: BuiltinSink
+
+    def set_log_failures_only(self: P, log_failures_only: bool) -> P:
+        """Whether records that cannot be written are logged, by the logger ``penstock.kafka``, and nothing else. Such a
+        sink guarantees nothing.
+
+        Raises:
+            InvalidProgramError: the semantic is EXACTLY_ONCE.
+        """
+        checks.boolean(log_failures_only, "set_log_failures_only", "log_failures_only")
+        if isinstance(self._output, KafkaOutput):
+            self._output = replace(self._output, log_only=log_failures_only)
+        elif log_failures_only:
+            checks.refuse(
+                "set_log_failures_only(True): with Semantic.EXACTLY_ONCE no record may be missing. Leave the call out, "
+                "or take Semantic.AT_LEAST_ONCE."
+            )
+        return self
+
+    def set_flush_on_checkpoint(self: P, flush_on_checkpoint: bool) -> P:
+        """Whether a checkpoint waits for the brokers. At its end a task waits for them in any case."""
+        checks.boolean(flush_on_checkpoint, "set_flush_on_checkpoint", "flush_on_checkpoint")
+        return self
+
+    def set_write_timestamp_to_kafka(self: P, write_timestamp_to_kafka: bool) -> P:
+        """Whether the timestamps of records are written; without this call records get the time of writing."""
+        checks.boolean(write_timestamp_to_kafka, "set_write_timestamp_to_kafka", "write_timestamp_to_kafka")
+        self._output = replace(cast("KafkaOutput", self._output), timestamps=write_timestamp_to_kafka)
+        return self
+
+    def runtime(self) -> BuiltinSink:
+        """What tasks run."""
+        return self._output
+
+    def invoke(self, value: Any, context: SinkContext, /) -> NoReturn:
+        """A task does not call it.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError(f"{self!r} is no function to be called. Give it to add_sink().")
+
+
+class FlinkKafkaProducer(FlinkKafkaProducerBase):
+    """Writes values to a topic of Kafka: for ``add_sink``. All records of a subtask go to one partition.
+
+    Args:
+        topic: its name.
+        serialization_schema: makes values of records.
+        producer_config: properties of Kafka's producer; ``bootstrap.servers`` is needed.
+        kafka_producer_pool_size: of Flink; it has no effect.
+        semantic: how often each record arrives. With EXACTLY_ONCE, the ids of transactions begin with
+            ``transactional.id`` of the properties, or with the topic.
+    """
+
+    def __init__(
+        self,
+        topic: str,
+        serialization_schema: SerializationSchema[Any],
+        producer_config: Mapping[str, str],
+        kafka_producer_pool_size: int = 5,
+        semantic: Semantic = Semantic.AT_LEAST_ONCE,
+    ) -> None:
+        schema = KafkaRecordSerializationSchema.builder().set_topic(topic)
+        value = schema.set_value_serialization_schema(serialization_schema).build().runtime().value
+        checks.positive(kafka_producer_pool_size, "FlinkKafkaProducer", "kafka_producer_pool_size")
+        properties = _properties(producer_config, "FlinkKafkaProducer")
+        prefix = properties.pop("transactional.id", f"FlinkKafkaProducer-{topic}")
+        guarantee = DeliveryGuarantee[checks.member(semantic, "FlinkKafkaProducer", Semantic).name]
+        self._topic = topic
+        self._output = written_by(properties, RecordSerializer(topic, value, partitioner=FIXED), guarantee, prefix)
+        self.set_write_timestamp_to_kafka(False)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} to {self._topic!r}>"
+
+    def ignore_failures_after_transaction_timeout(self) -> FlinkKafkaProducer:
+        """Whether a restart forgives transactions that have timed out. None is left open here, so it has no effect."""
+        return self
+
+
+def _properties(values: Any, call: str) -> dict[str, str]:
+    properties = given.properties(values, call)
+    if "bootstrap.servers" not in properties:
+        checks.illegal_argument(
+            f"{call}() was given properties without 'bootstrap.servers'. Add {{'bootstrap.servers': 'localhost:9092'}}."
+        )
+    return properties

@@ -1,0 +1,175 @@
+"""Clients of Kafka by confluent-kafka, which is loaded here and nowhere else, and errors that name brokers and topics.
+
+librdkafka's own log goes to the logger ``penstock.kafka``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from penstock.errors import ConfigurationError, PenstockError
+from penstock.runtime.kafka import properties as names
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer, Producer
+
+LOGGER = logging.getLogger("penstock.kafka")
+LOGGER.addHandler(logging.NullHandler())
+
+MISSING = "org.apache.kafka.common.errors.UnknownTopicOrPartitionException"
+TIMEOUT = "org.apache.kafka.common.errors.TimeoutException"
+_AGAIN = 0.2
+_NEW_TOPIC = 3.0
+"""Seconds that a broker is given to make a topic that is written to, if it does so."""
+
+
+def kafka() -> Any:
+    """The module confluent_kafka.
+
+    Raises:
+        ConfigurationError: it is not installed.
+    """
+    try:
+        import confluent_kafka
+    except ImportError as error:
+        raise ConfigurationError(
+            "Kafka is read and written by the library confluent-kafka, which cannot be imported here "
+            f"({error}). Run: pip install 'penstock[kafka]', on the executors too."
+        ) from error
+    return confluent_kafka
+
+
+class Errors:
+    """The last error that a client has told of, apart from its calls: such as a refused connection.
+
+    Attributes:
+        last: its text; empty for none.
+    """
+
+    def __init__(self) -> None:
+        self.last = ""
+
+    def __call__(self, error: Any) -> None:
+        """Take an error."""
+        if not self.last or "ALL_BROKERS_DOWN" not in error.name():
+            self.last = error.str()
+
+
+@contextlib.contextmanager
+def consumer(properties: Mapping[str, str], **more: str | int | bool) -> Iterator[Consumer]:
+    """A consumer, closed at the end.
+
+    Args:
+        properties: of the program.
+        more: settings of librdkafka with ``_`` for ``.``, which count more.
+    """
+    made = _made("Consumer", properties, "consumer", more)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def producer(properties: Mapping[str, str], **more: str | int | bool) -> Producer:
+    """A producer.
+
+    Args:
+        properties, more: as of :func:`consumer`.
+    """
+    return _made("Producer", properties, "producer", more)
+
+
+def _made(kind: str, properties: Mapping[str, str], client: str, more: Mapping[str, str | int | bool]) -> Any:
+    module = kafka()
+    config: dict[str, Any] = names.settings(properties, client)
+    config.update({key.replace("_", "."): value for key, value in more.items()})
+    try:
+        return getattr(module, kind)({"error_cb": Errors(), **config}, logger=LOGGER)
+    except (module.KafkaException, ValueError, TypeError) as error:
+        raise ConfigurationError(
+            f"Kafka's {client} cannot be made: {reason(error)}. Look at the properties of the source or sink: names "
+            "are those of Kafka or librdkafka, and values are texts."
+        ) from error
+
+
+def reason(error: BaseException) -> str:
+    """What Kafka's client says, as text."""
+    inner: Any = error.args[0] if error.args else error
+    return str(inner.str() if hasattr(inner, "str") else inner)
+
+
+def unreachable(properties: Mapping[str, str], client: str, why: str) -> ConfigurationError:
+    """The error where no broker answers."""
+    return ConfigurationError(
+        f"No Kafka broker has answered at {names.servers(properties)!r} within {names.seconds(properties, client):g} s "
+        f"({why}). Look whether it runs there, and whether set_bootstrap_servers() and the 'security.protocol' are "
+        f"right. The property {names.WAIT[client]!r} says how many milliseconds to wait.",
+        flink_class=TIMEOUT,
+    )
+
+
+def topics(client: Any, properties: Mapping[str, str], kind: str, topic: str | None = None) -> Mapping[str, Any]:
+    """What the brokers say of topics, by name.
+
+    Args:
+        client: a consumer or producer.
+        properties: of the program.
+        kind: consumer or producer.
+        topic: of one topic only; a broker that makes topics when they are asked for may make it.
+
+    Raises:
+        ConfigurationError: no broker answers.
+    """
+    try:
+        arguments = {} if topic is None else {"topic": topic}
+        return client.list_topics(timeout=names.seconds(properties, kind), **arguments).topics
+    except kafka().KafkaException as error:
+        raise unreachable(properties, kind, reason(error)) from error
+
+
+def missing_topic(topic: str, properties: Mapping[str, str], known: Sequence[str] = ()) -> PenstockError:
+    """The error for a topic that is not there."""
+    others = f" There are: {', '.join(sorted(known)[:10])}." if known else ""
+    return ConfigurationError(
+        f"The Kafka topic {topic!r} is not there, at {names.servers(properties)!r}.{others} Create it, or correct its "
+        "name.",
+        flink_class=MISSING,
+    )
+
+
+def partitions_of(client: Any, properties: Mapping[str, str], topic: str) -> list[int]:
+    """The partitions of a topic that is to be written to; it is made where brokers do so.
+
+    Args:
+        client: a producer.
+        properties: of the program.
+        topic: its name.
+
+    Raises:
+        ConfigurationError: no broker answers, or the topic is not there.
+    """
+    import time
+
+    until = time.monotonic() + min(_NEW_TOPIC, names.seconds(properties, "producer"))
+    while True:
+        found = topics(client, properties, "producer", topic).get(topic)
+        if found is not None and found.error is None and found.partitions:
+            return sorted(found.partitions)
+        if time.monotonic() > until:
+            raise (
+                missing_topic(topic, properties)
+                if found is None or found.error is None
+                else _refused(topic, properties, found.error)
+            )
+        time.sleep(_AGAIN)
+
+
+def _refused(topic: str, properties: Mapping[str, str], error: Any) -> PenstockError:
+    if error.name() in ("UNKNOWN_TOPIC_OR_PART", "LEADER_NOT_AVAILABLE", "_UNKNOWN_TOPIC"):
+        return missing_topic(topic, properties)
+    return ConfigurationError(
+        f"The Kafka topic {topic!r} at {names.servers(properties)!r} cannot be written: {error.str()}."
+    )

@@ -1,0 +1,171 @@
+"""Properties of Kafka's Java clients, which Flink's programs give, as librdkafka's, and what both take for granted.
+
+Source of names: Kafka 4.0's configuration, librdkafka's CONFIGURATION.md, ``KafkaSourceOptions`` (Flink's Kafka
+connector 3.3).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from penstock.errors import ConfigurationError, UnsupportedError
+
+Settings = dict[str, "str | int | bool"]
+
+WAIT = {"consumer": "default.api.timeout.ms", "producer": "max.block.ms"}
+"""How long to wait for an answer of the brokers, by client."""
+_SECONDS = 30.0
+
+_RENAMED = {
+    "buffer.memory": "queue.buffering.max.kbytes",
+    "fetch.max.wait.ms": "fetch.wait.max.ms",
+    "max.request.size": "message.max.bytes",
+    "receive.buffer.bytes": "socket.receive.buffer.bytes",
+    "send.buffer.bytes": "socket.send.buffer.bytes",
+}
+_WITHOUT_EFFECT = frozenset(
+    {
+        *WAIT.values(),
+        "allow.auto.create.topics",
+        "auto.commit.enable",
+        "auto.include.jmx.reporter",
+        "auto.offset.reset",  # a source's offsets are looked up on the driver
+        "client.id.prefix",
+        "commit.offsets.on.checkpoint",
+        "exclude.internal.topics",
+        "flink.disable-metrics",
+        "flink.partition-discovery.interval-millis",
+        "flink.poll-timeout",
+        "key.deserializer",
+        "key.serializer",
+        "max.poll.records",
+        "metric.reporters",
+        "metrics.num.samples",
+        "metrics.recording.level",
+        "metrics.sample.window.ms",
+        "partition.assignment.strategy",  # partitions are dealt out on the driver
+        "partition.discovery.interval.ms",
+        "penstock.folder",
+        "register.consumer.metrics",
+        "transactional.id",
+        "value.deserializer",
+        "value.serializer",
+        "zookeeper.connect",
+    }
+)
+"""Properties that change nothing in what is read or written: of the Java client alone, or decided elsewhere."""
+_REFUSED = {
+    "interceptor.classes": "map() before the sink, or behind the source",
+    "partitioner.class": "set_partitioner() of the KafkaRecordSerializationSchemaBuilder",
+    "sasl.login.callback.handler.class": "'sasl.oauthbearer.method': 'oidc' and other 'sasl.…' of librdkafka",
+}
+"""Classes of Java, and what to use instead."""
+_DEFAULTS: dict[str, Settings] = {
+    "consumer": {
+        "allow.auto.create.topics": False,
+        "auto.offset.reset": "error",
+        "enable.auto.commit": False,
+        "fetch.wait.max.ms": 20,
+        "group.id": "penstock",  # it must have one; nothing is committed unless the program says so
+        "isolation.level": "read_uncommitted",  # Kafka's own default, not librdkafka's
+        "queued.max.messages.kbytes": 16_384,
+    },
+    "producer": {
+        "linger.ms": 5,
+        "partitioner": "murmur2_random",  # the partition of a key is that of the Java client
+        "queue.buffering.max.kbytes": 32_768,
+    },
+}
+_LOGIN = re.compile(r"(username|password)\s*=\s*(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s;]+)")
+
+
+def servers(properties: Mapping[str, str]) -> str:
+    """The brokers to begin with, for messages."""
+    return properties.get("bootstrap.servers", "")
+
+
+def seconds(properties: Mapping[str, str], client: str) -> float:
+    """How long to wait for an answer of the brokers.
+
+    Args:
+        properties: of the program.
+        client: consumer or producer.
+    """
+    text = properties.get(WAIT[client])
+    if text is None:
+        return _SECONDS
+    if not text.strip().isdigit() or int(text) < 1:
+        raise ConfigurationError(
+            f"Kafka's property {WAIT[client]!r} is {text!r}; milliseconds are needed, at least 1. Give '30000', say."
+        )
+    return int(text) / 1000
+
+
+def settings(properties: Mapping[str, str], client: str) -> Settings:
+    """What librdkafka is configured with.
+
+    Args:
+        properties: of the program, by the names of Kafka's Java clients or of librdkafka.
+        client: consumer or producer.
+
+    Raises:
+        UnsupportedError: a property names a class of Java, or a file that only Java can read.
+    """
+    given: Settings = {}
+    for key, value in properties.items():
+        if key in _REFUSED:
+            raise UnsupportedError(
+                f"Kafka's property {key!r} is {value!r}: a class of Java, which does not run here. Use {_REFUSED[key]}."
+            )
+        if key not in _WITHOUT_EFFECT:
+            given.update(_translated(key, value, properties, client))
+    if "client.id.prefix" in properties:
+        given.setdefault("client.id", properties["client.id.prefix"])
+    if client == "producer" and not given.keys() & {"acks", "request.required.acks", "enable.idempotence"}:
+        given["enable.idempotence"] = True  # as Java's since Kafka 3.0
+    return {**_DEFAULTS[client], **given}
+
+
+def _translated(key: str, value: str, properties: Mapping[str, str], client: str) -> Settings:
+    """A property as librdkafka has it."""
+    if key == "buffer.memory":
+        return {_RENAMED[key]: max(int(value) // 1024, 1)}
+    if key == "request.timeout.ms" and client == "consumer":
+        return {"socket.timeout.ms": value}
+    if key == "sasl.jaas.config":
+        return _login(value)
+    if key == "ssl.endpoint.identification.algorithm":
+        return {key: value or "none"}
+    if key == "ssl.truststore.location":
+        return {"ssl.ca.location": _pem(key, value, properties.get("ssl.truststore.type", "JKS"))}
+    if key == "ssl.keystore.location" and properties.get("ssl.keystore.type", "JKS").upper() != "PKCS12":
+        _pem(key, value, "JKS")
+    if key in ("ssl.truststore.password", "ssl.truststore.type", "ssl.keystore.type", "ssl.protocol"):
+        return {}
+    return {_RENAMED.get(key, key): value}
+
+
+def _pem(key: str, value: str, kind: str) -> str:
+    if kind.upper() == "PEM":
+        return value
+    raise UnsupportedError(
+        f"Kafka's property {key!r} is {value!r}, a key store of Java's kind {kind}, which librdkafka cannot read. Give "
+        "files in PEM: 'ssl.ca.location', 'ssl.certificate.location', 'ssl.key.location'."
+    )
+
+
+def _login(jaas: str) -> Settings:
+    """The name and password of a login that is written for Java's PlainLoginModule or ScramLoginModule."""
+    found = {key: _unquoted(value) for key, value in _LOGIN.findall(jaas)}
+    if {"username", "password"} - found.keys():
+        raise UnsupportedError(
+            "Kafka's property 'sasl.jaas.config' names no username and password, and nothing else of Java's logins can "
+            "be read. Give librdkafka's 'sasl.…' properties: 'sasl.username' and 'sasl.password', or those of Kerberos "
+            "and OAUTHBEARER."
+        )
+    return {f"sasl.{key}": value for key, value in found.items()}
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text[1:-1]) if text[0] in "\"'" else text

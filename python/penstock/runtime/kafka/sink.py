@@ -1,0 +1,272 @@
+"""Writing to topics of Kafka: at once, or by files that are sent when the job has succeeded.
+
+Sources of the semantics: ``KafkaWriter``, ``ExactlyOnceKafkaWriter`` (Flink's Kafka connector 3.3).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any, ClassVar
+from urllib.parse import quote
+
+from penstock.common.callables import shown
+from penstock.errors import ConfigurationError, PenstockError
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.config.tasks import PendingFile
+from penstock.runtime.io.pending import attempt_file, pending_inside
+from penstock.runtime.io.sinks import BuiltinSink, PublishedSink, SinkWriter
+from penstock.runtime.kafka import client
+from penstock.runtime.kafka.publishing import produce, send, undelivered
+from penstock.runtime.kafka.records import packed
+from penstock.runtime.kafka.serializing import OutRecord, RecordSerializer
+from penstock.runtime.usercode.failure import failure_of
+
+FOLDER = "penstock.folder"
+"""The one property that is ours: where files wait."""
+_ROOM = 200
+"""Records that are gathered for the writer."""
+_LONGEST_NAME = 100
+_BUFFER = 1 << 20
+_TICK = 0.5
+_DELIVERY = {"delivery.timeout.ms", "message.timeout.ms"}
+
+
+@dataclass(frozen=True, eq=False)
+class KafkaOutput(BuiltinSink):
+    """Sends records while the task runs; it has succeeded when brokers have acknowledged them all.
+
+    Attributes:
+        properties: of Kafka's producer.
+        serializer: makes Kafka's records.
+        timestamps: whether records keep theirs.
+        log_only: whether a record that cannot be written is logged, and nothing else.
+    """
+
+    properties: dict[str, str]
+    serializer: RecordSerializer
+    timestamps: bool = True
+    log_only: bool = False
+
+    @property
+    def shown(self) -> str:
+        """Where it writes to, for people."""
+        return _shown(self.serializer)
+
+    def prepare(self, parallelism: int) -> KafkaOutput:
+        """The brokers answer, and the topic is there, if it is the same for all records."""
+        _look(self.properties, self.serializer)
+        return self
+
+    def writer(self, context: OperatorContext) -> SinkWriter:
+        """A producer of the subtask's own."""
+        return _Producing(self, context)
+
+
+@dataclass(frozen=True, eq=False)
+class TransactionalKafkaOutput(PublishedSink):
+    """Keeps records in files until the job has succeeded; then the driver sends them in transactions.
+
+    Attributes:
+        properties: of Kafka's producer; ``penstock.folder`` says where the files wait.
+        serializer: makes Kafka's records.
+        prefix: what the ids of transactions begin with.
+        timestamps: whether records keep theirs.
+    """
+
+    properties: dict[str, str]
+    serializer: RecordSerializer
+    prefix: str
+    timestamps: bool = True
+    adds: ClassVar[bool] = True
+    sends: ClassVar[bool] = True
+
+    @property
+    def shown(self) -> str:
+        """Where it writes to, for people."""
+        return _shown(self.serializer)
+
+    def target(self) -> Path:
+        """The folder of all files that wait under this prefix, real and absolute."""
+        state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+        root = self.properties.get(FOLDER) or Path(state, "penstock", "kafka")
+        return Path(os.path.realpath(Path(root, _folder_name(self.prefix))))
+
+    def prepare(self, parallelism: int) -> TransactionalKafkaOutput:
+        """With an absolute path, should the current folder be another one on the executors. The brokers answer, and the
+        topic is there, if it is the same for all records."""
+        _look(self.properties, self.serializer)
+        return replace(self, properties={**self.properties, FOLDER: str(self.target().parent)})
+
+    def writer(self, context: OperatorContext) -> SinkWriter:
+        """A pending file."""
+        return _Waiting(self, context)
+
+    def send(self, files: Sequence[str], job_id: str) -> None:
+        """Send what files hold, each record once, whatever has been sent of them before.
+
+        Args:
+            files: in their order; all that a job has for this sink.
+            job_id: of the job.
+
+        Raises:
+            ConfigurationError: the brokers do not answer, or refuse.
+        """
+        send(self.properties, self.prefix, job_id, files)
+
+
+def _shown(serializer: RecordSerializer) -> str:
+    topic = serializer.fixed_topic
+    return "topics by a selector" if topic is None else repr(topic)
+
+
+def _folder_name(prefix: str) -> str:
+    quoted = quote(prefix, safe="")
+    if len(quoted) <= _LONGEST_NAME:
+        return f"sink-{quoted}"
+    return f"sink-{quoted[:_LONGEST_NAME]}-{hashlib.sha256(prefix.encode()).hexdigest()[:16]}"
+
+
+def _look(properties: Mapping[str, str], serializer: RecordSerializer) -> None:
+    """Look whether brokers answer, and have the topic.
+
+    Raises:
+        ConfigurationError: they do not.
+    """
+    producer, topic = client.producer(properties), serializer.fixed_topic
+    if topic is None:
+        client.topics(producer, properties, "producer")
+    else:
+        client.partitions_of(producer, properties, topic)
+
+
+class _Writer(SinkWriter):
+    """Makes Kafka's records; what becomes of them is to be said in ``take``.
+
+    Args:
+        output: the sink, of either kind.
+        context: of the subtask.
+    """
+
+    room = _ROOM
+
+    def __init__(self, output: KafkaOutput | TransactionalKafkaOutput, context: OperatorContext) -> None:
+        self._output = output
+        self._partitions: dict[str, list[int]] = {}
+        self._producer: Any = None
+        self.timed = output.timestamps
+        subtask, parallelism = context.subtask, context.vertex.parallelism
+        self._made = output.serializer.opened(subtask, parallelism, self._partitions_of)
+        self.take: Callable[[OutRecord], None]
+
+    def write(self, value: Any) -> None:  # type: ignore[override]
+        try:
+            record = self._made(value, self.timestamp)
+        except PenstockError:
+            raise
+        except Exception as error:
+            raise failure_of(f"record serializer of a KafkaSink, given {shown(value)},", "in", error) from error
+        self.take(record)
+
+    def _client(self) -> Any:
+        """The producer of the subtask."""
+        if self._producer is None:
+            self._producer = client.producer(self._output.properties)
+        return self._producer
+
+    def _partitions_of(self, topic: str) -> list[int]:
+        """The partitions of a topic, looked up once."""
+        if topic not in self._partitions:
+            self._partitions[topic] = client.partitions_of(self._client(), self._output.properties, topic)
+        return self._partitions[topic]
+
+
+class _Producing(_Writer):
+    """Sends each record, and waits for the answers at the end."""
+
+    def __init__(self, output: KafkaOutput, context: OperatorContext) -> None:
+        super().__init__(output, context)
+        self._log_only = output.log_only
+        self._failure: ConfigurationError | None = None
+
+    def _client(self) -> Any:
+        if self._producer is None:
+            properties = self._output.properties
+            more = {} if properties.keys() & _DELIVERY else {"delivery_timeout_ms": 120_000}  # as Java's
+            self._producer = client.producer(properties, **more)
+        return self._producer
+
+    def open(self) -> None:
+        producer, delivered = self._client(), self._delivered
+
+        def take(record: OutRecord) -> None:
+            produce(producer, record, delivered)
+
+        self.take = take
+
+    def write_all(self, values: Sequence[Any]) -> None:
+        for value in values:
+            self.write(value)
+        self._producer.poll(0)
+        self._check()
+
+    def _delivered(self, error: Any, message: Any) -> None:
+        if error is None or self._failure is not None:
+            return
+        failure = undelivered(error, message, self._output.properties)
+        if self._log_only:
+            client.LOGGER.error(str(failure))
+        else:
+            self._failure = failure
+
+    def _check(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def finish(self) -> None:
+        while self._producer.flush(_TICK):
+            self._check()
+        self._check()
+
+    def discard(self) -> None:
+        if self._producer is not None:
+            self._producer.purge()
+            self._producer.poll(0)
+
+
+class _Waiting(_Writer):
+    """Writes records to a pending file."""
+
+    def __init__(self, output: TransactionalKafkaOutput, context: OperatorContext) -> None:
+        super().__init__(output, context)
+        target, config = output.target(), context.config
+        pending = attempt_file(pending_inside(target, context.job.job_id), config.operator_id, context.subtask)
+        self._names = PendingFile(config.operator_id, str(pending), str(target / str(context.subtask)))
+        self._files = context.files
+        self._file: IO[bytes] | None = None
+
+    def open(self) -> None:
+        file = self._file = open(self._names.pending, "wb", _BUFFER)  # noqa: SIM115 - until finish or discard
+
+        def take(record: OutRecord) -> None:
+            file.write(packed(record))
+
+        self.take = take
+
+    def finish(self) -> None:
+        assert self._file is not None
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        self._files.append(self._names)
+
+    def discard(self) -> None:
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                self._file.close()
+            with contextlib.suppress(OSError):
+                os.unlink(self._names.pending)
