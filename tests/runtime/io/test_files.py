@@ -30,7 +30,10 @@ def splits_of(path, charset="UTF-8", size=1 << 20):
 
 def lines_of(path, charset="UTF-8", size=1 << 20):
     return [
-        line for split in splits_of(path, charset, size) for lines, _ in read_text(split, charset) for line in lines
+        line
+        for split in splits_of(path, charset, size)
+        for records in read_text(split, charset)
+        for line in records.values
     ]
 
 

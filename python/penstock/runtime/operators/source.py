@@ -301,7 +301,8 @@ class _FileReader(LiveOperator):
 
         def process(split: Split, timestamp: int | None) -> None:
             try:
-                for lines, _ in read_text(split, charset):
+                for records in read_text(split, charset):
+                    lines = records.values
                     for start in range(0, len(lines), STRIDE):
                         feed(lines[start : start + STRIDE], timestamp)
                     self.emitted += len(lines)
