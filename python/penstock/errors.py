@@ -79,6 +79,11 @@ class UnknownFieldError(TypeInfoError, AttributeError, KeyError, ValueError):
         return str(self.args[0])
 
 
+class FileFormatError(PenstockError):
+    """A file that is not what its format says, or a value that its columns cannot hold. The message names the file, the
+    place in it, the column and the value."""
+
+
 class PlanError(PenstockError):
     """Base of everything the planner refuses. ``operators`` names the operators concerned, when there are any."""
 

@@ -36,6 +36,7 @@ SAYS = {
     "datastream.program": "transformations, translation",
     "datastream.functions": "bases of user functions",
     "datastream.connectors": "what is read and written",
+    "datastream.formats": "what is in files",
     "job.results": "rows for the driver",
     "job.deployment": "a plan as tasks in levels",
     "job.vertices": "a vertex as descriptors",

@@ -127,21 +127,24 @@ def test_no_circle_but_the_fluent_apis_own_room() -> None:
 
 def test_nothing_in_the_runtime_is_the_drivers_only() -> None:
     """What a task loads leads to every module of it. What it runs a program brings along: operators, sources of
-    connectors and of cached streams, and assigners of windows."""
+    connectors and of cached streams, formats of files, and assigners of windows."""
     runtime = {module for module in imports() if module.startswith("penstock.runtime")}
     operators = {module for module in runtime if module.startswith("penstock.runtime.operators.")}
+    formats = {module for module in runtime if module.startswith("penstock.runtime.io.formats.")}
     found = reached(
         [
             "penstock.runtime.task.task",
             "penstock.runtime.task.batch_task",
             "penstock.runtime.io.cached",
             "penstock.runtime.io.file_monitor",
+            "penstock.runtime.io.bulk_sink",
             "penstock.runtime.io.file_sink",
             "penstock.runtime.io.file_source",
             "penstock.runtime.kafka.reading",
             "penstock.runtime.kafka.sink",
             "penstock.runtime.windows.count_windows",
             *operators,
+            *formats,
         ],
         imports(),
     )

@@ -149,10 +149,10 @@ def test_the_table_api_can_be_imported_and_not_used() -> None:
         import penstock.pyflink.install
         from pyflink.table.expressions import col
         from pyflink.table import DataTypes
-        print(col, DataTypes)
+        print(col, DataTypes.INT())
         """
     )
-    assert said == "<placeholder for pyflink.table.col> <placeholder for pyflink.table.DataTypes>\n"
+    assert said == "<placeholder for pyflink.table.col> INT\n"
 
 
 def test_the_gateway_answers_with_advice() -> None:

@@ -16,7 +16,7 @@ PYFLINK, HERE = "pyflink", "penstock.pyflink"
 OWN = frozenset({"advice", "deviating", "finder", "install", "java", "missing", "placeholders"})
 """Modules that PyFlink does not have."""
 TABLES = "penstock.pyflink.table"
-"""One module for all of the Table API's: nothing in them is there."""
+"""One module for all of the Table API's: nothing in them is there but types of columns."""
 
 
 class PyFlinkFinder(MetaPathFinder, Loader):

@@ -207,7 +207,6 @@ ROWS = [
     ("file sink: blank", lambda w: FileSink.for_row_format(" ", LINES), P, "for_row_format"),
     ("file sink: charset", lambda w: FileSink.for_row_format("out", "UTF-8"), P, "for_row_format"),
     ("file sink: older one", lambda w: StreamingFileSink.for_row_format("out", None), P, "for_row_format"),
-    ("file sink: bulk", lambda w: FileSink.for_bulk_format("out", None), U, "for_bulk_format"),
     ("file sink: compact", lambda w: rows().enable_compact(None, None), U, "enable_compact"),
     ("file sink: check", lambda w: rows().with_bucket_check_interval(0), P, "with_bucket_check_interval"),
     ("file sink: check text", lambda w: rows().with_bucket_check_interval("1 s"), P, "with_bucket_check_interval"),

@@ -10,6 +10,9 @@ from penstock.datastream.connectors.base import DeliveryGuarantee, Sink, StreamT
 from penstock.datastream.connectors.datagen import DataGeneratorSource
 from penstock.datastream.connectors.file_system import (
     BucketAssigner,
+    BulkFormat,
+    BulkFormatBuilder,
+    DefaultBulkFormatBuilder,
     DefaultRollingPolicy,
     DefaultRowFormatBuilder,
     FileEnumeratorProvider,
@@ -48,7 +51,10 @@ from penstock.runtime.io.splits import Records, Source, Split
 
 __all__ = [
     "BucketAssigner",
+    "BulkFormat",
+    "BulkFormatBuilder",
     "DataGeneratorSource",
+    "DefaultBulkFormatBuilder",
     "DefaultRollingPolicy",
     "DefaultRowFormatBuilder",
     "DeliveryGuarantee",

@@ -11,16 +11,20 @@ from dataclasses import dataclass
 from typing import Any, Generic, NoReturn, TypeVar, cast
 
 from penstock.common import checks
+from penstock.common.bulk_writer import BulkWriterFactory
 from penstock.common.serialization import Encoder
 from penstock.datastream.connectors.base import Sink
 from penstock.errors import UnsupportedError
 from penstock.runtime.io.buckets import BucketAssigner
+from penstock.runtime.io.bulk_sink import BulkOutput
 from penstock.runtime.io.file_sink import FileOutput
 from penstock.runtime.io.sinks import BuiltinSink
 
 T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
-B = TypeVar("B", bound="RowFormatBuilder[Any]")
+B = TypeVar("B", bound="_Builder[Any]")
+R = TypeVar("R", bound="RowFormatBuilder[Any]")
+K = TypeVar("K", bound="BulkFormatBuilder[Any]")
 
 _LONGEST_NAME = 180
 """Bytes of a prefix and a suffix together: names of files have 255, and something stands between."""
@@ -156,19 +160,13 @@ def _positive(value: Any, call: str, what: str) -> None:
         checks.refuse(f"{call}() was given {what}={value}. Give a number above 0.", checks.ILLEGAL_ARGUMENT)
 
 
-class RowFormatBuilder(Generic[T]):
-    """Settings of a FileSink before it is made. Methods change it and return it.
+class _Builder(Generic[T]):
+    """What the builders of all formats have."""
 
-    Args:
-        base_path: of the folder.
-        encoder: writes a record.
-    """
-
-    def __init__(self, base_path: str, encoder: Encoder[T]) -> None:
+    def __init__(self, base_path: str, policy: RollingPolicy) -> None:
         self._base_path = base_path
-        self._encoder = encoder
         self._assigner: BucketAssigner[T] = BucketAssigner.date_time_bucket_assigner()
-        self._policy: RollingPolicy = RollingPolicy.default_rolling_policy()
+        self._policy: RollingPolicy = policy
         self._names = OutputFileConfig()
 
     def with_bucket_assigner(self: B, bucket_assigner: BucketAssigner[T]) -> B:
@@ -181,14 +179,6 @@ class RowFormatBuilder(Generic[T]):
         why = ", which is no BucketAssigner"
         checks.instance(bucket_assigner, "with_bucket_assigner", BucketAssigner, hint, why)
         self._assigner = bucket_assigner
-        return self
-
-    def with_rolling_policy(self: B, rolling_policy: RollingPolicy) -> B:
-        """When a new file begins. Without this call, when one has more than 128 MiB."""
-        hint = "Use RollingPolicy.default_rolling_policy(part_size) or RollingPolicy.on_checkpoint_rolling_policy()."
-        policies, why = (DefaultRollingPolicy, OnCheckpointRollingPolicy), ", which is none of the policies there are"
-        checks.instance(rolling_policy, "with_rolling_policy", policies, hint, why)
-        self._policy = rolling_policy
         return self
 
     def with_output_file_config(self: B, output_file_config: OutputFileConfig) -> B:
@@ -227,24 +217,66 @@ class RowFormatBuilder(Generic[T]):
         """Files are not compacted in any case."""
         return self
 
+
+class RowFormatBuilder(_Builder[T]):
+    """Settings of a FileSink before it is made. Methods change it and return it.
+
+    Args:
+        base_path: of the folder.
+        encoder: writes a record.
+    """
+
+    def __init__(self, base_path: str, encoder: Encoder[T]) -> None:
+        super().__init__(base_path, RollingPolicy.default_rolling_policy())
+        self._encoder = encoder
+
+    def with_rolling_policy(self: R, rolling_policy: RollingPolicy) -> R:
+        """When a new file begins. Without this call, when one has more than 128 MiB."""
+        hint = "Use RollingPolicy.default_rolling_policy(part_size) or RollingPolicy.on_checkpoint_rolling_policy()."
+        policies, why = (DefaultRollingPolicy, OnCheckpointRollingPolicy), ", which is none of the policies there are"
+        checks.instance(rolling_policy, "with_rolling_policy", policies, hint, why)
+        self._policy = rolling_policy
+        return self
+
     def build(self) -> FileSink[T]:
         """The sink."""
         return FileSink(self._output())
 
     def _output(self) -> FileOutput:
-        names = self._names
-        return FileOutput(
-            self._base_path,
-            self._encoder,
-            self._assigner,
-            self._policy.part_size,
-            names.get_part_prefix(),
-            names.get_part_suffix(),
-        )
+        names = (self._names.get_part_prefix(), self._names.get_part_suffix())
+        return FileOutput(self._base_path, self._encoder, self._assigner, self._policy.part_size, *names)
+
+
+class BulkFormatBuilder(_Builder[T]):
+    """Settings of a FileSink of a bulk format before it is made. Methods change it and return it.
+
+    Args:
+        base_path: of the folder.
+        factory: makes a writer for each file.
+    """
+
+    def __init__(self, base_path: str, factory: BulkWriterFactory[T]) -> None:
+        super().__init__(base_path, RollingPolicy.on_checkpoint_rolling_policy())
+        self._factory = factory
+
+    def with_rolling_policy(self: K, rolling_policy: OnCheckpointRollingPolicy) -> K:
+        """When a new file begins: there is one for each subtask and bucket, as in Flink, where it can only end at a
+        checkpoint."""
+        hint = "Files of bulk formats end with the job: use RollingPolicy.on_checkpoint_rolling_policy()."
+        checks.instance(rolling_policy, "with_rolling_policy", OnCheckpointRollingPolicy, hint)
+        return self
+
+    def build(self) -> FileSink[T]:
+        """The sink."""
+        return FileSink(self._output())
+
+    def _output(self) -> FileOutput:
+        names = (self._names.get_part_prefix(), self._names.get_part_suffix())
+        return BulkOutput(self._base_path, self._factory, self._assigner, None, *names)
 
 
 class FileSink(Sink[T_contra]):
-    """Adds files to a folder. Made by :meth:`for_row_format`.
+    """Adds files to a folder. Made by :meth:`for_row_format` and :meth:`for_bulk_format`.
 
     Files are ``BASE/BUCKET/PREFIX-UID-SUBTASK-COUNTER`` and a suffix. What is in the folder stays. The files of a job
     become visible all together when it has succeeded, and none of them if it fails, whatever dies when.
@@ -273,16 +305,17 @@ class FileSink(Sink[T_contra]):
         return RowFormatBuilder(*_checked(base_path, encoder))
 
     @staticmethod
-    def for_bulk_format(base_path: str, writer_factory: Any) -> NoReturn:
-        """Files to which many records are written at once, such as Parquet, are not there.
+    def for_bulk_format(base_path: str, writer_factory: BulkWriterFactory[T]) -> BulkFormatBuilder[T]:
+        """Files to which many records are written at once, such as Parquet.
+
+        Args:
+            base_path: of the folder, which is made if it is not there.
+            writer_factory: makes a writer for each file, such as ``ParquetBulkWriters.for_row_type(row_type)``.
 
         Raises:
-            UnsupportedError: always.
+            InvalidProgramError: no path, or no factory.
         """
-        raise UnsupportedError(
-            "for_bulk_format(): bulk formats such as Parquet and Avro are not written yet. Use for_row_format() with "
-            "an Encoder, or read the text files with Spark and write them as you like."
-        )
+        return BulkFormatBuilder(*_checked_bulk(base_path, writer_factory))
 
     def runtime(self) -> BuiltinSink:
         """What tasks run."""
@@ -297,6 +330,14 @@ class DefaultRowFormatBuilder(RowFormatBuilder[T]):
         return StreamingFileSink(self._output())
 
 
+class DefaultBulkFormatBuilder(BulkFormatBuilder[T]):
+    """Settings of a StreamingFileSink of a bulk format before it is made."""
+
+    def build(self) -> StreamingFileSink[T]:
+        """The sink."""
+        return StreamingFileSink(self._output())
+
+
 class StreamingFileSink(FileSink[T_contra]):
     """What :class:`FileSink` was called before Flink 1.12, for ``add_sink``. Here it does the same."""
 
@@ -305,16 +346,37 @@ class StreamingFileSink(FileSink[T_contra]):
         """As :meth:`FileSink.for_row_format`."""
         return DefaultRowFormatBuilder(*_checked(base_path, encoder))
 
+    @staticmethod
+    def for_bulk_format(base_path: str, writer_factory: BulkWriterFactory[T]) -> DefaultBulkFormatBuilder[T]:
+        """As :meth:`FileSink.for_bulk_format`."""
+        return DefaultBulkFormatBuilder(*_checked_bulk(base_path, writer_factory))
+
 
 def _checked(base_path: Any, encoder: Any) -> tuple[str, Encoder[Any]]:
-    if not checks.text(base_path, "for_row_format", "base path").strip():
-        checks.refuse(
-            f"for_row_format({base_path!r}): the base path is blank. Give the path of a folder.",
-            checks.ILLEGAL_ARGUMENT,
-        )
+    _check_path(base_path, "for_row_format")
     if not isinstance(encoder, Encoder):
+        hint = " Call for_bulk_format() with it." if isinstance(encoder, BulkWriterFactory) else ""
         checks.refuse(
-            f"for_row_format() was given the encoder {checks.shown(encoder)}. Give an Encoder, such as "
-            "Encoder.simple_string_encoder(), or an object of a class derived from it."
+            f"for_row_format() was given the encoder {checks.shown(encoder)}.{hint or _ENCODERS}",
         )
     return base_path, cast("Encoder[Any]", encoder)
+
+
+_ENCODERS = " Give an Encoder, such as Encoder.simple_string_encoder(), or an object of a class derived from it."
+
+
+def _checked_bulk(base_path: Any, factory: Any) -> tuple[str, BulkWriterFactory[Any]]:
+    _check_path(base_path, "for_bulk_format")
+    if not isinstance(factory, BulkWriterFactory):
+        hint = (
+            "Call for_row_format() with it."
+            if isinstance(factory, Encoder)
+            else "Give a BulkWriterFactory, such as ParquetBulkWriters.for_row_type(row_type)."
+        )
+        checks.refuse(f"for_bulk_format() was given {checks.shown(factory)} as the factory of writers. {hint}")
+    return base_path, cast("BulkWriterFactory[Any]", factory)
+
+
+def _check_path(base_path: Any, call: str) -> None:
+    if not checks.text(base_path, call, "base path").strip():
+        checks.illegal_argument(f"{call}({base_path!r}): the base path is blank. Give the path of a folder.")

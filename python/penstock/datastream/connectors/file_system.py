@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from penstock.common import Duration, TypeInformation, Types, checks
+from penstock.common import Duration, TypeInformation, checks
 from penstock.common.time import milliseconds_of
 from penstock.datastream.connectors.file_sink import (
+    BulkFormatBuilder,
+    DefaultBulkFormatBuilder,
     DefaultRollingPolicy,
     DefaultRowFormatBuilder,
     FileSink,
@@ -26,11 +28,14 @@ from penstock.datastream.connectors.file_sink import (
 )
 from penstock.errors import UnsupportedError
 from penstock.runtime.io.buckets import BucketAssigner
-from penstock.runtime.io.file_source import file_splits, read_text
+from penstock.runtime.io.formats.base import BulkFormat, FileFormat, StreamFormat
 from penstock.runtime.io.splits import Records, Source, Split
 
 __all__ = [
     "BucketAssigner",
+    "BulkFormat",
+    "BulkFormatBuilder",
+    "DefaultBulkFormatBuilder",
     "DefaultRollingPolicy",
     "DefaultRowFormatBuilder",
     "FileEnumeratorProvider",
@@ -47,32 +52,6 @@ __all__ = [
 ]
 
 T = TypeVar("T", covariant=True)
-
-
-@dataclass(frozen=True)
-class StreamFormat(Generic[T]):
-    """How the records of a file follow from its bytes.
-
-    Attributes:
-        charset: encoding of its text.
-        produced_type: type of the records.
-    """
-
-    charset: str
-    produced_type: TypeInformation[T]
-
-    @staticmethod
-    def text_line_format(charset_name: str = "UTF-8") -> StreamFormat[str]:
-        r"""A record is a line, without its end, which is ``\n`` or ``\r\n``. Bytes that are no text in the charset
-        become U+FFFD, as in Java.
-
-        Args:
-            charset_name: encoding by its Python or IANA name.
-
-        Raises:
-            InvalidProgramError: Python does not know the charset.
-        """
-        return StreamFormat(checks.charset(charset_name, "text_line_format"), Types.STRING())
 
 
 @dataclass(frozen=True)
@@ -109,7 +88,7 @@ class FileSplitAssignerProvider:
 
 
 class FileSource(Source[T]):
-    """Reads files. Made by :meth:`for_record_stream_format`.
+    """Reads files. Made by :meth:`for_record_stream_format` and :meth:`for_bulk_file_format`.
 
     Of a folder all files are read, also in folders below, without those whose names begin with ``.`` or ``_``. A path
     may have ``*``, ``?``, ``[…]`` and ``**``. Files that end in .gz, .gzip, .bz2, .xz, .deflate, .zst are read as what
@@ -121,9 +100,9 @@ class FileSource(Source[T]):
         splittable: whether large files are cut.
     """
 
-    def __init__(self, paths: tuple[str, ...], format: StreamFormat[T], splittable: bool, bounded: bool) -> None:
+    def __init__(self, paths: tuple[str, ...], format: FileFormat[T], splittable: bool, bounded: bool) -> None:
         self.paths: tuple[str, ...] = paths
-        self.format: StreamFormat[T] = format
+        self.format: FileFormat[T] = format
         self.splittable: bool = splittable
         self.bounded: bool = bounded
         self.produced_type: TypeInformation[object] | None = format.produced_type
@@ -140,12 +119,26 @@ class FileSource(Source[T]):
             paths: of files or folders, or patterns; at least one.
         """
         hint = "Give a StreamFormat, such as StreamFormat.text_line_format()."
+        if isinstance(stream_format, BulkFormat):
+            hint = "It is a BulkFormat: call for_bulk_file_format()."
         checks.instance(stream_format, "for_record_stream_format", StreamFormat, hint)
-        if not paths:
-            checks.refuse("for_record_stream_format() was given no path. Give at least one file or folder.")
-        for path in paths:
-            checks.path(path, "for_record_stream_format")
-        return FileSourceBuilder(stream_format, paths)
+        return FileSourceBuilder(stream_format, _paths(paths, "for_record_stream_format"))
+
+    @staticmethod
+    def for_bulk_file_format(bulk_format: BulkFormat[T], *paths: str) -> FileSourceBuilder[T]:
+        """Files whose records are read many at a time. Large ones are cut, unless :meth:`FileSourceBuilder.\
+set_file_enumerator` says otherwise.
+
+        Args:
+            bulk_format: of the files, such as ``ParquetColumnarRowInputFormat(row_type)``.
+            paths: of files or folders, or patterns; at least one.
+        """
+        hint = "Give a BulkFormat, such as ParquetColumnarRowInputFormat(row_type)."
+        if isinstance(bulk_format, StreamFormat):
+            hint = "It is a StreamFormat: call for_record_stream_format()."
+        checks.instance(bulk_format, "for_bulk_file_format", BulkFormat, hint)
+        builder = FileSourceBuilder(bulk_format, _paths(paths, "for_bulk_file_format"))
+        return builder.set_file_enumerator(FileEnumeratorProvider.default_splittable_file_enumerator())
 
     def splits(self, parallelism: int) -> list[Split]:
         """The files, or pieces of them.
@@ -154,23 +147,29 @@ class FileSource(Source[T]):
             ConfigurationError: a path stands for nothing.
             UnsupportedError: a path on another file system.
         """
-        return file_splits(self.paths, self.format.charset, self.splittable)
+        return self.format.splits(self.paths, self.splittable)
 
     def read(self, split: Split) -> Iterator[Records[T]]:
         """The records of a file, or of a piece."""
-        return read_text(split, self.format.charset)  # type: ignore[return-value]
+        return self.format.read(split)
+
+
+def _paths(paths: tuple[str, ...], call: str) -> tuple[str, ...]:
+    if not paths:
+        checks.refuse(f"{call}() was given no path. Give at least one file or folder.")
+    return tuple(checks.path(path, call) for path in paths)
 
 
 class FileSourceBuilder(Generic[T]):
     """Settings of a FileSource before it is made. Methods change it and return it.
 
     Args:
-        stream_format: of the files.
+        file_format: of the files.
         paths: of files, folders, patterns.
     """
 
-    def __init__(self, stream_format: StreamFormat[T], paths: tuple[str, ...]) -> None:
-        self._format = stream_format
+    def __init__(self, file_format: FileFormat[T], paths: tuple[str, ...]) -> None:
+        self._format = file_format
         self._paths = paths
         self._splittable = False
         self._bounded = True
@@ -194,7 +193,8 @@ class FileSourceBuilder(Generic[T]):
         return self
 
     def set_file_enumerator(self, file_enumerator: FileEnumeratorProvider) -> FileSourceBuilder[T]:
-        """Whether files may be cut. They are not, unless said so here; for lines of text this is Flink's default."""
+        """Whether files may be cut, if their format allows it: lines of text, JSON lines, Parquet and Avro. Without
+        this call those of a bulk format are, and others are not, as in Flink."""
         hint = "Use FileEnumeratorProvider.default_splittable_file_enumerator() or the other."
         checks.instance(file_enumerator, "set_file_enumerator", FileEnumeratorProvider, hint)
         self._splittable = file_enumerator.splittable

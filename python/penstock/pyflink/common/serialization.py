@@ -5,6 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.bulk_writer import BulkWriterFactory, RowDataBulkWriterFactory
 from penstock.common.serialization import (
     DeserializationSchema,
     Encoder,
@@ -12,13 +13,7 @@ from penstock.common.serialization import (
     SimpleStringSchema,
 )
 from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import (
-    BulkWriterFactory,
-    ByteArraySchema,
-    JavaObjectWrapper,
-    RowDataBulkWriterFactory,
-    RowFieldExtractorSchema,
-)
+from penstock.pyflink.missing import ByteArraySchema, JavaObjectWrapper, RowFieldExtractorSchema
 
 __all__ = [
     "BulkWriterFactory",

@@ -70,11 +70,11 @@ class FileOutput(PublishedSink):
         encoder = self.encoder
         if isinstance(encoder, SimpleStringEncoder):
             encoder = replace(encoder, text=file_text(context.config.input_type))
-        return _FileWriter(replace(self, encoder=encoder), context)
+        return FileWriter(replace(self, encoder=encoder), context)
 
 
 @dataclass(slots=True)
-class _Bucket:
+class Bucket:
     """A bucket, and the part that is being written in it.
 
     Attributes:
@@ -95,7 +95,7 @@ class _Bucket:
 class _Context(BucketContext):
     __slots__ = ("_context", "_writer")
 
-    def __init__(self, context: OperatorContext, writer: _FileWriter) -> None:
+    def __init__(self, context: OperatorContext, writer: FileWriter) -> None:
         self._context, self._writer = context, writer
 
     def current_processing_time(self) -> int:
@@ -108,7 +108,7 @@ class _Context(BucketContext):
         return self._writer.timestamp
 
 
-class _FileWriter(SinkWriter):
+class FileWriter(SinkWriter):
     """The part files of one subtask."""
 
     timed = True
@@ -116,25 +116,21 @@ class _FileWriter(SinkWriter):
     def __init__(self, sink: FileOutput, context: OperatorContext) -> None:
         self._sink, self._task = sink, context
         self._context = _Context(context, self)
-        self._buckets: dict[str, _Bucket] = {}  # by what the assigner says
-        self._by_path: dict[str, _Bucket] = {}
+        self._buckets: dict[str, Bucket] = {}  # by what the assigner says
+        self._by_path: dict[str, Bucket] = {}
         self._finished: list[PendingFile] = []
         self._folder = pending_inside(Path(sink.base), context.job.job_id)
         self._most = float("inf") if sink.part_size is None else sink.part_size
         self._bytes = self._saved = 0
 
     def write(self, value: Any) -> None:  # type: ignore[override]
-        bucket_id = self._sink.assigner.get_bucket_id(value, self._context)
-        known = isinstance(bucket_id, str) and self._buckets.get(bucket_id)
-        bucket = known or self._bucket(bucket_id)
+        bucket = self.bucket_of(value)
         if bucket.written + bucket.stream.tell() > self._most:
             self._roll(bucket)
         stream = bucket.stream
         before = stream.tell()
         self._sink.encoder.encode(value, stream)
-        self._bytes += stream.tell() - before
-        if self._bytes - self._saved >= _WAITING_BYTES:
-            self._save_all()
+        self.saved_if_much(stream.tell() - before)
 
     def write_all(self, values: Sequence[Any]) -> None:
         before = self._bytes
@@ -142,11 +138,31 @@ class _FileWriter(SinkWriter):
             self.write(value)
         self.room = room((self._bytes - before) // max(len(values), 1), self.room)
 
-    def _bucket(self, bucket_id: Any) -> _Bucket:
+    def bucket_of(self, value: Any) -> Bucket:
+        """The bucket of a record."""
+        bucket_id = self._sink.assigner.get_bucket_id(value, self._context)
+        known = isinstance(bucket_id, str) and self._buckets.get(bucket_id)
+        return known or self._bucket(bucket_id)
+
+    def all_buckets(self) -> list[Bucket]:
+        """Those that have had records."""
+        return list(self._by_path.values())
+
+    def saved_if_much(self, more: int) -> None:
+        """Bring what waits to the files, if it is much.
+
+        Args:
+            more: bytes that have come into the stream of a bucket.
+        """
+        self._bytes += more
+        if self._bytes - self._saved >= _WAITING_BYTES:
+            self._save_all()
+
+    def _bucket(self, bucket_id: Any) -> Bucket:
         """The bucket that the assigner calls so, for the first time."""
         path = _checked(bucket_id)
         if path not in self._by_path:
-            self._by_path[path] = _Bucket(path, self._names(path, 0))
+            self._by_path[path] = Bucket(path, self._names(path, 0))
         bucket = self._buckets[bucket_id] = self._by_path[path]
         return bucket
 
@@ -158,7 +174,7 @@ class _FileWriter(SinkWriter):
         pending = attempt_file(self._folder, operator_id, task.subtask)
         return PendingFile(operator_id, str(pending), str(Path(sink.base, bucket, name)))
 
-    def _roll(self, bucket: _Bucket) -> None:
+    def _roll(self, bucket: Bucket) -> None:
         """Finish the part of a bucket, and begin the next."""
         self._finish(bucket)
         bucket.counter += 1
@@ -170,7 +186,7 @@ class _FileWriter(SinkWriter):
             if bucket.stream.tell():
                 self._save(bucket)
 
-    def _save(self, bucket: _Bucket, *, sync: bool = False) -> None:
+    def _save(self, bucket: Bucket, *, sync: bool = False) -> None:
         """Bring what waits to the part's file."""
         data, bucket.stream = bucket.stream.getvalue(), BytesIO()
         with open(bucket.names.pending, "ab") as file:
@@ -181,7 +197,7 @@ class _FileWriter(SinkWriter):
         bucket.written += len(data)
         self._saved += len(data)
 
-    def _finish(self, bucket: _Bucket) -> None:
+    def _finish(self, bucket: Bucket) -> None:
         self._save(bucket, sync=True)
         self._finished.append(bucket.names)
 

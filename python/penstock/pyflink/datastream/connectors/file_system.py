@@ -5,10 +5,12 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.bulk_writer import BulkWriterFactory, RowDataBulkWriterFactory
 from penstock.common.serialization import Encoder
 from penstock.common.time import Duration
 from penstock.datastream.connectors import (
     BucketAssigner,
+    BulkFormat,
     DefaultRollingPolicy,
     FileEnumeratorProvider,
     FileSink,
@@ -28,12 +30,9 @@ from penstock.datastream.connectors import (
 from penstock.datastream.functions import SinkFunction
 from penstock.pyflink.deviating import get_gateway, to_jarray
 from penstock.pyflink.missing import (
-    BulkFormat,
-    BulkWriterFactory,
     FileCompactor,
     FileCompactStrategy,
     JavaObjectWrapper,
-    RowDataBulkWriterFactory,
     is_instance_of,
 )
 

@@ -5,6 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.bulk_writer import BulkWriterFactory
 from penstock.common.scalar_types import TypeInformation
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.datastream.formats import InputFormat
@@ -15,7 +16,6 @@ from penstock.pyflink.missing import (
     AvroRowDeserializationSchema,
     AvroRowSerializationSchema,
     AvroSchema,
-    BulkWriterFactory,
     GenericRecordAvroTypeInfo,
     ResultTypeQueryable,
     get_field_value,

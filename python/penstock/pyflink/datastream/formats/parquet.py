@@ -5,17 +5,14 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.datastream.connectors import StreamFormat
+from penstock.common.bulk_writer import BulkWriterFactory, RowDataBulkWriterFactory
+from penstock.datastream.connectors import BulkFormat, StreamFormat
+from penstock.datastream.formats import ParquetBulkWriters, ParquetColumnarRowInputFormat
 from penstock.pyflink.deviating import Configuration, get_gateway
 from penstock.pyflink.missing import (
     AvroParquetReaders,
     AvroParquetWriters,
     AvroSchema,
-    BulkFormat,
-    BulkWriterFactory,
-    ParquetBulkWriters,
-    ParquetColumnarRowInputFormat,
-    RowDataBulkWriterFactory,
     create_hadoop_configuration,
 )
 

@@ -1,0 +1,395 @@
+"""Types of columns: what a file holds, as PyFlink's table types name it.
+
+They say what :class:`~penstock.common.Types` do not need to know of records: digits, lengths, whether a value may be
+missing. Formats of files take them, or types of rows: :func:`data_type_of` and :attr:`DataType.type_info` lead from one
+to the other, and ``DataTypes`` makes them. There is no Table API.
+
+Source of names and defaults: ``pyflink.table.types``.
+"""
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from penstock.common.callables import shown
+from penstock.common.typeinfo import (
+    ArrayTypeInfo,
+    BasicType,
+    BasicTypeInfo,
+    ListTypeInfo,
+    MapTypeInfo,
+    RowTypeInfo,
+    SqlTimeType,
+    SqlTimeTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+    Types,
+)
+from penstock.errors import TypeInfoError, UnsupportedError
+
+MAX_LENGTH = 0x7FFFFFFF
+"""Of texts and bytes: as long as they come."""
+MAX_DIGITS, MAX_FRACTION = 38, 9
+
+
+@dataclass(frozen=True)
+class DataType:
+    """Base of the types of columns. Make them with :class:`DataTypes`.
+
+    Attributes:
+        nullable: whether a value may be missing.
+    """
+
+    nullable: bool = field(default=True, kw_only=True)
+
+    @property
+    def type_info(self) -> TypeInformation[Any]:
+        """The type of such values in records."""
+        return _OF_RECORDS[type(self)]()
+
+    def not_null(self) -> DataType:
+        """The same type of values that are always there."""
+        return type(self)(**{**vars(self), "nullable": False})
+
+    def __str__(self) -> str:
+        return type(self).__name__.removesuffix("Type").upper()
+
+
+@dataclass(frozen=True)
+class BooleanType(DataType):
+    """True or False."""
+
+
+@dataclass(frozen=True)
+class TinyIntType(DataType):
+    """An integer of 8 bits."""
+
+
+@dataclass(frozen=True)
+class SmallIntType(DataType):
+    """An integer of 16 bits."""
+
+
+@dataclass(frozen=True)
+class IntType(DataType):
+    """An integer of 32 bits."""
+
+
+@dataclass(frozen=True)
+class BigIntType(DataType):
+    """An integer of 64 bits."""
+
+
+@dataclass(frozen=True)
+class FloatType(DataType):
+    """A float of 32 bits."""
+
+
+@dataclass(frozen=True)
+class DoubleType(DataType):
+    """A float of 64 bits."""
+
+
+@dataclass(frozen=True)
+class DateType(DataType):
+    """A day (``datetime.date``)."""
+
+
+@dataclass(frozen=True)
+class VarCharType(DataType):
+    """Text.
+
+    Attributes:
+        length: of the longest.
+    """
+
+    length: int = MAX_LENGTH
+
+    def __str__(self) -> str:
+        return "STRING" if self.length == MAX_LENGTH else f"VARCHAR({self.length})"
+
+
+@dataclass(frozen=True)
+class CharType(VarCharType):
+    """Text of one length."""
+
+    length: int = 1
+
+    def __str__(self) -> str:
+        return f"CHAR({self.length})"
+
+
+@dataclass(frozen=True)
+class VarBinaryType(DataType):
+    """Bytes.
+
+    Attributes:
+        length: of the longest.
+    """
+
+    length: int = MAX_LENGTH
+
+    def __str__(self) -> str:
+        return "BYTES" if self.length == MAX_LENGTH else f"VARBINARY({self.length})"
+
+
+@dataclass(frozen=True)
+class BinaryType(VarBinaryType):
+    """Bytes, always as many."""
+
+    length: int = 1
+
+
+@dataclass(frozen=True)
+class DecimalType(DataType):
+    """A decimal number (``decimal.Decimal``).
+
+    Attributes:
+        precision: digits.
+        scale: digits behind the point.
+        whole: whether it is an ``int`` in records.
+    """
+
+    precision: int = MAX_DIGITS
+    scale: int = 18
+    whole: bool = field(default=False, compare=False)
+
+    @property
+    def type_info(self) -> TypeInformation[Any]:
+        """``Types.BIG_DEC()``."""
+        return Types.BIG_INT() if self.whole else Types.BIG_DEC()
+
+    def __str__(self) -> str:
+        return f"DECIMAL({self.precision}, {self.scale})"
+
+
+@dataclass(frozen=True)
+class TimeType(DataType):
+    """A time of day (``datetime.time``).
+
+    Attributes:
+        precision: digits of the fraction of a second.
+    """
+
+    precision: int = 0
+
+
+@dataclass(frozen=True)
+class TimestampType(DataType):
+    """A day and a time on a clock on some wall (``datetime.datetime`` without zone).
+
+    Attributes:
+        precision: digits of the fraction of a second.
+    """
+
+    precision: int = 6
+
+
+@dataclass(frozen=True)
+class LocalZonedTimestampType(TimestampType):
+    """A moment (:class:`~penstock.common.Instant`).
+
+    Attributes:
+        zoned: whether it is a ``datetime`` with a zone in records.
+    """
+
+    zoned: bool = field(default=False, compare=False)
+
+    def __str__(self) -> str:
+        return "TIMESTAMP_LTZ"
+
+
+@dataclass(frozen=True)
+class ArrayType(DataType):
+    """A list.
+
+    Attributes:
+        element_type: of its elements.
+    """
+
+    element_type: DataType
+
+    @property
+    def type_info(self) -> TypeInformation[Any]:
+        """A list."""
+        return Types.LIST(self.element_type.type_info)
+
+    def __str__(self) -> str:
+        return f"ARRAY<{self.element_type}>"
+
+
+@dataclass(frozen=True)
+class MapType(DataType):
+    """A dict.
+
+    Attributes:
+        key_type: of its keys, which are never missing.
+        value_type: of its values.
+    """
+
+    key_type: DataType
+    value_type: DataType
+
+    @property
+    def type_info(self) -> TypeInformation[Any]:
+        """A dict."""
+        return Types.MAP(self.key_type.type_info, self.value_type.type_info)
+
+    def __str__(self) -> str:
+        return f"MAP<{self.key_type}, {self.value_type}>"
+
+
+@dataclass(frozen=True)
+class RowField:
+    """A field of a row.
+
+    Attributes:
+        name: of the field.
+        data_type: of its values.
+        description: for readers.
+    """
+
+    name: str
+    data_type: DataType
+    description: str | None = None
+
+
+@dataclass(frozen=True)
+class RowType(DataType):
+    """A row of named fields.
+
+    Attributes:
+        fields: in order.
+        form: what it is in records: ``row``, ``tuple``, or ``dict``.
+    """
+
+    fields: tuple[RowField, ...] = ()
+    form: str = field(default="row", compare=False)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the fields."""
+        return [each.name for each in self.fields]
+
+    @property
+    def types(self) -> list[DataType]:
+        """Types of the fields."""
+        return [each.data_type for each in self.fields]
+
+    @property
+    def type_info(self) -> TypeInformation[Any]:
+        """A row with these names, unless it is a tuple or a dict in records."""
+        if self.form == "dict":
+            return Types.PICKLED_BYTE_ARRAY()
+        types = [each.type_info for each in self.types]
+        return Types.TUPLE(types) if self.form == "tuple" else Types.ROW_NAMED(self.names, types)
+
+    def field_names(self) -> list[str]:
+        """Names of the fields (PyFlink)."""
+        return self.names
+
+    def field_types(self) -> list[DataType]:
+        """Types of the fields (PyFlink)."""
+        return self.types
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def __iter__(self) -> Iterator[RowField]:
+        return iter(self.fields)
+
+    def __str__(self) -> str:
+        return f"ROW<{', '.join(f'{each.name} {each.data_type}' for each in self.fields)}>"
+
+
+_OF_RECORDS: dict[type[DataType], Any] = {
+    BooleanType: Types.BOOLEAN,
+    TinyIntType: Types.BYTE,
+    SmallIntType: Types.SHORT,
+    IntType: Types.INT,
+    BigIntType: Types.LONG,
+    FloatType: Types.FLOAT,
+    DoubleType: Types.DOUBLE,
+    VarCharType: Types.STRING,
+    CharType: Types.STRING,
+    VarBinaryType: lambda: Types.PRIMITIVE_ARRAY(Types.BYTE()),
+    BinaryType: lambda: Types.PRIMITIVE_ARRAY(Types.BYTE()),
+    DateType: Types.SQL_DATE,
+    TimeType: Types.SQL_TIME,
+    TimestampType: Types.SQL_TIMESTAMP,
+    LocalZonedTimestampType: Types.INSTANT,
+}
+
+_OF_BASIC: dict[BasicType, DataType] = {
+    BasicType.STRING: VarCharType(),
+    BasicType.CHAR: CharType(),
+    BasicType.BOOLEAN: BooleanType(),
+    BasicType.BYTE: TinyIntType(),
+    BasicType.SHORT: SmallIntType(),
+    BasicType.INT: IntType(),
+    BasicType.LONG: BigIntType(),
+    BasicType.FLOAT: FloatType(),
+    BasicType.DOUBLE: DoubleType(),
+    BasicType.BIG_INT: DecimalType(MAX_DIGITS, 0, whole=True),
+    BasicType.BIG_DEC: DecimalType(),
+    BasicType.INSTANT: LocalZonedTimestampType(),
+}
+_OF_SQL: dict[SqlTimeType, DataType] = {
+    SqlTimeType.DATE: DateType(),
+    SqlTimeType.TIME: TimeType(6),
+    SqlTimeType.TIMESTAMP: TimestampType(),
+}
+
+
+def data_type_of(type_info: TypeInformation[Any]) -> DataType:
+    """The type of a column for values of a record's type. Numbers without a limit get 38 digits, decimals 18 of them
+    behind the point.
+
+    Args:
+        type_info: of the values.
+
+    Raises:
+        UnsupportedError: no column has such values.
+    """
+    if isinstance(type_info, BasicTypeInfo):
+        return _OF_BASIC[type_info.basic_type]
+    if isinstance(type_info, SqlTimeTypeInfo):
+        return _OF_SQL[type_info.sql_type]
+    if isinstance(type_info, RowTypeInfo | TupleTypeInfo):
+        pairs = zip(type_info.field_names, map(data_type_of, type_info.field_types), strict=True)
+        fields = tuple(RowField(name, each) for name, each in pairs)
+        return RowType(fields, form="tuple" if isinstance(type_info, TupleTypeInfo) else "row")
+    if isinstance(type_info, MapTypeInfo):
+        keyed = cast("MapTypeInfo[Any, Any]", type_info)
+        return MapType(data_type_of(keyed.key_type), data_type_of(keyed.value_type))
+    if isinstance(type_info, ListTypeInfo | ArrayTypeInfo):
+        listed = cast("ListTypeInfo[Any] | ArrayTypeInfo[Any]", type_info)
+        if listed == Types.PRIMITIVE_ARRAY(Types.BYTE()):
+            return VarBinaryType()
+        return ArrayType(data_type_of(listed.element_type))
+    raise UnsupportedError(
+        f"No file has columns of the type {type_info!r}. Use a type whose values a column can hold, such as "
+        "Types.STRING() or Types.ROW_NAMED([…], […])."
+    )
+
+
+def row_type_of(value: Any, call: str) -> RowType:
+    """The type of rows that a format of files was given.
+
+    Args:
+        value: ``DataTypes.ROW([…])``, or a type of rows or tuples.
+        call: for messages.
+
+    Raises:
+        TypeInfoError: it is none, or has no fields.
+    """
+    found = data_type_of(value) if isinstance(value, RowTypeInfo | TupleTypeInfo) else value
+    if not isinstance(found, RowType) or not found.fields:
+        raise TypeInfoError(
+            f"{call}() was given {shown(value)} as the type of rows. Give DataTypes.ROW([DataTypes.FIELD('id', "
+            "DataTypes.INT()), …]) or Types.ROW_NAMED(['id', …], [Types.INT(), …])."
+        )
+    return found

@@ -1,0 +1,102 @@
+"""What a format of files is, and the simplest: lines of text.
+
+Sources of the semantics: ``StreamFormat``, ``BulkFormat``, ``TextLineInputFormat`` (Flink 1.20).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from penstock.common import checks
+from penstock.common.typeinfo import TypeInformation, Types
+from penstock.runtime.io.file_source import file_splits, read_text
+from penstock.runtime.io.splits import Records, Split
+
+T = TypeVar("T", covariant=True)
+
+
+def path_of(split: Split) -> str:
+    """The file that a split is of, or is."""
+    return split.id if split.end is None else split.id.rpartition(":")[0]
+
+
+class FileFormat(ABC, Generic[T]):
+    """How the records of a file follow from what is in it."""
+
+    @property
+    @abstractmethod
+    def produced_type(self) -> TypeInformation[Any]:
+        """Type of the records."""
+
+    def splits(self, paths: tuple[str, ...], splittable: bool) -> list[Split]:
+        """What there is to read, each file or, where the format allows it, pieces of files.
+
+        Args:
+            paths: of files, folders, patterns.
+            splittable: whether files may be cut.
+
+        Raises:
+            ConfigurationError: a path stands for nothing.
+            UnsupportedError: it is on another file system.
+        """
+        return file_splits(paths, "UTF-8", False)
+
+    @abstractmethod
+    def read(self, split: Split) -> Iterator[Records[T]]:
+        """The records of a split, in order, some at a time.
+
+        Args:
+            split: one of :meth:`splits`, or what is left of one.
+
+        Raises:
+            FileFormatError: the file is not what the format says.
+            OSError: it cannot be read.
+        """
+
+
+class StreamFormat(FileFormat[T]):
+    """A format whose records are read one after the other, for ``FileSource.for_record_stream_format``."""
+
+    @staticmethod
+    def text_line_format(charset_name: str = "UTF-8") -> StreamFormat[str]:
+        r"""A record is a line, without its end, which is ``\n`` or ``\r\n``. Bytes that are no text in the charset
+        become U+FFFD, as in Java.
+
+        Args:
+            charset_name: encoding by its Python or IANA name.
+
+        Raises:
+            InvalidProgramError: Python does not know the charset.
+        """
+        return TextLines(checks.charset(charset_name, "text_line_format"))
+
+
+class BulkFormat(FileFormat[T]):
+    """A format whose records are read many at a time, for ``FileSource.for_bulk_file_format``."""
+
+
+@dataclass(frozen=True)
+class TextLines(StreamFormat[str]):
+    """Lines of text; see :meth:`StreamFormat.text_line_format`.
+
+    Attributes:
+        charset: encoding.
+    """
+
+    charset: str
+
+    @property
+    def produced_type(self) -> TypeInformation[Any]:
+        """``Types.STRING()``."""
+        return Types.STRING()
+
+    def splits(self, paths: tuple[str, ...], splittable: bool) -> list[Split]:
+        """Files, or pieces of 32 MiB where they are not compressed and the encoding allows it."""
+        return file_splits(paths, self.charset, splittable)
+
+    def read(self, split: Split) -> Iterator[Records[str]]:
+        """The lines of a split."""
+        return read_text(split, self.charset)

@@ -1,0 +1,172 @@
+"""Values of CSV files: texts as what they stand for, and values as their texts. A column at a time.
+
+Texts are taken as Java takes them: spaces around numbers do not count, anything but ``true`` is False, a FLOAT has 32
+bits; and written as Java writes them.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import Any
+
+from penstock.common import column_types as ct
+from penstock.common.time import Instant
+from penstock.runtime.io.text import java_double, java_float
+
+Convert = Callable[[str], Any]
+Text = Callable[[Any], str]
+
+_BITS = {ct.TinyIntType: 8, ct.SmallIntType: 16, ct.IntType: 32, ct.BigIntType: 64}
+_FLOAT = re.compile(r"[+-]?(NaN|Infinity|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[fFdD]?)")
+_INTEGER = re.compile(r"[+-]?\d+")
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_SPACES = "".join(map(chr, range(33)))
+"""What Java's trim() takes away."""
+
+
+def reader(wanted: ct.DataType, separator: str, null: str | None) -> Convert:
+    """What makes of a text the value that it stands for. It raises ValueError or ArithmeticError if there is none.
+
+    Args:
+        wanted: type of the column.
+        separator: between the elements of an array; "" for nothing.
+        null: the text that stands for None.
+    """
+    if isinstance(wanted, ct.ArrayType):
+        element = reader(wanted.element_type, "", null)
+        return lambda text: [element(each) for each in (text.split(separator) if separator else [text])] if text else []
+    convert = _scalar(wanted)
+    return convert if null is None else lambda text: None if text == null else convert(text)
+
+
+def _scalar(wanted: ct.DataType) -> Convert:
+    if type(wanted) in _BITS:
+        return _integer(_BITS[type(wanted)])
+    if isinstance(wanted, ct.DecimalType):
+        return _decimal(wanted)
+    return _READ[type(wanted)]
+
+
+def _integer(bits: int) -> Convert:
+    bound = 1 << bits - 1
+
+    def integer(text: str) -> int:
+        text = text.strip(_SPACES)
+        if not _INTEGER.fullmatch(text):
+            raise ValueError("it is no whole number")
+        value = int(text)
+        if -bound <= value < bound:
+            return value
+        raise ValueError(f"it does not fit into {bits} bits")
+
+    return integer
+
+
+def _double(text: str) -> float:
+    text = text.strip(_SPACES)
+    if not _FLOAT.fullmatch(text):
+        raise ValueError("it is no number")
+    return float(text.rstrip("fFdD") if text[-1] in "fFdD" else text)
+
+
+def _float(text: str) -> float:
+    return struct.unpack("f", struct.pack("f", _double(text)))[0]
+
+
+def _decimal(wanted: ct.DecimalType) -> Convert:
+    context = Context(prec=wanted.precision + 2)
+    exponent, limit = Decimal(1).scaleb(-wanted.scale), Decimal(1).scaleb(wanted.precision - wanted.scale)
+
+    def decimal(text: str) -> Any:
+        value = Decimal(text.strip(_SPACES).replace("_", "?"))
+        if not value.is_finite() or abs(value) >= limit:
+            raise ValueError(f"it does not fit into {wanted}")
+        made = value.quantize(exponent, ROUND_HALF_UP, context)
+        return int(made) if wanted.whole else made
+
+    return decimal
+
+
+def _clock(text: str) -> datetime:
+    return datetime.fromisoformat(_padded(text))
+
+
+def _time(text: str) -> time:
+    return time.fromisoformat(_padded(text))
+
+
+def _padded(text: str) -> str:
+    """With a fraction of six digits, as Python 3.10 wants it."""
+    text = text.strip(_SPACES)
+    whole, point, fraction = text.partition(".")
+    if not point:
+        return whole
+    if len(fraction) > 6 and fraction[6:].strip("0"):
+        raise ValueError("it has more than six digits of a fraction of a second")
+    return f"{whole}.{fraction[:6]:0<6}"
+
+
+def _moment(text: str) -> Instant:
+    text = text.strip(_SPACES)
+    if not text.endswith("Z"):
+        raise ValueError("a moment ends in Z, for UTC")
+    whole, _, fraction = text[:-1].partition(".")
+    at = datetime.fromisoformat(whole).replace(tzinfo=timezone.utc)
+    return Instant((at - _EPOCH) // timedelta(seconds=1), int(f"{fraction:0<9}"[:9]) if fraction else 0)
+
+
+_READ: dict[type[ct.DataType], Convert] = {
+    ct.BooleanType: lambda text: text.strip(_SPACES).lower() == "true",
+    ct.FloatType: _float,
+    ct.DoubleType: _double,
+    ct.VarCharType: str,
+    ct.CharType: str,
+    ct.VarBinaryType: lambda text: base64.b64decode(text, validate=True),
+    ct.BinaryType: lambda text: base64.b64decode(text, validate=True),
+    ct.DateType: lambda text: date.fromisoformat(text.strip(_SPACES)),
+    ct.TimeType: _time,
+    ct.TimestampType: _clock,
+    ct.LocalZonedTimestampType: _moment,
+}
+
+
+def writer(wanted: ct.DataType) -> Text:
+    """What makes the text of a value that is not None and no array.
+
+    Args:
+        wanted: type of the column.
+    """
+    return _WRITE.get(type(wanted), str)
+
+
+def _fraction(text: str, digits: str) -> str:
+    digits = digits.rstrip("0")
+    return f"{text}.{digits}" if digits else text
+
+
+def _moment_text(value: Any) -> str:
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise ValueError("a moment is an Instant, or a datetime with a zone")
+        since = value - _EPOCH
+        value = Instant(since // timedelta(seconds=1), since.microseconds * 1000)
+    at = _EPOCH + timedelta(seconds=value.seconds)
+    return _fraction(at.replace(tzinfo=None).isoformat(" "), f"{value.nanos:09d}") + "Z"
+
+
+_WRITE: dict[type[ct.DataType], Text] = {
+    ct.BooleanType: lambda value: "true" if value else "false",
+    ct.FloatType: java_float,
+    ct.DoubleType: java_double,
+    ct.VarBinaryType: lambda value: base64.b64encode(value).decode(),
+    ct.BinaryType: lambda value: base64.b64encode(value).decode(),
+    ct.DateType: lambda value: value.isoformat(),
+    ct.TimeType: lambda value: _fraction(value.strftime("%H:%M:%S"), f"{value.microsecond:06d}"),
+    ct.TimestampType: lambda value: _fraction(value.replace(microsecond=0).isoformat(" "), f"{value.microsecond:06d}"),
+    ct.LocalZonedTimestampType: _moment_text,
+}

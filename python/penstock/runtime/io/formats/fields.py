@@ -1,0 +1,89 @@
+"""Records as columns and back: fields of whatever record a sink is given, rows of the columns that a file has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from penstock.common.callables import shortened, shown
+from penstock.common.column_types import RowType
+from penstock.common.row import Row
+from penstock.errors import FileFormatError
+
+Convert = Callable[[Any], Any]
+
+
+def fields_of(record: Any, names: tuple[str, ...], known: frozenset[str]) -> Sequence[Any]:
+    """The fields of a record in the order of some names: by name where it has the same names, else by position.
+
+    Args:
+        record: a row, a tuple, a list, or a dict.
+        names: of the fields.
+        known: the same names.
+
+    Raises:
+        FileFormatError: it has others, or not as many.
+    """
+    if isinstance(record, Row):
+        own = record.field_names
+        if own is None or own == names or known != frozenset(own):
+            record = record.values
+        else:
+            return [record[name] for name in names]
+    elif isinstance(record, dict):
+        if not known.issuperset(record):
+            other = sorted(set(record) - known, key=str)
+            raise FileFormatError(f"The record {shortened(record)} has {other}, and there are no such columns.")
+        return [record.get(name) for name in names]
+    if not isinstance(record, tuple | list) or len(record) != len(names):
+        raise FileFormatError(
+            f"The record {shown(record)} does not have the {len(names)} fields {list(names)} of the file's columns. "
+            "Give rows, tuples or dicts that have them."
+        )
+    return record
+
+
+def columns_of(records: Sequence[Any], names: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    """The values of some records by column.
+
+    Args:
+        records: rows, tuples, lists or dicts; at least one.
+        names: of the columns.
+    """
+    known = frozenset(names)
+    return list(zip(*[fields_of(record, names, known) for record in records], strict=True))
+
+
+def rows_of(columns: Iterable[Iterable[Any]], row_type: RowType) -> list[Any]:
+    """Records of values by column.
+
+    Args:
+        columns: as many as the type has fields.
+        row_type: of the records.
+    """
+    make = maker(row_type)
+    return [make(values) for values in zip(*columns, strict=True)]
+
+
+def maker(row_type: RowType) -> Convert:
+    """What makes a record of the values of its fields, which are a tuple or a list.
+
+    Args:
+        row_type: of the record.
+    """
+    names = tuple(row_type.names)
+    if row_type.form == "tuple":
+        return tuple
+    if row_type.form == "dict":
+        return lambda values: dict(zip(names, values, strict=True))
+    return lambda values: Row.of_values(values, names)
+
+
+def same(value: Any) -> Any:
+    """The value."""
+    return value
+
+
+def optional(convert: Convert) -> Convert:
+    """A conversion that leaves None as it is."""
+    return lambda value: None if value is None else convert(value)
