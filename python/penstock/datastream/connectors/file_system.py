@@ -119,6 +119,8 @@ class FileSource(Source[T]):
             paths: of files or folders, or patterns; at least one.
         """
         hint = "Give a StreamFormat, such as StreamFormat.text_line_format()."
+        if hasattr(stream_format, "file_format"):
+            hint = "It is an InputFormat: call env.create_input(), or give AvroReaderFormat.for_generic_record(schema)."
         if isinstance(stream_format, BulkFormat):
             hint = "It is a BulkFormat: call for_bulk_file_format()."
         checks.instance(stream_format, "for_record_stream_format", StreamFormat, hint)

@@ -3,6 +3,14 @@ per format. How they are read and written is in :mod:`penstock.runtime.io.format
 
 from __future__ import annotations
 
+from penstock.datastream.formats.avro import (
+    AvroBulkWriters,
+    AvroInputFormat,
+    AvroReaderFormat,
+    AvroSchema,
+    AvroWriterFactory,
+    GenericRecordAvroTypeInfo,
+)
 from penstock.datastream.formats.csv import (
     CsvBulkWriters,
     CsvReaderFormat,
@@ -18,14 +26,26 @@ from penstock.datastream.formats.input_format import (
     Source,
     TextInputFormat,
 )
+from penstock.datastream.formats.json import JsonLinesEncoder, JsonReaderFormat
 from penstock.datastream.formats.orc import OrcBulkWriters, OrcWriterFactory
 from penstock.datastream.formats.parquet import (
+    AvroParquetReaderFormat,
+    AvroParquetReaders,
+    AvroParquetWriters,
     ParquetBulkWriters,
     ParquetColumnarRowInputFormat,
     ParquetWriterFactory,
 )
 
 __all__ = [
+    "AvroBulkWriters",
+    "AvroInputFormat",
+    "AvroParquetReaderFormat",
+    "AvroParquetReaders",
+    "AvroParquetWriters",
+    "AvroReaderFormat",
+    "AvroSchema",
+    "AvroWriterFactory",
     "CsvBulkWriters",
     "CsvReaderFormat",
     "CsvSchema",
@@ -33,7 +53,10 @@ __all__ = [
     "CsvWriterFactory",
     "FileInputFormat",
     "FileProcessingMode",
+    "GenericRecordAvroTypeInfo",
     "InputFormat",
+    "JsonLinesEncoder",
+    "JsonReaderFormat",
     "OrcBulkWriters",
     "OrcWriterFactory",
     "OutputFormat",

@@ -10,11 +10,20 @@ from penstock.common import Configuration, checks
 from penstock.common.bulk_writer import BulkWriter, RowDataBulkWriterFactory
 from penstock.common.column_types import RowType, row_type_of
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo
+from penstock.datastream.formats.avro import AvroSchema, of_records
 from penstock.datastream.formats.options import Readers, arguments, choice, flag, whole
-from penstock.runtime.io.formats.base import BulkFormat
+from penstock.runtime.io.formats.avro_types import row_type_of_avro
+from penstock.runtime.io.formats.base import BulkFormat, StreamFormat
 from penstock.runtime.io.formats.parquet import ParquetOptions, ParquetRows, ParquetWriter
 
-__all__ = ["ParquetBulkWriters", "ParquetColumnarRowInputFormat", "ParquetWriterFactory"]
+__all__ = [
+    "AvroParquetReaderFormat",
+    "AvroParquetReaders",
+    "AvroParquetWriters",
+    "ParquetBulkWriters",
+    "ParquetColumnarRowInputFormat",
+    "ParquetWriterFactory",
+]
 
 _CODECS = {name: name.upper() for name in ("snappy", "gzip", "brotli", "zstd")}
 _CODECS |= {"uncompressed": "NONE", "lz4_raw": "LZ4"}
@@ -110,6 +119,47 @@ class ParquetBulkWriters:
         call = "ParquetBulkWriters.for_row_type"
         utc = checks.boolean(utc_timestamp, call, "utc_timestamp")
         return ParquetWriterFactory(row_type_of(row_type, call), options_of(hadoop_config, call, utc))
+
+
+class AvroParquetReaderFormat(ParquetRows, StreamFormat[Any]):
+    """Records of Parquet files, as dicts of an Avro schema; see :meth:`AvroParquetReaders.for_generic_record`."""
+
+
+class AvroParquetReaders:
+    """Reads Parquet files as records of an Avro schema, for ``FileSource.for_record_stream_format``."""
+
+    @staticmethod
+    def for_generic_record(schema: AvroSchema) -> AvroParquetReaderFormat:
+        """Records of a schema, as dicts.
+
+        Args:
+            schema: of a record; which columns are read, and as what.
+
+        Raises:
+            InvalidProgramError: no schema of a record.
+            UnsupportedError: a type that no column has: a union of several, or a record inside itself.
+        """
+        call = "AvroParquetReaders.for_generic_record"
+        return AvroParquetReaderFormat(row_type_of_avro(of_records(schema, call).text), utc=True)
+
+
+class AvroParquetWriters:
+    """Writes records of an Avro schema into Parquet files, for ``FileSink.for_bulk_format``."""
+
+    @staticmethod
+    def for_generic_record(schema: AvroSchema) -> ParquetWriterFactory:
+        """Records of a schema: dicts, or rows and tuples of as many fields. The stream needs no type.
+
+        Args:
+            schema: of a record.
+
+        Raises:
+            InvalidProgramError: no schema of a record.
+            UnsupportedError: a type that no column has: a union of several, or a record inside itself.
+        """
+        text = of_records(schema, "AvroParquetWriters.for_generic_record").text
+        options = ParquetOptions(utc=True, arguments={"use_deprecated_int96_timestamps": False})
+        return ParquetWriterFactory(row_type_of_avro(text), options)
 
 
 def options_of(hadoop_config: Configuration | None, call: str, utc: bool) -> ParquetOptions:

@@ -15,7 +15,14 @@ from penstock.common.row import Row
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.datastream.connectors.kafka.flink_kafka import FlinkKafkaConsumerBase
-from penstock.datastream.formats import FileInputFormat, FileProcessingMode, InputFormat, Source, TextInputFormat
+from penstock.datastream.formats import (
+    AvroInputFormat,
+    FileInputFormat,
+    FileProcessingMode,
+    InputFormat,
+    Source,
+    TextInputFormat,
+)
 from penstock.datastream.functions import ParallelSourceFunction, RuntimeContext, SourceFunction
 from penstock.datastream.program.plan_only import PlanOnly
 from penstock.datastream.program.shipping import ShippingProgram
@@ -30,6 +37,7 @@ from penstock.runtime.buffers.borders import crossing
 from penstock.runtime.io import sources
 from penstock.runtime.io.file_monitor import FileMonitor
 from penstock.runtime.io.splits import SplitSource
+from penstock.runtime.operators.format_reader import FormatMonitor, FormatReader
 from penstock.runtime.operators.source import FileReader, StreamSource
 
 T = TypeVar("T")
@@ -257,10 +265,20 @@ class ProgramWithSources(ShippingProgram):
     def create_input(
         self, input_format: InputFormat[T], type_info: TypeInformation[T] | None = None
     ) -> DataStreamSource[T]:
-        """Records of an input format; files are read by a monitor and a reader, everything else by one operator."""
+        """Records of an input format; files are read by a monitor and a reader, everything else by one operator.
+        :class:`~penstock.datastream.formats.AvroInputFormat` runs, others can be planned.
+
+        Args:
+            input_format: what to read.
+            type_info: type of the records; None for that of the format.
+        """
         checks.type_info(type_info, "create_input", "type_info")
         hint = "Use read_text_file(), or a SourceFunction with add_source()."
         checks.instance(input_format, "create_input", InputFormat, hint, ", which is no InputFormat")
+        if isinstance(input_format, AvroInputFormat):
+            made, wanted = input_format.file_format, type_info or input_format.get_produced_type()
+            monitor = StreamSource(FormatMonitor(input_format.file_path, made))
+            return self._file_source("Custom File source", monitor, FormatReader(made), wanted)
         if not isinstance(input_format, FileInputFormat):
             return self._source("Custom Source", PlanOnly("create_input"), type_info, parallel=True)
         lines = Types.STRING() if isinstance(input_format, TextInputFormat) else type_info

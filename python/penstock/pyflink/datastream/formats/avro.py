@@ -8,15 +8,17 @@ from __future__ import annotations
 from penstock.common.bulk_writer import BulkWriterFactory
 from penstock.common.scalar_types import TypeInformation
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
-from penstock.datastream.formats import InputFormat
-from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import (
+from penstock.datastream.formats import (
     AvroBulkWriters,
     AvroInputFormat,
-    AvroRowDeserializationSchema,
-    AvroRowSerializationSchema,
     AvroSchema,
     GenericRecordAvroTypeInfo,
+    InputFormat,
+)
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import (
+    AvroRowDeserializationSchema,
+    AvroRowSerializationSchema,
     ResultTypeQueryable,
     get_field_value,
     load_java_class,

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from penstock.common.bulk_writer import BulkWriterFactory, RowDataBulkWriterFactory
 from penstock.datastream.connectors import BulkFormat, StreamFormat
-from penstock.datastream.formats import ParquetBulkWriters, ParquetColumnarRowInputFormat
-from penstock.pyflink.deviating import Configuration, get_gateway
-from penstock.pyflink.missing import (
+from penstock.datastream.formats import (
     AvroParquetReaders,
     AvroParquetWriters,
     AvroSchema,
-    create_hadoop_configuration,
+    ParquetBulkWriters,
+    ParquetColumnarRowInputFormat,
 )
+from penstock.pyflink.deviating import Configuration, get_gateway
+from penstock.pyflink.missing import create_hadoop_configuration
 
 __all__ = [
     "AvroParquetReaders",
