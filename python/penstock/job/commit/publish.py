@@ -170,7 +170,7 @@ class PendingOutputs:
         for target in self._targets:
             target.check()
         outputs = self._put_together([file for report in reports for file in report.files])
-        check_outputs(outputs)
+        check_outputs(outputs, senders(self._targets))
         manifest = Manifest(self._marker.job, self._marker.job_id, 1, outputs, commits(reports))
         try:
             if not write_manifest(str(self._marker.home), manifest):

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.errors import ConfigurationError, PenstockError
 from penstock.runtime.kafka import properties as names
@@ -16,12 +17,16 @@ from penstock.runtime.kafka import properties as names
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, Producer
 
+T = TypeVar("T")
+
 LOGGER = logging.getLogger("penstock.kafka")
 LOGGER.addHandler(logging.NullHandler())
 
 MISSING = "org.apache.kafka.common.errors.UnknownTopicOrPartitionException"
 TIMEOUT = "org.apache.kafka.common.errors.TimeoutException"
 _AGAIN = 0.2
+_PASSING = frozenset({"NOT_COORDINATOR", "COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "_WAIT_COORD"})
+"""Errors of a broker that is not ready yet."""
 _NEW_TOPIC = 3.0
 """Seconds that a broker is given to make a topic that is written to, if it does so."""
 
@@ -95,6 +100,27 @@ def _made(kind: str, properties: Mapping[str, str], client: str, more: Mapping[s
         ) from error
 
 
+def patiently(call: Callable[[], T], seconds: float) -> T:
+    """What a call of Kafka's client gives; again and again where it says that this may help.
+
+    Args:
+        call: what to call.
+        seconds: how long.
+
+    Raises:
+        KafkaException: as the call.
+    """
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            return call()
+        except kafka().KafkaException as error:
+            passing = error.args[0].retriable() or error.args[0].name() in _PASSING
+            if not passing or time.monotonic() > until:
+                raise
+        time.sleep(_AGAIN)
+
+
 def reason(error: BaseException) -> str:
     """What Kafka's client says, as text."""
     inner: Any = error.args[0] if error.args else error
@@ -151,8 +177,6 @@ def partitions_of(client: Any, properties: Mapping[str, str], topic: str) -> lis
     Raises:
         ConfigurationError: no broker answers, or the topic is not there.
     """
-    import time
-
     until = time.monotonic() + min(_NEW_TOPIC, names.seconds(properties, "producer"))
     while True:
         found = topics(client, properties, "producer", topic).get(topic)

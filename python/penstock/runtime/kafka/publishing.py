@@ -16,6 +16,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from penstock.errors import ConfigurationError
 from penstock.runtime.kafka import client
@@ -28,7 +29,6 @@ _TIMEOUT = 60_000
 _STRIDE = 500
 """Records between two looks at the clock and at what has been delivered."""
 _TICK = 0.1
-_TRIES = 5
 _LOGIN = ("bootstrap.", "client.", "sasl.", "security.", "socket.", "ssl.")
 """What properties begin with that say where brokers are and who asks."""
 
@@ -91,7 +91,8 @@ def send(properties: Mapping[str, str], prefix: str, job_id: str, files: Sequenc
     records = _Records(files)
     topic = records.first_topic()
     if topic is not None:
-        _Transactions(properties, prefix, f"{prefix}-{job_id}", topic).run(records)
+        group = f"{quote(prefix, safe='')}-{job_id}"  # librdkafka takes plain characters only
+        _Transactions(properties, prefix, group, topic).run(records)
 
 
 class _Records:
@@ -199,14 +200,11 @@ class _Transactions:
 
     def _call(self, call: Callable[[], Any], what: str) -> Any:
         """Call Kafka's client, again where it says that this may help."""
-        for tries in range(_TRIES):
-            try:
-                return call()
-            except client.kafka().KafkaException as error:
-                self._check()
-                if tries == _TRIES - 1 or not error.args[0].retriable():
-                    raise self._failed(what, client.reason(error)) from error
-        raise AssertionError("unreachable")
+        try:
+            return client.patiently(call, names.seconds(self._properties, "producer"))
+        except client.kafka().KafkaException as error:
+            self._check()
+            raise self._failed(what, client.reason(error)) from error
 
     def _failed(self, what: str, why: str) -> ConfigurationError:
         return ConfigurationError(

@@ -95,7 +95,7 @@ class Cluster:
 
     def _asked(self, question: Callable[..., Any], partitions: list[Any]) -> Offsets:
         try:
-            found = question(partitions, timeout=self._seconds)
+            found = client.patiently(lambda: question(partitions, timeout=self._seconds), self._seconds)
         except client.kafka().KafkaException as error:
             raise client.unreachable(self._properties, "consumer", client.reason(error)) from error
         for each in found:

@@ -1,0 +1,30 @@
+"""A cluster of librdkafka's own for the quick tests, and a broker for those with the mark ``spark``, as it is a JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.kafka.broker import running
+from tests.kafka.topics import Topics
+
+
+@pytest.fixture(scope="session")
+def mock_cluster() -> Topics:
+    """Inside this process, up in milliseconds. Topics are there as soon as they are named, with four partitions."""
+    from confluent_kafka import Producer
+
+    cluster = Producer({"test.mock.num.brokers": 1, "bootstrap.servers": "none", "log_level": 0})
+    brokers = cluster.list_topics(timeout=5).brokers.values()
+    return Topics(",".join(f"{each.host}:{each.port}" for each in brokers), cluster)
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Topics]:
+    """A real one."""
+    try:
+        with running(tmp_path_factory.mktemp("kafka")) as servers:
+            yield Topics(servers)
+    except LookupError as error:
+        pytest.skip(str(error))

@@ -1,0 +1,100 @@
+"""A program that writes numbers to Kafka, exactly once, and dies at a point. Transactions have five records each.
+
+``python -m tests.kafka.dying SERVERS TOPIC FOLDER FIRST POINT COUNT``
+
+A point is a moment in the life of the driver: it dies when it comes there for the COUNT-th time.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+RECORDS = 18
+POINTS = (
+    *[("packed", 7), ("manifest", 1), ("manifested", 1), ("init_transactions", 1), ("begin_transaction", 1)],
+    *[("produce", 3), ("produce", 13), ("send_offsets_to_transaction", 2), ("commit_transaction", 2)],
+    *[("committed", 1), ("committed", 3), ("remove", 1)],
+)
+"""While a task writes a file, around the commit of the job, while the files are sent, and after it."""
+HAPPENED = "happened"
+"""The file beside the folder that says which jobs have been committed: the first number of each."""
+
+
+def write(topics: Any, topic: str, folder: object, first: int, parallelism: int = 2, executor: Any = "local") -> None:
+    """Write some numbers, from a first one on."""
+    from penstock.common import Types
+    from penstock.datastream.connectors import DeliveryGuarantee
+    from tests.kafka.topics import environment
+
+    env = environment(parallelism, executor)
+    sink = topics.sink(topic, DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("mine/…")
+    sink.set_property("penstock.folder", str(folder)).set_property("enable.idempotence", "true")
+    values = [str(number) for number in range(first, first + RECORDS)]
+    env.from_collection(values, Types.STRING()).rebalance().sink_to(sink.build())
+    env.execute()
+
+
+def _small_transactions() -> None:
+    from penstock.runtime.kafka import publishing
+
+    clock = itertools.count(0, 1_000)
+    publishing._STRIDE = 5
+    publishing.time = SimpleNamespace(monotonic=lambda: next(clock))  # type: ignore[assignment]
+
+
+def _die_at(point: str, count: int, job: str, log: Path) -> None:
+    import confluent_kafka
+
+    from penstock.job.commit import publish
+    from penstock.runtime.kafka import sink
+
+    passed = itertools.count(1)
+
+    def step(name: str) -> None:
+        if name == point and next(passed) == count:
+            os._exit(7)
+
+    def stepping(name: str, function: Any, after: str = "") -> Any:
+        def call(*args: Any, **more: Any) -> Any:
+            step(name)
+            result = function(*args, **more)
+            step(after)
+            return result
+
+        return call
+
+    class Producer(confluent_kafka.Producer):
+        commit_transaction = stepping("commit_transaction", confluent_kafka.Producer.commit_transaction, "committed")
+
+    for name in ("init_transactions", "begin_transaction", "produce", "send_offsets_to_transaction"):
+        setattr(Producer, name, stepping(name, getattr(confluent_kafka.Producer, name)))
+    confluent_kafka.Producer = Producer
+    sink.packed = stepping("packed", sink.packed)
+
+    def write_manifest(*args: Any) -> bool:
+        written = original(*args)
+        with open(log, "a") as file:
+            print(job, file=file)
+        return written
+
+    original = publish.write_manifest
+    publish.write_manifest = stepping("manifest", write_manifest, "manifested")
+    publish.remove = stepping("remove", publish.remove)
+
+
+def main(servers: str, topic: str, folder: str, first: str, point: str, count: str) -> None:
+    """Run it."""
+    from tests.kafka.topics import Topics
+
+    _small_transactions()
+    _die_at(point, int(count), first, Path(folder).with_name(HAPPENED))
+    write(Topics(servers), topic, folder, int(first))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

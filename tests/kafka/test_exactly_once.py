@@ -1,0 +1,122 @@
+"""Exactly once into Kafka, on a real broker: wherever a driver or a task dies, each record is there once."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from penstock.common import Types
+from penstock.datastream.connectors import DeliveryGuarantee
+from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError
+from penstock.job.commit.recovery import Verdict, pending_at, recover
+from tests.kafka.dying import HAPPENED, POINTS, RECORDS, write
+from tests.kafka.topics import Topics, environment
+
+pytestmark = pytest.mark.spark
+
+
+def texts(*firsts: int) -> list[str]:
+    """What runs that begin with these numbers write, sorted."""
+    return sorted(str(number) for first in firsts for number in range(first, first + RECORDS))
+
+
+def dies(broker: Topics, topic: str, folder: Path, first: int, point: str, count: int) -> None:
+    arguments = [broker.servers, topic, str(folder), str(first), point, str(count)]
+    run = subprocess.run([sys.executable, "-m", "tests.kafka.dying", *arguments], capture_output=True, text=True)
+    assert run.returncode == 7, run.stderr
+
+
+@pytest.mark.parametrize("parallelism", [1, 3])
+def test_records_of_a_job_are_there_when_it_has_succeeded(broker, tmp_path, parallelism) -> None:
+    topic = broker.made(2)
+    for run in range(2):
+        write(broker, topic, tmp_path, run * RECORDS, parallelism)
+    assert broker.values(topic) == texts(0, RECORDS)
+    [left] = tmp_path.iterdir()
+    assert list(left.iterdir()) == []
+
+
+def test_wherever_the_driver_dies_the_next_run_finishes_it(broker, tmp_path) -> None:
+    """A run dies at each of some points, in any order; what it has left, the next one settles before it dies itself."""
+    points = random.Random(5).sample(POINTS, len(POINTS))
+    topic, folder = broker.made(2), tmp_path / "waiting"
+    for number, (point, count) in enumerate(points):
+        dies(broker, topic, folder, number * RECORDS, point, count)
+    last = len(points) * RECORDS
+    write(broker, topic, folder, last)
+    happened = list(map(int, (tmp_path / HAPPENED).read_text().split()))
+    assert 0 < len(happened) < len(points)
+    assert broker.values(topic) == texts(*happened, last)
+
+
+def test_nobody_but_the_program_can_send_what_it_has_left(broker, tmp_path) -> None:
+    topic = broker.made()
+    dies(broker, topic, tmp_path, 0, "manifested", 1)
+    [base] = tmp_path.iterdir()
+    [folder] = pending_at(base)
+    for dry_run in (True, False):
+        left = recover(folder, dry_run=dry_run)
+        assert left is not None
+        assert left.verdict is Verdict.LEAVE
+        assert "which only the program can do whose sink they are of. Run it again" in left.reason
+    assert broker.values(topic) == []
+    write(broker, topic, tmp_path, 100)
+    assert broker.values(topic) == texts(0, 100)
+
+
+def test_a_broker_that_is_gone_after_the_commit_keeps_the_records_waiting(broker, tmp_path, monkeypatch) -> None:
+    topic = broker.made()
+
+    def refused(*_):
+        raise ConfigurationError("No Kafka broker has answered")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("penstock.runtime.kafka.sink.send", refused)
+        with pytest.raises(ConfigurationError, match="job has succeeded, but not all"):
+            write(broker, topic, tmp_path, 0)
+    write(broker, topic, tmp_path, 100)
+    assert broker.values(topic) == texts(0, 100)
+
+
+def test_a_failed_job_leaves_nothing(broker, tmp_path) -> None:
+    topic = broker.made()
+    env = environment(2)
+    sink = broker.sink(topic, DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("p")
+    sink.set_property("penstock.folder", str(tmp_path))
+    stream = env.from_collection(["1", "2", "x"], Types.STRING()).rebalance()
+    stream.map(lambda value: str(int(value)), Types.STRING()).sink_to(sink.build())
+    with pytest.raises(JobExecutionError, match="invalid literal"):
+        env.execute()
+    assert broker.values(topic, "read_uncommitted") == []
+    assert [path.name for path in tmp_path.rglob("*")] == ["sink-p"]
+
+
+def test_two_sinks_need_two_prefixes(broker, tmp_path) -> None:
+    topic, env = broker.made(), environment()
+    stream = env.from_collection(["1"], Types.STRING())
+    for _ in range(2):
+        sink = broker.sink(topic, DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("p")
+        stream.sink_to(sink.set_property("penstock.folder", str(tmp_path)).build())
+    with pytest.raises(InvalidProgramError, match="have the same transactional id prefix"):
+        env.execute()
+
+
+def test_files_hold_records_as_they_are(tmp_path) -> None:
+    from penstock.runtime.kafka.records import packed, read_records
+    from penstock.runtime.kafka.serializing import OutRecord
+
+    records = [
+        OutRecord("a", None, None, None, None, []),
+        OutRecord("ä", 3, 5, b"", b"\0" * 70_000, [("h", None), ("", b"1")]),
+    ]
+    path = tmp_path / "file"
+    path.write_bytes(b"".join(map(packed, records)))
+    with open(path, "rb") as file:
+        assert list(read_records(file)) == records
+    path.write_bytes(path.read_bytes()[:-1])
+    with open(path, "rb") as file, pytest.raises(EOFError, match="ends inside a record"):
+        list(read_records(file))

@@ -1,0 +1,126 @@
+"""Topics of a cluster as tests need them: made, filled, read."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Any
+
+from penstock.common import WatermarkStrategy
+from penstock.common.serialization import SimpleStringSchema
+from penstock.datastream import StreamExecutionEnvironment
+from penstock.datastream.connectors import (
+    DeliveryGuarantee,
+    KafkaOffsetsInitializer,
+    KafkaRecordSerializationSchema,
+    KafkaRecordSerializationSchemaBuilder,
+    KafkaSink,
+    KafkaSinkBuilder,
+    KafkaSource,
+    KafkaSourceBuilder,
+)
+
+NONE = WatermarkStrategy.no_watermarks()
+_NUMBERS = itertools.count()
+
+
+class Topics:
+    """The topics of a cluster.
+
+    Args:
+        servers: where it is.
+        cluster: what keeps it alive.
+    """
+
+    def __init__(self, servers: str, cluster: Any = None) -> None:
+        self.servers = servers
+        self.cluster = cluster
+
+    def name(self) -> str:
+        """A topic that nobody has named before."""
+        return f"topic-{next(_NUMBERS)}"
+
+    def made(self, partitions: int = 1) -> str:
+        """A new topic of a real broker."""
+        from confluent_kafka.admin import AdminClient, NewTopic
+
+        admin, name = AdminClient({"bootstrap.servers": self.servers}), self.name()
+        admin.create_topics([NewTopic(name, partitions, 1)])[name].result(30)
+        return name
+
+    def fill(self, topic: str, records: Iterable[Any]) -> None:
+        """Write records: dicts of a producer's ``produce``, or values."""
+        producer = self.producer()
+        producer.list_topics(topic, timeout=30)  # a mock cluster makes it now
+        for each in records:
+            producer.produce(topic, **(each if isinstance(each, dict) else {"value": each}))
+        assert producer.flush(30) == 0
+
+    def producer(self, **more: Any) -> Any:
+        """A producer; settings with ``_`` for ``.``."""
+        from confluent_kafka import Producer
+
+        return Producer({"bootstrap.servers": self.servers, **{k.replace("_", "."): v for k, v in more.items()}})
+
+    def messages(self, topic: str, isolation: str = "read_committed") -> list[Any]:
+        """All that a topic holds, by partition and offset."""
+        from confluent_kafka import Consumer, TopicPartition
+
+        settings = {
+            "group.id": "tests",
+            "isolation.level": isolation,
+            "enable.partition.eof": True,
+            "fetch.wait.max.ms": 5,
+        }
+        consumer = Consumer({"bootstrap.servers": self.servers, "auto.offset.reset": "earliest", **settings})
+        partitions = consumer.list_topics(topic, timeout=30).topics[topic].partitions
+        consumer.assign([TopicPartition(topic, each, 0) for each in partitions])
+        found: list[Any] = []
+        left = len(partitions)
+        while left:
+            message = consumer.poll(30)
+            assert message is not None
+            if message.error() is None:
+                found.append(message)
+            else:
+                left -= 1
+        consumer.close()
+        return sorted(found, key=lambda each: (each.partition(), each.offset()))
+
+    def values(self, topic: str, isolation: str = "read_committed") -> list[str]:
+        """The values of a topic, sorted."""
+        return sorted(each.value().decode() for each in self.messages(topic, isolation))
+
+    def source(self, *topics: str) -> KafkaSourceBuilder[str]:
+        """From the first records to the last ones there are."""
+        builder = KafkaSource.builder().set_bootstrap_servers(self.servers)
+        if topics:
+            builder.set_topics(*topics)
+        return builder.set_value_only_deserializer(SimpleStringSchema()).set_bounded(KafkaOffsetsInitializer.latest())
+
+    def sink(self, topic: str, guarantee: DeliveryGuarantee = DeliveryGuarantee.AT_LEAST_ONCE) -> KafkaSinkBuilder[str]:
+        """Texts to a topic."""
+        return self.sink_of(texts(topic)).set_delivery_guarantee(guarantee)
+
+    def sink_of(self, schema: KafkaRecordSerializationSchemaBuilder[str]) -> KafkaSinkBuilder[str]:
+        """Texts by a schema. Idempotence is off, which costs half a second for each producer."""
+        builder = KafkaSink.builder().set_bootstrap_servers(self.servers).set_record_serializer(schema.build())
+        return builder.set_property("enable.idempotence", "false")
+
+
+def texts(topic: str) -> KafkaRecordSerializationSchemaBuilder[str]:
+    """Texts as values."""
+    return (
+        KafkaRecordSerializationSchema.builder().set_topic(topic).set_value_serialization_schema(SimpleStringSchema())
+    )
+
+
+def environment(parallelism: int = 1, executor: Any = "local") -> StreamExecutionEnvironment:
+    """Where programs begin."""
+    return StreamExecutionEnvironment.get_execution_environment(executor=executor).set_parallelism(parallelism)
+
+
+def collected(stream: Any) -> list[Any]:
+    """The records of a stream."""
+    with stream.execute_and_collect() as records:
+        return list(records)
