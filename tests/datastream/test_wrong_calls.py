@@ -14,10 +14,10 @@ import pytest
 from penstock import common, datastream
 from penstock.common.callables import ROLES
 from penstock.errors import JobExecutionError, PenstockError
-from tests.datastream.wrong_calls import arguments, files, functions, plans, programs
+from tests.datastream.wrong_calls import arguments, files, functions, kafka, plans, programs
 from tests.datastream.wrong_calls.world import World
 
-TABLES = functions, arguments, files, programs, plans
+TABLES = functions, arguments, files, programs, plans, kafka
 ROWS = {row[0]: row for table in TABLES for row in table.ROWS}
 PYTHONS_OWN = {"keyword", "class", "missing: private", "missing: of a config"}
 """Rows whose errors Python raises itself."""

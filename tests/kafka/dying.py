@@ -33,7 +33,7 @@ def write(topics: Any, topic: str, folder: object, first: int, parallelism: int 
 
     env = environment(parallelism, executor)
     sink = topics.sink(topic, DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("mine/…")
-    sink.set_property("penstock.folder", str(folder)).set_property("enable.idempotence", "true")
+    sink.set_property("penstock.folder", str(folder))
     values = [str(number) for number in range(first, first + RECORDS)]
     env.from_collection(values, Types.STRING()).rebalance().sink_to(sink.build())
     env.execute()

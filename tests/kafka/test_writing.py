@@ -189,6 +189,22 @@ def test_failures_may_be_logged_only(mock_cluster, caplog) -> None:
     assert "has not taken a record with the key b'k' for the topic 'a'" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("transaction.timeout.ms", "5 min", "'transaction.timeout.ms' is '5 min'; milliseconds are needed"),
+        ("acks", "1", "Kafka's producer cannot be made: .*acks.*must be set to `all`"),
+        ("max.block.ms", "soon", "'max.block.ms' is 'soon'; milliseconds are needed"),
+    ],
+)
+def test_properties_of_transactions_are_looked_at_before_anything_starts(mock_cluster, key, value, message) -> None:
+    env, stream = numbers(1)
+    sink = mock_cluster.sink("a", DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("p")
+    stream.sink_to(sink.set_property(key, value).build())
+    with pytest.raises(ConfigurationError, match=message):
+        env.execute()
+
+
 def test_where_no_broker_answers() -> None:
     env, stream = numbers(1)
     stream.sink_to(Topics("127.0.0.1:1").sink("a").set_property("max.block.ms", "300").build())

@@ -100,7 +100,9 @@ class Topics:
 
     def sink(self, topic: str, guarantee: DeliveryGuarantee = DeliveryGuarantee.AT_LEAST_ONCE) -> KafkaSinkBuilder[str]:
         """Texts to a topic."""
-        return self.sink_of(texts(topic)).set_delivery_guarantee(guarantee)
+        transactions = str(guarantee is DeliveryGuarantee.EXACTLY_ONCE).lower()
+        builder = self.sink_of(texts(topic)).set_property("enable.idempotence", transactions)
+        return builder.set_delivery_guarantee(guarantee)
 
     def sink_of(self, schema: KafkaRecordSerializationSchemaBuilder[str]) -> KafkaSinkBuilder[str]:
         """Texts by a schema. Idempotence is off, which costs half a second for each producer."""

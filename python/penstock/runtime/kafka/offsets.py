@@ -123,7 +123,9 @@ class KafkaOffsetsInitializer:
             timestamp: milliseconds since the epoch.
         """
         if checks.integer(timestamp, "timestamp", "timestamp in milliseconds") < 0:
-            checks.illegal_argument(f"timestamp({timestamp}): a timestamp is at least 0, milliseconds since 1970.")
+            checks.illegal_argument(
+                f"timestamp({timestamp}): a timestamp is at least 0, milliseconds since 1970. Give 0 or more."
+            )
         return KafkaOffsetsInitializer("timestamp", timestamp, reset=KafkaOffsetResetStrategy.LATEST)
 
     @staticmethod

@@ -95,6 +95,35 @@ def send(properties: Mapping[str, str], prefix: str, job_id: str, files: Sequenc
         _Transactions(properties, prefix, group, topic).run(records)
 
 
+def timeout_of(properties: Mapping[str, str]) -> int:
+    """How many milliseconds a transaction may take.
+
+    Raises:
+        ConfigurationError: the property is no such number.
+    """
+    text = properties.get(TIMEOUT, str(_TIMEOUT))
+    if not text.strip().isdigit() or int(text) < 1_000:
+        raise ConfigurationError(
+            f"Kafka's property {TIMEOUT!r} is {text!r}; milliseconds are needed, at least 1000, and no more than the "
+            "brokers' 'transaction.max.timeout.ms'. Give '60000', say."
+        )
+    return int(text)
+
+
+def transactional(properties: Mapping[str, str], prefix: str) -> Any:
+    """A producer of transactions; it asks the brokers for nothing yet.
+
+    Args:
+        properties: of the sink.
+        prefix: of transactional ids.
+
+    Raises:
+        ConfigurationError: a property does not go with transactions.
+    """
+    ours = {"transactional_id": f"{prefix}-0", "transaction_timeout_ms": timeout_of(properties)}
+    return client.producer(properties, **ours)
+
+
 class _Records:
     """The records of files, one file after the other.
 
@@ -141,10 +170,8 @@ class _Transactions:
     def __init__(self, properties: Mapping[str, str], prefix: str, group: str, topic: str) -> None:
         self._properties = properties
         self._group, self._topic = group, topic
-        timeout = int(properties.get(TIMEOUT, _TIMEOUT))
-        self._seconds = timeout / 2000
-        ours = {"transactional_id": f"{prefix}-0", "transaction_timeout_ms": timeout}
-        self._producer = client.producer(properties, **ours)
+        self._seconds = timeout_of(properties) / 2000
+        self._producer = transactional(properties, prefix)
         self._failure: ConfigurationError | None = None
 
     def run(self, records: _Records) -> None:

@@ -21,7 +21,7 @@ from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.io.pending import attempt_file, pending_inside
 from penstock.runtime.io.sinks import BuiltinSink, PublishedSink, SinkWriter
 from penstock.runtime.kafka import client
-from penstock.runtime.kafka.publishing import produce, send, undelivered
+from penstock.runtime.kafka.publishing import produce, send, transactional, undelivered
 from penstock.runtime.kafka.records import packed
 from penstock.runtime.kafka.serializing import OutRecord, RecordSerializer
 from penstock.runtime.usercode.failure import failure_of
@@ -101,6 +101,7 @@ class TransactionalKafkaOutput(PublishedSink):
     def prepare(self, parallelism: int) -> TransactionalKafkaOutput:
         """With an absolute path, should the current folder be another one on the executors. The brokers answer, and the
         topic is there, if it is the same for all records."""
+        transactional(self.properties, self.prefix)  # what it would refuse, it refuses now
         _look(self.properties, self.serializer)
         return replace(self, properties={**self.properties, FOLDER: str(self.target().parent)})
 
