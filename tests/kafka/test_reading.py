@@ -21,6 +21,7 @@ from penstock.datastream.connectors import (
 )
 from penstock.datastream.window import TumblingEventTimeWindows
 from penstock.errors import ConfigurationError, JobExecutionError
+from penstock.runtime.io.splits import Split
 from tests.kafka.topics import NONE, Topics, collected, environment
 
 PARTITIONS = st.lists(st.lists(st.text("abc", max_size=3), max_size=12), min_size=4, max_size=4)
@@ -223,3 +224,11 @@ def test_where_the_client_is_not_installed(monkeypatch) -> None:
 def test_a_property_that_nobody_knows() -> None:
     with pytest.raises(ConfigurationError, match=r'cannot be made: No such configuration property: "isolation\.levle"'):
         nowhere(isolation_levle="read_committed").splits(1)
+
+
+def test_a_broker_that_falls_silent_meanwhile() -> None:
+    source = nowhere()
+    with pytest.raises(
+        ConfigurationError, match=r"has answered at '127\.0\.0\.1:1' .*reading orders-0 at the offset 3"
+    ):
+        list(source.read(Split("orders-0", 3, 9)))

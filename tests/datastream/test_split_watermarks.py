@@ -1,0 +1,107 @@
+"""Splits that are there all the time have watermarks of their own; those of a subtask are the least of them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from penstock.common import Types, WatermarkGenerator, WatermarkStrategy
+from penstock.datastream import ProcessFunction, RuntimeExecutionMode, StreamExecutionEnvironment
+from penstock.datastream.connectors import Records, Source, Split
+from penstock.errors import JobExecutionError
+
+NOTHING = -(1 << 63)
+
+
+class Partitions(Source):
+    """Records with the timestamps of partitions."""
+
+    together = True
+    produced_type = Types.STRING()
+
+    def __init__(self, *partitions):
+        self.partitions = partitions
+
+    def splits(self, parallelism):
+        return [Split(str(number), weight=1) for number in range(len(self.partitions))]
+
+    def read(self, split):
+        timestamps = self.partitions[int(split.id)]
+        for start in range(0, len(timestamps), 2):
+            some = timestamps[start : start + 2]
+            yield Records([f"{split.id}@{each}" for each in some], start + 2, some)
+
+
+class Seen(ProcessFunction):
+    def process_element(self, value, ctx):
+        yield value, ctx.timestamp(), ctx.timer_service().current_watermark()
+
+
+class Punctuated(WatermarkGenerator):
+    """A watermark behind each record; a negative timestamp makes the split idle."""
+
+    def on_event(self, event, event_timestamp, output):
+        if event_timestamp < 0:
+            output.mark_idle()
+        else:
+            output.emit_watermark(event_timestamp)
+
+    def on_periodic_emit(self, output):
+        return None
+
+
+PUNCTUATED = WatermarkStrategy.for_generator(Punctuated)
+
+
+def seen(source, strategy=PUNCTUATED, parallelism=1, chaining=True, mode=RuntimeExecutionMode.STREAMING):
+    env = StreamExecutionEnvironment.get_execution_environment(executor="local").set_parallelism(parallelism)
+    env.set_runtime_mode(mode)
+    if not chaining:
+        env.disable_operator_chaining()
+    with env.from_source(source, strategy, "in").process(Seen()).execute_and_collect() as found:
+        return list(found)
+
+
+@pytest.mark.parametrize("chaining", [True, False])
+def test_a_split_that_has_not_begun_holds_all_back(chaining):
+    assert seen(Partitions([5, 9], [3], [4, 6, 8]), chaining=chaining) == [
+        ("0@5", 5, NOTHING), ("0@9", 9, NOTHING), ("1@3", 3, NOTHING),
+        ("2@4", 4, NOTHING), ("2@6", 6, 4), ("2@8", 8, 6),
+    ]  # fmt: skip
+
+
+def test_with_a_split_in_each_subtask_nothing_waits():
+    found = seen(Partitions([5, 9], [3, 4]), parallelism=2)
+    assert found == [("0@5", 5, NOTHING), ("0@9", 9, 5), ("1@3", 3, NOTHING), ("1@4", 4, 3)]
+
+
+def test_splits_without_records_end_too():
+    assert seen(Partitions([], [1, 2], [])) == [("1@1", 1, NOTHING), ("1@2", 2, NOTHING)]
+    assert seen(Partitions([], [], [1, 2])) == [("2@1", 1, NOTHING), ("2@2", 2, 1)]
+    assert seen(Partitions()) == seen(Partitions([], [])) == []
+
+
+def test_an_idle_split_holds_nobody_back():
+    assert seen(Partitions([5, -1], [7, 8])) == [
+        ("0@5", 5, NOTHING), ("0@-1", -1, NOTHING), ("1@7", 7, NOTHING), ("1@8", 8, 7),
+    ]  # fmt: skip
+
+
+def test_in_batch_mode_there_are_timestamps_only():
+    found = seen(Partitions([5], [3]), mode=RuntimeExecutionMode.BATCH)
+    assert [each[:2] for each in found] == [("0@5", 5), ("1@3", 3)]
+
+
+def test_a_failing_generator_names_the_source():
+    strategy = WatermarkStrategy.for_generator(lambda: Punctuated()).with_timestamp_assigner(lambda value, _: None)
+    with pytest.raises(JobExecutionError, match=r"watermark generator of the strategy in operator 'Source: in'"):
+        seen(Partitions([1], [2]), strategy)
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=5), max_size=4), st.integers(1, 3))
+@settings(max_examples=20)
+def test_no_record_of_a_split_in_order_is_late(partitions, parallelism):
+    found = seen(Partitions(*map(sorted, partitions)), parallelism=parallelism)
+    assert sorted(each[0] for each in found) == sorted(f"{n}@{t}" for n, each in enumerate(partitions) for t in each)
+    assert all(timestamp >= watermark for _, timestamp, watermark in found)
