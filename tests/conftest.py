@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 import uuid
@@ -79,3 +80,23 @@ def bucket(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> str:
     }.items():
         monkeypatch.setenv(variable, value)
     return f"s3://{name}"
+
+
+@pytest.fixture
+def hdfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A folder of what fsspec makes of Arrow's file systems, HDFS among them, where a rename does not replace."""
+    arrow = pytest.importorskip("fsspec.implementations.arrow")
+    fs = pytest.importorskip("pyarrow.fs")
+
+    class Renames(arrow.ArrowFSWrapper):
+        lock = threading.Lock()
+
+        def mv(self, path1, path2, **kwargs):
+            with self.lock:
+                if self.exists(path2):
+                    raise OSError(path2)
+                super().mv(path1, path2, **kwargs)
+
+    wrapper = Renames(fs.LocalFileSystem())
+    monkeypatch.setattr("fsspec.core.url_to_fs", lambda path: (wrapper, "/" + path.removeprefix("hdfs://host:8020/")))
+    return f"hdfs://host:8020{tmp_path}"

@@ -175,10 +175,25 @@ def test_a_link_is_followed(tmp_path, monkeypatch):
 
 def test_other_file_systems_are_refused():
     env = environment()
-    numbers(env).sink_to(to("s3://bucket/out").build())
+    numbers(env).sink_to(to("ftp://host/out").build())
     assert "Sink: Unnamed" in env.get_execution_plan()
-    with pytest.raises(UnsupportedError, match=r"'s3://bucket/out' must be a local one here"):
+    with pytest.raises(UnsupportedError, match=r"'ftp'.*on s3:, .*Give a path, or such a URL"):
         env.execute()
+
+
+def test_a_failed_job_leaves_no_folder_that_it_has_made(tmp_path):
+    (tmp_path / "there").mkdir()
+    for base in ("there", "a/b/c", "a/d"):
+        env = environment()
+        numbers(env).map(lambda n: 1 // (n - 90)).sink_to(to(tmp_path / base).build())
+        with pytest.raises(JobExecutionError):
+            env.execute()
+    assert [path.name for path in tmp_path.rglob("*")] == ["there"]
+
+
+def test_a_rolling_policy_of_one_s_own_is_refused():
+    with pytest.raises(UnsupportedError, match=r"RollingPolicy\(part_size=3\).*files are rolled by size only"):
+        to("out").with_rolling_policy(RollingPolicy(3))
 
 
 def test_a_base_path_that_is_a_file_is_refused(tmp_path):

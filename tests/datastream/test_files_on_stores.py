@@ -1,5 +1,5 @@
-"""Programs read files on stores and write them there: on S3 as a service in this machine's memory speaks it, and in
-fsspec's memory."""
+"""Programs read files on stores and write them there: on S3 as a service in this machine's memory speaks it, in the
+memory of fsspec, and on what fsspec makes of Arrow's file systems, as HDFS is one."""
 
 from __future__ import annotations
 
@@ -10,23 +10,27 @@ import zlib
 
 import pyarrow
 import pytest
+from click.testing import CliRunner
 
-from penstock.common import Configuration, Types
+from penstock.cli import group
+from penstock.common import Configuration, RestartStrategies, Types
 from penstock.datastream import StreamExecutionEnvironment
-from penstock.datastream.connectors import FileEnumeratorProvider, FileSource, StreamFormat
-from penstock.errors import ConfigurationError
+from penstock.datastream.connectors import FileEnumeratorProvider, FileSource, RollingPolicy, StreamFormat
+from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.runtime.io import file_source
 from penstock.runtime.io.stores import storage_of
-from tests.datastream.file_sinks import NONE
+from tests.datastream.file_sinks import NAME, NONE, Remainder, numbers, to
 
 pytest.importorskip("fsspec")
 
 
-@pytest.fixture(params=["memory", "s3"])
+@pytest.fixture(params=["memory", "s3", "hdfs"])
 def store(request, tmp_path):
     """The URL of an empty folder."""
     if request.param == "memory":
         return f"memory://programs/{tmp_path.name}"
+    if request.param == "hdfs":
+        return request.getfixturevalue("hdfs")
     return f"{request.getfixturevalue('bucket')}/a folder"
 
 
@@ -119,3 +123,63 @@ def test_the_options_of_a_job_reach_its_tasks(bucket, s3_endpoint, monkeypatch):
     assert "hush" not in env.get_execution_plan()
     with numbers.execute_and_collect() as results:
         assert list(results) == [1, 2]
+
+
+def test_text_is_written_whole_by_one_subtask_or_more(store):
+    for parallelism, names in ((1, ["out"]), (3, ["out/1", "out/2", "out/3"])):
+        env = environment(parallelism)
+        numbers(env, 1000).write_as_text(f"{store}/out", overwrite=True).set_parallelism(parallelism)
+        env.execute()
+        assert [entry.path for entry in storage_of(store).list(store, deep=True)] == [f"{store}/{n}" for n in names]
+        assert sorted(map(int, read(lines(f"{store}/out"), 2))) == list(range(1000))
+    env = environment()
+    numbers(env).write_as_text(f"{store}/out")
+    with pytest.raises(ConfigurationError, match="exists already"):
+        env.execute()
+
+
+@pytest.mark.parametrize("parallelism", [1, 3])
+def test_files_are_added_in_buckets_and_rolled(store, parallelism):
+    policy = RollingPolicy.default_rolling_policy(20)
+    for _ in range(2):
+        env = environment(parallelism)
+        numbers(env, 40).sink_to(to(f"{store}/out", assigner=Remainder()).with_rolling_policy(policy).build())
+        env.execute()
+    files = [entry.path.removeprefix(f"{store}/out/") for entry in storage_of(store).list(store, deep=True)]
+    assert {name.rpartition("/")[0] for name in files} == {"remainder=0", "remainder=1", "remainder=2"}
+    assert all(NAME.fullmatch(name) for name in files)
+    assert len(files) >= 2 * 3 * parallelism
+    assert sorted(map(int, read(lines(f"{store}/out")))) == sorted([*range(40), *range(40)])
+    assert read(lines(f"{store}/out/remainder=[12]"), 2).count("39") == 0
+
+
+def test_what_a_task_that_fails_has_written_counts_for_nothing(store, tmp_path):
+    def once(number):
+        marker = tmp_path / "failed"
+        if number == 90 and not marker.exists():
+            marker.touch()
+            raise ValueError("once")
+        return number
+
+    env = environment(2)
+    env.set_restart_strategy(RestartStrategies.fixed_delay_restart(2, 0))
+    mapped = numbers(env).map(once, Types.LONG())
+    mapped.sink_to(to(f"{store}/files").build())
+    mapped.write_as_text(f"{store}/text")
+    env.execute()
+    for path in (f"{store}/files", f"{store}/text"):
+        assert sorted(map(int, read(lines(path)))) == list(range(100))
+    left = [entry.path for entry in storage_of(store).list(store, deep=True) if "pending" in entry.path]
+    assert left == []
+    env = environment(2)
+    numbers(env).map(lambda n: 1 // (n - 90)).sink_to(to(f"{store}/never").build())
+    with pytest.raises(JobExecutionError):
+        env.execute()
+    assert storage_of(store).list(f"{store}/never", deep=True) == []
+
+
+def test_the_command_line_cleans_stores(store, monkeypatch):
+    storage_of(store).put(f"{store}/.out.pending-{'0' * 32}/{'a' * 32}-0-{'b' * 32}", b"late")
+    for expected in (f"removed: output {store}/out\n", "nothing to clean\n"):
+        result = CliRunner().invoke(group, ["clean", f"{store}/out"])
+        assert result.output == expected

@@ -66,7 +66,7 @@ ROOMS = {
         "deployment",
         "results",
     ],
-    "job.commit": ["pending", "manifest", "publish", "recovery"],
+    "job.commit": ["pending", "manifest", "publish", "recovery", "stores", "store_recovery"],
     "spark": [
         "quiet",
         "class_archive",

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import json
+import os
+import signal
 
 import pytest
 
-from penstock.common import Types
+from penstock.common import Configuration, Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.connectors import NumberSequenceSource, RollingPolicy
+from penstock.runtime.io.stores import storage_of
 from tests.datastream.file_sinks import Remainder, lines, numbers, parts, to
 from tests.datastream.test_from_source import BY_VALUE, NONE, Times, Vowels, collected, text_files
 
@@ -62,3 +66,28 @@ def test_a_task_that_is_tried_again_leaves_its_files_once(spark, tmp_path):
     assert (tmp_path / "failed").exists()
     assert lines(tmp_path / "out") == sorted(f"{number}\n" for number in range(100))
     assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
+
+
+def test_files_on_a_store_with_a_task_that_is_killed(spark, bucket, s3_endpoint, tmp_path):
+    """Workers do not have this process's variables: keys travel with the program."""
+    storage_of(bucket).put(f"{bucket}/in/large", "".join(f"{number}\n" for number in range(3000)).encode())
+    options = {"endpoint_url": s3_endpoint, "key": "tester", "secret": "secret"}
+    given = Configuration.from_dict({"penstock.storage.options": json.dumps({"s3": options})})
+    env = StreamExecutionEnvironment.get_execution_environment(given, spark=spark).set_parallelism(2)
+
+    def killed_once(line):
+        marker = tmp_path / "killed"
+        if line == "2500" and not marker.exists():
+            marker.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return line
+
+    read = env.from_source(text_files(f"{bucket}/in").build(), NONE, "in").rebalance().map(killed_once, Types.STRING())
+    read.sink_to(to(f"{bucket}/files").build())
+    read.write_as_text(f"{bucket}/text")
+    env.execute()
+    found = [entry.path for entry in storage_of(bucket).list(bucket, deep=True)]
+    assert [path.count("pending") for path in found] == [0] * 5
+    for folder in ("files", "text"):
+        texts = [storage_of(bucket).get(path).decode() for path in found if f"/{folder}/" in path]
+        assert sorted(map(int, "".join(texts).split())) == list(range(3000))

@@ -27,9 +27,9 @@ Examples:
 def command(dry_run: bool, paths: tuple[str, ...]) -> None:
     """Finish or remove what jobs that died have left of outputs.
 
-    PATH is an output, or a folder that has outputs in it. Of a job that was committed, all outputs are published; of
-    any other, the pending files are removed. A job that still runs is left alone, and so is whatever Penstock does not
-    know as its own.
+    PATH is an output, or a folder that has outputs in it; on a store its URL. Of a job that was committed, all outputs
+    are published; of any other, the pending files are removed. A job that still runs is left alone, and so is whatever
+    Penstock does not know as its own.
 
     There is one line per job. The exit status is 1 when something had to be left.
     """
@@ -45,13 +45,17 @@ def command(dry_run: bool, paths: tuple[str, ...]) -> None:
 
 def _recover(paths: Iterable[str], dry_run: bool) -> Iterable[Leftover]:
     """One per job, though a job can have several folders."""
-    from penstock.job.commit.recovery import pending_at, recover
-    from penstock.runtime.io.storage import local_path
+    from penstock.job.commit import recovery, store_recovery
+    from penstock.runtime.io.storage import is_local, local_path
 
     seen = set()
     for path in paths:
-        for folder in pending_at(local_path(path)):
-            leftover = recover(folder, dry_run=dry_run)
+        found = (
+            (recovery.recover(folder, dry_run=dry_run) for folder in recovery.pending_at(local_path(path)))
+            if is_local(path)
+            else (store_recovery.recover(folder, dry_run=dry_run) for folder in store_recovery.pending_at(path))
+        )
+        for leftover in found:
             if leftover is not None and leftover.folder not in seen:
                 seen.add(leftover.folder)
                 yield leftover

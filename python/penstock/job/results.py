@@ -18,15 +18,15 @@ from penstock.common.job import JobExecutionResult
 from penstock.common.job_control import JobControl
 from penstock.common.job_id import JobID
 from penstock.errors import JobExecutionError
-from penstock.job.commit.publish import PendingOutputs, Target
 from penstock.job.deployment import Deployment
+from penstock.job.outputs import pending_outputs
 from penstock.metrics.results import JobMetrics, OperatorMetrics, SubtaskMetrics
 from penstock.runtime.buffers.codec import decode, decode_value
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.exchange.gate import COLLECT, PRINT, REPORT, SPOKEN
-from penstock.runtime.io.sinks import CollectSink, PublishedSink
+from penstock.runtime.io.sinks import CollectSink
 from penstock.runtime.io.stores import configured
 
 
@@ -49,8 +49,7 @@ class JobOutput:
     def __init__(self, deployment: Deployment, control: JobControl | None = None) -> None:
         self._deployment = deployment
         self._control = control
-        targets = [Target.of(sink) for sink in deployment.sinks if isinstance(sink, PublishedSink)]
-        self._outputs = PendingOutputs(deployment.job, targets)
+        self._outputs = pending_outputs(deployment.job, deployment.sinks)
         self._open = contextlib.ExitStack()
         self._rows: Rows | None = None
         self.reports: tuple[TaskReport, ...] = ()

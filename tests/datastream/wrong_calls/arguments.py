@@ -222,7 +222,7 @@ ROWS = [
     ("bucket assigner: zone", lambda w: BucketAssigner.date_time_bucket_assigner("yyyy", "Mars"), P, "'Mars'"),
     ("rolling policy: size", lambda w: rows().with_rolling_policy(1024), P, "with_rolling_policy"),
     ("rolling policy: class", lambda w: rows().with_rolling_policy(RollingPolicy), P, "with_rolling_policy"),
-    ("rolling policy: own", lambda w: rows().with_rolling_policy(RollingPolicy()), P, "with_rolling_policy"),
+    ("rolling policy: own", lambda w: rows().with_rolling_policy(RollingPolicy()), U, "with_rolling_policy"),
     ("rolling policy: zero", lambda w: RollingPolicy.default_rolling_policy(0), P, "default_rolling_policy.*part_size"),
     ("rolling policy: time", lambda w: RollingPolicy.default_rolling_policy(1, -1), P, "rollover_interval"),
     ("rolling policy: text", lambda w: RollingPolicy.default_rolling_policy("1 MB"), P, "default_rolling_policy"),

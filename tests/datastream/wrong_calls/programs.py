@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.common import JobID, OutputTag, RestartStrategies, Types, WatermarkStrategy
+from penstock.common import Configuration, JobID, OutputTag, RestartStrategies, Types, WatermarkStrategy
 from penstock.datastream import (
     AsyncDataStream,
     FileProcessingMode,
@@ -67,6 +67,12 @@ ROWS = [
     ("read_text_file: path object", lambda w: w.env.read_text_file(w.folder), P, "read_text_file"),
     ("read_text_file: charset", lambda w: w.env.read_text_file("a.txt", 8), P, "read_text_file"),
     ("read_text_file: no such charset", lambda w: w.env.read_text_file("a.txt", "utf-88"), P, "read_text_file"),
+    ("read_text_file: scheme", lambda w: w.run(w.env.read_text_file("ftp://host/a.txt")), U, "ftp"),
+    ("read_text_file: only a scheme", lambda w: w.run(w.env.read_text_file("s3://")), C, "names nothing"),
+    ("write_as_text: a bucket", lambda w: run(w.env, w.op.write_as_text("s3://bucket")), C, "all of a bucket"),
+    ("write_as_text: two kinds", lambda w: two_kinds(w), U, "local file system and to a store"),
+    ("storage options: no JSON", lambda w: create(options("key=1")), C, r"penstock\.storage\.options"),
+    ("storage options: scheme", lambda w: create(options('{"ftp": {}}')), C, r"penstock\.storage\.options"),
     ("read_text_file: missing", lambda w: w.run(w.env.read_text_file(str(w.folder / "no.txt"))), C, r"no\.txt"),
     ("read_file: interval", lambda w: read_file(w, 0), P, "read_file"),
     ("socket: port", lambda w: w.env.socket_text_stream("localhost", "9999"), P, "socket_text_stream"),
@@ -228,3 +234,12 @@ def read_file(w, interval):
 
 def timed(w, assigner):
     return w.raw.assign_timestamps_and_watermarks(NONE.with_timestamp_assigner(assigner))
+
+
+def two_kinds(w):
+    w.op.write_as_text(str(w.folder / "out"))
+    return run(w.env, w.op.write_as_text("memory://wrong/out"))
+
+
+def options(text):
+    return Configuration.from_dict({"penstock.storage.options": text})

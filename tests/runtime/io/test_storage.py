@@ -14,11 +14,13 @@ from penstock.runtime.io.storage import SCHEMES, Entry, is_local, join, located,
 from penstock.runtime.io.stores import Store, _root, abandoned, configured, storage_of
 
 
-@pytest.fixture(params=["local", "memory", "s3"])
+@pytest.fixture(params=["local", "memory", "s3", "hdfs"])
 def base(request, tmp_path):
     """A folder that is empty, on each storage."""
     if request.param == "local":
         return str(tmp_path)
+    if request.param == "hdfs":
+        return request.getfixturevalue("hdfs")
     if request.param == "s3":
         return f"{request.getfixturevalue('bucket')}/some folder"
     pytest.importorskip("fsspec")
@@ -115,6 +117,21 @@ def test_what_waits_gets_its_last_name(base):
     assert [storage.get(f"{base}/out/{name}") for name in "abc"] == [b"a", b"b", b"c"]
     with pytest.raises(FileNotFoundError):
         storage.give([(f"{base}/.pending/none", f"{base}/out/d")])
+
+
+def test_an_empty_folder_is_removed(base):
+    storage = storage_of(base)
+    if not isinstance(storage, Store):
+        pytest.skip("only stores")
+    storage.put(f"{base}/a/b", b"1")
+    storage.remove_folder(f"{base}/a")
+    assert storage.size(f"{base}/a/b") == 1
+    storage.delete([f"{base}/a/b"])
+    for _ in range(2):
+        storage.remove_folder(f"{base}/a")
+    assert storage.list(base) == []
+    with pytest.raises(FileNotFoundError):
+        storage.modified(f"{base}/a/b")
 
 
 def test_the_clock_is_the_store_s(base):

@@ -234,6 +234,11 @@ class RowFormatBuilder(_Builder[T]):
         """When a new file begins. Without this call, when one has more than 128 MiB."""
         hint = "Use RollingPolicy.default_rolling_policy(part_size) or RollingPolicy.on_checkpoint_rolling_policy()."
         policies, why = (DefaultRollingPolicy, OnCheckpointRollingPolicy), ", which is none of the policies there are"
+        if isinstance(rolling_policy, RollingPolicy) and not isinstance(rolling_policy, policies):
+            raise UnsupportedError(
+                f"with_rolling_policy() was given {checks.shown(rolling_policy)}, a policy of your own, which nobody "
+                f"asks: files are rolled by size only. {hint}"
+            )
         checks.instance(rolling_policy, "with_rolling_policy", policies, hint, why)
         self._policy = rolling_policy
         return self

@@ -52,8 +52,13 @@ class Marker:
     folders: tuple[str, ...]
 
     @property
+    def home_place(self) -> str:
+        """The folder with the lock, or the lease, and the manifest."""
+        return self.folders[0]
+
+    @property
     def home(self) -> Path:
-        """The folder with the lock and the manifest."""
+        """The same as a local path."""
         return Path(self.folders[0])
 
 
@@ -64,16 +69,29 @@ def read_marker(folder: Path) -> Marker | None:
         ConfigurationError: no Penstock, or a newer one, has written it.
         OSError: it cannot be read.
     """
+    with contextlib.suppress(FileNotFoundError):
+        return marker_of((folder / MARKER).read_bytes(), str(folder))
+    return None
+
+
+def marker_of(data: bytes, folder: str) -> Marker:
+    """What a marker says.
+
+    Args:
+        data: what is in it.
+        folder: where it was found.
+
+    Raises:
+        ConfigurationError: no Penstock, or a newer one, has written it, or for another folder.
+    """
     try:
-        data: dict[str, Any] = json.loads((folder / MARKER).read_text(encoding="ascii"))
-        marker = Marker(str(data["job"]), str(data["job_id"]), tuple(map(str, data["folders"])))
-    except FileNotFoundError:
-        return None
+        said: dict[str, Any] = json.loads(data)
+        marker = Marker(str(said["job"]), str(said["job_id"]), tuple(map(str, said["folders"])))
     except (ValueError, TypeError, KeyError) as error:
-        raise ConfigurationError(f"{str(folder / MARKER)!r} is not what a job writes: {error!r}.") from error
-    expected = all(Path(each).name.endswith(f".pending-{marker.job_id}") for each in marker.folders)
-    if not expected or str(folder) not in marker.folders:
-        raise ConfigurationError(f"{str(folder / MARKER)!r} does not speak of the folder it is in; was it moved?")
+        raise ConfigurationError(f"{folder + '/' + MARKER!r} is not what a job writes: {error!r}.") from error
+    expected = all(each.endswith(f".pending-{marker.job_id}") for each in marker.folders)
+    if not expected or folder not in marker.folders:
+        raise ConfigurationError(f"{folder + '/' + MARKER!r} does not speak of the folder it is in; was it moved?")
     return marker
 
 

@@ -74,18 +74,36 @@ class Target:
                 "replaces what it writes to. Write to a file."
             )
         if not self.overwrite:
-            raise ConfigurationError(
-                f"The output {str(path)!r} exists already, and existing files are not overwritten. Remove it, write "
-                "elsewhere, or pass the write mode OVERWRITE.",
-                flink_class="java.io.IOException",
-            )
+            raise exists_already(str(path))
         entries = path.iterdir() if path.is_dir() else ()
         strange = min((p.name for p in entries if not (p.name.isdigit() and p.is_file())), default=None)
         if strange is not None:
-            raise ConfigurationError(
-                f"The output folder {str(path)!r} contains {strange!r}, which no text sink wrote; it is not deleted. "
-                "Choose another folder, or empty this one yourself."
-            )
+            raise not_a_sinks(str(path), strange)
+
+
+def exists_already(place: str) -> ConfigurationError:
+    """The error for an output that is not to be replaced."""
+    return ConfigurationError(
+        f"The output {place!r} exists already, and existing files are not overwritten. Remove it, write elsewhere, or "
+        "pass the write mode OVERWRITE.",
+        flink_class="java.io.IOException",
+    )
+
+
+def not_a_sinks(place: str, strange: str) -> ConfigurationError:
+    """The error for an output folder with something in it that no sink makes."""
+    return ConfigurationError(
+        f"The output folder {place!r} contains {strange!r}, which no text sink wrote; it is not deleted. Choose "
+        "another folder, or empty this one yourself."
+    )
+
+
+def not_visible(pending: str) -> ConfigurationError:
+    """The error for a file of a task that the driver does not see."""
+    return ConfigurationError(
+        f"The sink file {pending!r} is not visible on the driver. Sinks of files need a file system that the driver "
+        "and all executors share."
+    )
 
 
 def _check_folder(path: Path) -> None:
@@ -120,6 +138,7 @@ class PendingOutputs:
         self._marker = Marker(job.name, job.job_id, tuple(folders))
         self._lock: IO[bytes] | None = None
         self._published = False
+        self._made: list[Path] = []
 
     def __enter__(self) -> PendingOutputs:
         try:
@@ -131,6 +150,7 @@ class PendingOutputs:
         return self
 
     def _claim(self, target: Target, folder: Path) -> None:
+        self._made += [each for each in folder.parents if not each.exists()]
         try:
             file = claim(folder, self._marker)
         except OSError as error:
@@ -144,8 +164,12 @@ class PendingOutputs:
 
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(OSError):  # what stays is removed by the next run
-            if self._published or not self._committed():
+            committed = self._committed()
+            if self._published or not committed:
                 remove(self._marker.folders)
+            for folder in () if committed else sorted(self._made, key=lambda each: -len(each.parts)):
+                with contextlib.suppress(OSError):  # somebody else uses it
+                    folder.rmdir()
         if self._lock is not None:
             self._lock.close()
 
@@ -179,25 +203,27 @@ class PendingOutputs:
         except (OSError, PenstockError) as error:
             if not self._committed():
                 raise
-            raise ConfigurationError(
-                f"The job has succeeded, but not all its outputs could be published: {error} They wait in "
-                f"{list(self._marker.folders)}; remove the obstacle, and `penstock clean` publishes them."
-            ) from error
+            raise unpublished(self._marker, error) from error
         self._published = True
 
     def _put_together(self, files: Sequence[PendingFile]) -> tuple[Output, ...]:
         """Each output under one name, by renames that nobody sees. O(files)."""
         for file in files:
             if not os.path.exists(file.pending):
-                raise ConfigurationError(
-                    f"The sink file {file.pending!r} is not visible on the driver. Sinks of files need a file system "
-                    "that the driver and all executors share."
-                )
+                raise not_visible(file.pending)
         by_folder: dict[str, list[PendingFile]] = {folder: [] for folder in self._marker.folders}
         for file in files:
             by_folder[os.path.dirname(file.pending)].append(file)
         pairs = zip(self._targets, by_folder.items(), strict=True)
         return tuple(output for target, (folder, own) in pairs for output in _put_together(target, Path(folder), own))
+
+
+def unpublished(marker: Marker, error: Exception) -> ConfigurationError:
+    """The error of a job that was committed and not published."""
+    return ConfigurationError(
+        f"The job has succeeded, but not all its outputs could be published: {error} They wait in "
+        f"{list(marker.folders)}; remove the obstacle, and `penstock clean` publishes them."
+    )
 
 
 def _put_together(target: Target, folder: Path, files: Sequence[PendingFile]) -> Iterable[Output]:

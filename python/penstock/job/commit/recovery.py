@@ -46,9 +46,9 @@ class Leftover:
         reason: why it was left.
     """
 
-    folder: Path
+    folder: Path | str
     job: str | None
-    targets: tuple[Path, ...]
+    targets: tuple[Path, ...] | tuple[str, ...]
     verdict: Verdict
     reason: str = ""
 

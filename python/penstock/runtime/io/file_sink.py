@@ -8,13 +8,12 @@ Source of the semantics: ``FileSink``, ``FileWriterBucket``, ``DefaultRollingPol
 
 from __future__ import annotations
 
-import contextlib
 import os
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
 from penstock.common.callables import shown
@@ -24,9 +23,10 @@ from penstock.runtime.buffers.filling import room
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.io.buckets import BucketAssigner, BucketContext
-from penstock.runtime.io.pending import attempt_file, pending_inside
+from penstock.runtime.io.part_files import part_files
+from penstock.runtime.io.pending import attempt_name, pending_place
 from penstock.runtime.io.sinks import PublishedSink, SinkWriter
-from penstock.runtime.io.storage import local_path
+from penstock.runtime.io.storage import join, real_place
 from penstock.runtime.io.text import file_text
 
 _WAITING_BYTES = 4 << 20
@@ -57,13 +57,13 @@ class FileOutput(PublishedSink):
     suffix: str = ""
     adds: ClassVar[bool] = True
 
-    def target(self) -> Path:
-        """The base, real and absolute: links are followed."""
-        return Path(os.path.realpath(local_path(self.base)))
+    def place(self) -> str:
+        """The base; see :class:`PublishedSink`."""
+        return real_place(self.base)
 
     def prepare(self, parallelism: int) -> FileOutput:
         """With an absolute path, should the current folder be another one on the executors."""
-        return replace(self, base=str(self.target()))
+        return replace(self, base=self.place())
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         """Pending files, as many as there are parts."""
@@ -119,7 +119,8 @@ class FileWriter(SinkWriter):
         self._buckets: dict[str, Bucket] = {}  # by what the assigner says
         self._by_path: dict[str, Bucket] = {}
         self._finished: list[PendingFile] = []
-        self._folder = pending_inside(Path(sink.base), context.job.job_id)
+        self._parts = part_files(sink.base)
+        self._folder = pending_place(sink.base, context.job.job_id, adds=True)
         self._most = float("inf") if sink.part_size is None else sink.part_size
         self._bytes = self._saved = 0
 
@@ -171,8 +172,8 @@ class FileWriter(SinkWriter):
         operator_id = task.config.operator_id
         uid = uuid.uuid5(uuid.UUID(task.job.job_id), f"{operator_id}/{bucket}")
         name = f"{sink.prefix}-{uid}-{task.subtask}-{counter}{sink.suffix}"
-        pending = attempt_file(self._folder, operator_id, task.subtask)
-        return PendingFile(operator_id, str(pending), str(Path(sink.base, bucket, name)))
+        waits = attempt_name(operator_id, task.subtask)
+        return PendingFile(operator_id, join(self._folder, waits), join(sink.base, bucket, name))
 
     def _roll(self, bucket: Bucket) -> None:
         """Finish the part of a bucket, and begin the next."""
@@ -189,7 +190,7 @@ class FileWriter(SinkWriter):
     def _save(self, bucket: Bucket, *, sync: bool = False) -> None:
         """Bring what waits to the part's file."""
         data, bucket.stream = bucket.stream.getvalue(), BytesIO()
-        with open(bucket.names.pending, "ab") as file:
+        with open(self._parts.local(bucket.names.pending), "ab") as file:
             file.write(data)
             if sync:
                 file.flush()
@@ -198,18 +199,20 @@ class FileWriter(SinkWriter):
         self._saved += len(data)
 
     def _finish(self, bucket: Bucket) -> None:
-        self._save(bucket, sync=True)
+        self._save(bucket, sync=self._parts.durable)
+        self._parts.finish(bucket.names.pending)
         self._finished.append(bucket.names)
 
     def finish(self) -> None:
         for bucket in self._by_path.values():
             self._finish(bucket)
         self._task.files.extend(self._finished)
+        self._parts.close()
 
     def discard(self) -> None:
         for names in (*self._finished, *(bucket.names for bucket in self._by_path.values())):
-            with contextlib.suppress(OSError):
-                os.unlink(names.pending)
+            self._parts.discard(names.pending)
+        self._parts.close()
 
 
 def _checked(bucket: Any) -> str:

@@ -33,6 +33,30 @@ def target_of(folder: Path) -> Path | None:
     return folder.parent / (match[1] or "") if match else None
 
 
-def attempt_file(folder: Path, operator_id: str, subtask: int) -> Path:
+def pending_place(target: str, job_id: str, *, adds: bool) -> str:
+    """Where the output of a job waits that is on a store; its name is made as on a local file system.
+
+    Args:
+        target: the URL of the output.
+        job_id: of the job.
+        adds: whether the target is a folder to which files are added.
+    """
+    above, _, name = target.rpartition("/")
+    return f"{target.rstrip('/')}/.pending-{job_id}" if adds else f"{above}/.{name}.pending-{job_id}"
+
+
+def target_place(folder: str) -> str | None:
+    """The target of a pending folder on a store; None for any other place."""
+    above, _, name = folder.rpartition("/")
+    match = _FOLDER.fullmatch(name)
+    return (f"{above}/{match[1]}" if match[1] else above) if match else None
+
+
+def attempt_name(operator_id: str, subtask: int) -> str:
     """A name for the file of one attempt; no two attempts have the same."""
-    return folder / f"{operator_id}-{subtask}-{uuid.uuid4().hex}"
+    return f"{operator_id}-{subtask}-{uuid.uuid4().hex}"
+
+
+def attempt_file(folder: Path, operator_id: str, subtask: int) -> Path:
+    """The file of one attempt in a local folder."""
+    return folder / attempt_name(operator_id, subtask)

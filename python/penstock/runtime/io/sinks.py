@@ -8,12 +8,14 @@ leaves nothing to see.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from penstock.errors import ConfigurationError
 from penstock.runtime import native
 from penstock.runtime.buffers.borders import crossing
 from penstock.runtime.buffers.codec import dumps, encode, freezer
@@ -22,8 +24,9 @@ from penstock.runtime.buffers.stamps import Stamps
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.exchange.gate import COLLECT, PRINT
-from penstock.runtime.io.pending import attempt_file, pending_folder
-from penstock.runtime.io.storage import local_path
+from penstock.runtime.io.pending import attempt_file, attempt_name, pending_folder, pending_place
+from penstock.runtime.io.storage import is_local, join, parents, real_place
+from penstock.runtime.io.stores import abandoned, storage_of
 from penstock.runtime.io.text import file_text, print_text
 
 _LINES = 2_000
@@ -87,9 +90,13 @@ class PublishedSink(BuiltinSink):
     adds: ClassVar[bool] = False
     sends: ClassVar[bool] = False
 
-    def target(self) -> Path:
-        """Where it writes, real and absolute: links are followed."""
+    def place(self) -> str:
+        """Where it writes: a real and absolute path (links are followed), or the URL of a store."""
         raise NotImplementedError
+
+    def target(self) -> Path:
+        """Where it writes on a local or mounted file system."""
+        return Path(self.place())
 
     def send(self, files: Sequence[str], job_id: str) -> None:
         """Send what a job's files hold, once, whatever has been sent of them before: it can be repeated.
@@ -207,23 +214,38 @@ class TextSink(PublishedSink):
     otherwise a folder with the files 1 … n. Encoding UTF-8.
 
     Attributes:
-        path: where to write.
+        path: where to write; a path or a URL.
         overwrite: replace what is there, which must be a file, or a folder with nothing but such numbered files.
     """
 
     path: str
     overwrite: bool = False
 
-    def target(self) -> Path:
-        """Where it writes, real and absolute: links are followed."""
-        return Path(os.path.realpath(local_path(self.path)))
+    def place(self) -> str:
+        """See :class:`PublishedSink`."""
+        return real_place(self.path)
 
     def prepare(self, parallelism: int) -> TextSink:
         """With an absolute path, should the current folder be another one on the executors."""
-        return replace(self, path=str(self.target()))
+        place = self.place()
+        if not is_local(place) and len(list(parents(place))) < 1:
+            raise ConfigurationError(
+                f"The output {self.path!r} is all of a bucket. Give a name in it: {place + '/counts'!r}, say."
+            )
+        return replace(self, path=place)
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         """A pending file."""
+        return self._on_store(context) if not is_local(self.path) else self._local(context)
+
+    def _on_store(self, context: OperatorContext) -> SinkWriter:
+        config, folder = context.config, pending_place(self.path, context.job.job_id, adds=False)
+        final = self.path if context.vertex.parallelism == 1 else join(self.path, str(context.subtask + 1))
+        pending = join(folder, attempt_name(config.operator_id, context.subtask))
+        names = PendingFile(config.operator_id, pending, final)
+        return _StoreTextFile(names, file_text(config.input_type), context.files)
+
+    def _local(self, context: OperatorContext) -> SinkWriter:
         target, config = Path(self.path), context.config
         final = target if context.vertex.parallelism == 1 else target / str(context.subtask + 1)
         pending = attempt_file(pending_folder(target, context.job.job_id), config.operator_id, context.subtask)
@@ -263,3 +285,23 @@ class _TextFile(SinkWriter):
                 self._file.close()
             with contextlib.suppress(OSError):
                 os.unlink(self._names.pending)
+
+
+class _StoreTextFile(_TextFile):
+    """On a store, which writes the file when it is closed."""
+
+    def open(self) -> None:
+        self._raw = storage_of(self._names.pending).writing(self._names.pending)
+        self._file = io.TextIOWrapper(self._raw, encoding="utf-8", errors="surrogatepass", newline="\n")
+
+    def finish(self) -> None:
+        self._file.close()
+        self._files.append(self._names)
+
+    def discard(self) -> None:
+        if self._file is not None and not self._file.closed:
+            with contextlib.suppress(Exception):
+                self._file.detach()
+            abandoned(self._raw)
+        with contextlib.suppress(Exception):
+            storage_of(self._names.pending).delete([self._names.pending])

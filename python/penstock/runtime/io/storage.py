@@ -97,6 +97,16 @@ def located(path: str) -> str:
     return f"{SCHEMES[scheme.lower()][0]}://{rest.rstrip('/')}"
 
 
+def real_place(path: str) -> str:
+    """Where an output goes: as :func:`located` says, and local links are followed.
+
+    Raises:
+        UnsupportedError: no such scheme.
+        ConfigurationError: the URL names no place.
+    """
+    return os.path.realpath(local_path(path)) if is_local(path) else located(path)
+
+
 def parents(place: str) -> Iterator[str]:
     """The folders above a place, from below. A bucket is the last one.
 

@@ -71,6 +71,9 @@ class Store(Storage):
     Args:
         path: a place on it.
 
+    Attributes:
+        has_folders: whether folders are more than parts of names.
+
     Raises:
         ConfigurationError: as for :func:`storage_of`.
     """
@@ -93,6 +96,7 @@ class Store(Storage):
         except Exception as error:
             raise _unreachable(path, error) from error
         self._scheme = scheme
+        self.has_folders = scheme in ("hdfs", "memory")
         self._root, self._cut = _root(path, place.strip("/"))
 
     def _place(self, path: str) -> str:
@@ -110,7 +114,7 @@ class Store(Storage):
         """See :class:`Storage`."""
         with _reaching(path):
             place = self._place(path)
-            if self._scheme in ("hdfs", "memory"):
+            if self.has_folders:
                 self._fs.makedirs(self._fs._parent(place), exist_ok=True)
             return self._fs.open(place, "wb", block_size=_PART_BYTES)
 
@@ -186,7 +190,7 @@ class Store(Storage):
         """
         old, new = ([self._place(pair[i]) for pair in files] for i in (0, 1))
         with _reaching(files[0][1]):
-            if self._scheme not in ("hdfs", "memory"):
+            if not self.has_folders:
                 self._fs.copy(old, new)
                 return
             for each, last in zip(old, new, strict=True):
@@ -198,6 +202,12 @@ class Store(Storage):
                     self._fs.rm_file(last)
                 self._fs.mv(each, last)
 
+    def remove_folder(self, path: str) -> None:
+        """Remove a folder if it is empty, where there are folders."""
+        if self.has_folders and not self.list(path):  # HDFS would remove all that is in it
+            with _reaching(path), contextlib.suppress(FileNotFoundError):
+                self._fs.rmdir(self._place(path))
+
     def modified(self, path: str) -> datetime:
         """When a file was written, by the store's own clock.
 
@@ -206,7 +216,10 @@ class Store(Storage):
         """
         with _reaching(path):
             self._fs.invalidate_cache()
-            return self._fs.modified(self._place(path))
+            found = self._fs.modified(self._place(path))
+            if found is None:  # as HDFS has it
+                raise FileNotFoundError(path)
+            return found
 
     def now(self, folder: str) -> datetime:
         """The store's own clock, by a file that is written and removed."""

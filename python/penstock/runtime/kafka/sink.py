@@ -20,6 +20,7 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.io.pending import attempt_file, pending_inside
 from penstock.runtime.io.sinks import BuiltinSink, PublishedSink, SinkWriter
+from penstock.runtime.io.storage import local_path
 from penstock.runtime.kafka import client
 from penstock.runtime.kafka.publishing import produce, send, transactional, undelivered
 from penstock.runtime.kafka.records import packed
@@ -92,11 +93,12 @@ class TransactionalKafkaOutput(PublishedSink):
         """Where it writes to, for people."""
         return _shown(self.serializer)
 
-    def target(self) -> Path:
-        """The folder of all files that wait under this prefix, real and absolute."""
+    def place(self) -> str:
+        """The folder of all files that wait under this prefix, real and absolute; a local or mounted one."""
         state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-        root = self.properties.get(FOLDER) or Path(state, "penstock", "kafka")
-        return Path(os.path.realpath(Path(root, _folder_name(self.prefix))))
+        given = self.properties.get(FOLDER)
+        root = local_path(given) if given else Path(state, "penstock", "kafka")
+        return os.path.realpath(Path(root, _folder_name(self.prefix)))
 
     def prepare(self, parallelism: int) -> TransactionalKafkaOutput:
         """With an absolute path, should the current folder be another one on the executors. The brokers answer, and the

@@ -1,0 +1,271 @@
+"""The commit on stores: whatever dies when, its outputs are all there or all as before, once all is cleaned up."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError, UnsupportedError
+from penstock.job.commit import store_recovery, stores
+from penstock.job.commit.recovery import Verdict
+from penstock.job.commit.store_recovery import pending_at, recover
+from penstock.local import LocalExecutor
+from penstock.runtime.io.sinks import TextSink
+from penstock.runtime.io.stores import Store
+from penstock.runtime.operators.elementwise import StreamMap
+from penstock.runtime.operators.sink import StreamSink
+from tests.job.commit.crashes import Fuse, pipeline
+from tests.job.programs import Program
+
+memory = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
+
+
+class Place(str):
+    """The URL of a folder, to be divided like a path."""
+
+    def __truediv__(self, name):
+        return Place(f"{self}/{name}")
+
+
+@pytest.fixture
+def root(tmp_path):
+    return Place(f"memory://crashes/{tmp_path.name}")
+
+
+class Dead(BaseException):
+    """Nothing a program catches."""
+
+
+@contextmanager
+def before_each_change(hook):
+    """Call a hook before each change of the memory store, with the name of the call."""
+    names = ("_open", "rm_file", "cp_file", "pipe_file")
+    originals = {name: getattr(memory, name) for name in names}
+
+    def hooked(name):
+        def call(self, path, *args, **kwargs):
+            if name != "_open" or kwargs.get("mode", *args[:1]) != "rb":
+                hook(f"{name} {path}")
+            return originals[name](self, path, *args, **kwargs)
+
+        return call
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in names:
+            patch.setattr(memory, name, hooked(name))
+        yield
+
+
+def dies_at(n, work):
+    """Run some work until its n-th change, from which on nothing changes any more; False if it came to its end."""
+    dead = []
+
+    def die():
+        dead.append(True)
+        raise Dead
+
+    fuse = Fuse(n, die)
+
+    def hook(change):
+        if dead:
+            raise Dead
+        fuse(change)
+
+    with before_each_change(hook):
+        try:
+            work()
+        except Dead:
+            return True
+    return False
+
+
+def run(root, values, layout=(2, 1), **kwargs):
+    return LocalExecutor().execute(pipeline(root, values, layout, **kwargs))
+
+
+def content(root):
+    """Files and their texts, without the ids in names."""
+    texts = {}
+    for entry in Store(root).list(root, deep=True):
+        name = re.sub(r"/part-[-0-9a-f]{36}-", "/part-", entry.path[len(root) + 1 :])
+        texts.setdefault(name, []).append(Store(root).get(entry.path).decode())
+    return {name: "|".join(sorted(each)) for name, each in texts.items()}
+
+
+def visible(root):
+    return {name: text for name, text in content(root).items() if "pending-" not in name}
+
+
+def committed(root):
+    return any(re.search(r"pending-[0-9a-f]{32}/manifest-1\.json$", name) for name in content(root))
+
+
+def clean(root):
+    return [found.verdict for found in map(recover, pending_at(root)) if found is not None]
+
+
+@pytest.fixture
+def no_lease(monkeypatch):
+    """A driver that dies is known to be dead at once."""
+    monkeypatch.setattr(store_recovery, "LEASE_SECONDS", -1)
+
+
+MANY = pytest.param((2, 1, 1), (2, 1, 2), marks=pytest.mark.spark)  # seconds
+LAYOUTS = [(None, (2, 1)), ((2, 1), (1, 2)), (None, (0, 0, 1)), MANY]
+
+
+@pytest.mark.parametrize(("before", "layout"), LAYOUTS)
+def test_a_driver_that_dies_anywhere_leaves_all_or_nothing(root, no_lease, before, layout):
+    def stage(name):
+        if before is not None:
+            run(root / name, ["earlier", "still earlier"], before)
+        return root / name
+
+    old = content(stage("old"))
+    run(stage("new"), range(10), layout)
+    new = content(root / "new")
+    run(root / "new", range(10), layout)
+    twice = content(root / "new")
+    n, seen, folder = 0, set(), stage("0")
+    while dies_at(n, lambda folder=folder: run(folder, range(10), layout)):
+        stood = committed(folder)
+        assert stood or visible(folder) in (old, new)  # new: all is done, and the manifest has gone
+        if n % 2:
+            run(folder, range(10), layout)
+            assert content(folder) in ([twice] if stood else [new, twice]), n
+        else:
+            m = 0
+            while dies_at(m, lambda folder=folder: clean(folder)):
+                m += 1
+            assert content(folder) in ([new] if stood else [old, new]), n
+        assert clean(folder) == []
+        seen.add(stood)
+        n += 1
+        folder = stage(f"{n}")
+    assert content(folder) == new
+    assert seen == {True, False}
+    assert n > 15
+
+
+def test_a_job_that_fails_leaves_nothing(root):
+    with pytest.raises(JobExecutionError):
+        run(root, range(10), (2, 1, 2), function=lambda x: 1 // (x - 9))
+    assert content(root) == {}
+
+
+def test_a_driver_that_lives_is_left_alone_and_one_that_is_given_up_cannot_commit(root, monkeypatch):
+    def meanwhile(x):
+        if x == 0:
+            assert clean(root) == [Verdict.RUNNING]
+            with pytest.raises(ConfigurationError, match="still running, or has died in the last 5 minutes"):
+                run(root, [1])
+            run(root, [1], (0, 0, 1))  # several jobs may add files
+            with monkeypatch.context() as patch:
+                patch.setattr(store_recovery, "LEASE_SECONDS", -1)
+                assert set(clean(root)) == {Verdict.REMOVE}
+        return x
+
+    program = Program()
+    mapped = program.add(StreamMap(meanwhile), program.source([1, 0]))
+    program.add(StreamSink(TextSink(root / "left")), mapped)
+    outputs = stores.StoreOutputs._outputs  # it would see that the files have gone, if it does not look too early
+    early = lambda self, reports: () if self._marker.job == "slow" else outputs(self, reports)  # noqa: E731
+    monkeypatch.setattr(stores.StoreOutputs, "_outputs", early)
+    with pytest.raises(JobExecutionError, match="was given up by another one"):
+        LocalExecutor().execute(program.pipeline("slow"))
+    assert list(visible(root)) == ["more/odd/part-0-0"]
+    assert clean(root) == []
+
+
+def test_what_is_not_known_is_left(root, no_lease):
+    n = 0
+    while not committed(root / f"{n}"):
+        n += 1
+        assert dies_at(n, lambda n=n: run(root / f"{n}", range(10)))
+    folder = root / f"{n}"
+    pending = next(path for path in pending_at(folder) if "left" in path)
+    Store(root).put(f"{pending}/thesis.tex", b"years of work")
+    assert set(clean(folder)) == {Verdict.LEAVE}
+    with pytest.raises(ConfigurationError, match=r"unfinished.*'thesis.tex'.*not known to be Penstock's"):
+        run(folder, range(10))
+    Store(root).delete([f"{pending}/thesis.tex"])
+    dry = [recover(path, dry_run=True) for path in pending_at(folder)]
+    assert {found.verdict for found in dry} == {Verdict.PUBLISH}
+    assert clean(folder) == [Verdict.PUBLISH]
+    assert sorted(content(folder)) == ["left/1", "left/2", "right"]
+
+
+def test_late_files_of_a_job_that_is_over_are_removed(root):
+    late = root / f".left.pending-{'0' * 32}" / f"{'a' * 32}-0-{'b' * 32}"
+    Store(root).put(late, b"late")
+    assert clean(root) == [Verdict.REMOVE]
+    assert content(root) == {}
+
+
+def test_outputs_that_are_there_are_replaced_only_when_asked(root):
+    run(root, range(4))
+    with pytest.raises(ConfigurationError, match=r"exists already") as caught:
+        run(root, range(4), overwrite=False)
+    assert caught.value.flink_class == "java.io.IOException"
+    run(root, range(6), (1, 2))
+    assert sorted(content(root)) == ["left", "right/1", "right/2"]
+    Store(root).put(root / "right/thesis.tex", b"years of work")
+    with pytest.raises(ConfigurationError, match=r"thesis\.tex.*which no text sink wrote"):
+        run(root, range(4))
+    Store(root).put(root / "more", b"a file")
+    with pytest.raises(ConfigurationError, match=r"is no folder, so no files can be added"):
+        run(root, range(4), (0, 0, 1))
+
+
+def test_outputs_in_each_other_s_way_are_refused(root, tmp_path):
+    def sinks(*paths):
+        program = Program()
+        source = program.source([1])
+        for path in paths:
+            program.add(StreamSink(TextSink(str(path))), source)
+        return LocalExecutor().execute(program.pipeline())
+
+    with pytest.raises(InvalidProgramError, match="both write to"):
+        sinks(root / "a", f"{root}/a/")
+    with pytest.raises(InvalidProgramError, match="both write to"):
+        sinks(root / "a", root / "a/b")
+    with pytest.raises(UnsupportedError, match=r"become visible together.*make two jobs"):
+        sinks(root / "a", tmp_path / "a")
+    with pytest.raises(ConfigurationError, match="is all of a bucket"):
+        sinks("memory://bucket")
+
+
+KILLED = """
+import os, sys
+from tests.job.commit.crashes import pipeline
+from tests.job.commit.test_stores import Place
+from penstock.local import LocalExecutor
+from penstock.runtime.io.stores import Store
+
+give = Store.give
+def killed(self, files):
+    give(self, files[:1])
+    os.kill(os.getpid(), 9)
+Store.give = killed
+LocalExecutor().execute(pipeline(Place(sys.argv[1]), range(10), (2, 1, 2)))
+"""
+
+
+@pytest.mark.spark  # it takes as long
+def test_a_driver_killed_between_two_copies_on_s3(bucket, monkeypatch):
+    root = Place(f"{bucket}/jobs")
+    killed = subprocess.run([sys.executable, "-c", KILLED, root], check=False)
+    assert killed.returncode == -9
+    assert list(visible(root)) == ["left/1"]
+    assert set(clean(root)) == {Verdict.RUNNING}
+    monkeypatch.setattr(store_recovery, "LEASE_SECONDS", -1)
+    run(Place(bucket) / "new", range(10), (2, 1, 2))
+    assert clean(root) == [Verdict.PUBLISH]
+    assert content(root) == content(Place(bucket) / "new")
+    run(root, range(4), (1, 2, 1))
+    assert sorted(visible(root))[:1] == ["left"]
+    assert content(root) == visible(root)
