@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +12,7 @@ from penstock.common.setting import STORES
 from penstock.common.settings import Settings
 from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.runtime.io.storage import SCHEMES, Entry, is_local, join, located, parents
-from penstock.runtime.io.stores import Store, _root, abandoned, configured, storage_of
+from penstock.runtime.io.stores import Store, _root, _wait_for_azure, abandoned, configured, storage_of
 
 
 @pytest.fixture(params=["local", "memory", "s3", "hdfs"])
@@ -206,3 +207,33 @@ def test_options_reach_the_store_and_show_themselves_nowhere(bucket, s3_endpoint
     with pytest.raises(ConfigurationError) as caught:
         Settings.of({"penstock.storage.options": '{"s3": "hush-hush"}'})
     assert "hush" not in str(caught.value)
+
+
+def test_copies_of_azure_are_waited_for():
+    asyn = pytest.importorskip("fsspec.asyn")
+    answers = {"a": ["pending", "pending", "success"], "b": ["failed"]}
+
+    class Azure:
+        loop = asyn.get_loop()
+        service_client = property(lambda self: self)
+
+        def split_path(self, place):
+            return (*place.split("/"), None)
+
+        def get_blob_client(self, container, blob):
+            self.blob = blob
+            return self
+
+        async def __aenter__(self):
+            return self
+
+        async def __aexit__(self, *_):
+            pass
+
+        async def get_blob_properties(self):
+            return SimpleNamespace(copy=SimpleNamespace(status=answers[self.blob].pop(0)))
+
+    _wait_for_azure(Azure(), ["container/a"])
+    assert answers["a"] == []
+    with pytest.raises(OSError, match=r"'container/b' was not copied to: failed"):
+        _wait_for_azure(Azure(), ["container/b"])

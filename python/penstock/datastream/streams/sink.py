@@ -113,7 +113,8 @@ class SinkMethods(Generic[T]):
         """Write each record's text form as a line.
 
         Args:
-            path: a file when the sink's parallelism is 1, else a folder with one file per subtask.
+            path: a file when the sink's parallelism is 1, else a folder with one file per subtask; a path, or the URL
+                of a store such as ``s3://bucket/out``.
             overwrite: replace what is there; otherwise existing output is an error when the job starts.
         """
         checks.path(path, "write_as_text")

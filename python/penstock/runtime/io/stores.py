@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -192,6 +193,8 @@ class Store(Storage):
         with _reaching(files[0][1]):
             if not self.has_folders:
                 self._fs.copy(old, new)
+                if self._scheme == "abfs":
+                    _wait_for_azure(self._fs, new)
                 return
             for each, last in zip(old, new, strict=True):
                 self._fs.makedirs(self._fs._parent(last), exist_ok=True)
@@ -238,6 +241,26 @@ def _root(path: str, place: str) -> tuple[str, int]:
     while end and not path.endswith(f"/{end}"):
         end = end.partition("/")[2]
     return (path[: len(path) - len(end)], len(place) - len(end)) if end else (f"{path}/", len(place) + 1)
+
+
+def _wait_for_azure(fs: Any, places: Iterable[str]) -> None:
+    """Azure has only begun to copy when it answers, and would stop if what is copied were removed.
+
+    Raises:
+        OSError: it has not copied a file.
+    """
+    from fsspec.asyn import sync
+
+    async def status(place: str) -> str:
+        container, blob, _ = fs.split_path(place)
+        async with fs.service_client.get_blob_client(container=container, blob=blob) as client:
+            return (await client.get_blob_properties()).copy.status
+
+    for place in places:
+        while (found := sync(fs.loop, status, place)) == "pending":
+            time.sleep(0.05)
+        if found != "success":
+            raise OSError(f"{place!r} was not copied to: {found}")
 
 
 def abandoned(file: IO[bytes]) -> None:
