@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import sys
+import unittest
 from typing import Any
 
 import pytest
 from py4j.protocol import Py4JJavaError
 
-from penstock.errors import InvalidProgramError, JobExecutionError, MissingMethodError, PenstockError
+from penstock.errors import InvalidProgramError, JobExecutionError, MissingMethodError, PenstockError, UnsupportedError
+from penstock.pyflink import find_flink_home
 from penstock.pyflink.common import Configuration, Duration, Types, WatermarkStrategy
 from penstock.pyflink.datastream import RuntimeExecutionMode, SlotSharingGroup, StreamExecutionEnvironment
 from penstock.pyflink.datastream.slot_sharing_group import MemorySize
 from penstock.pyflink.java.errors import as_java
 from penstock.pyflink.java_gateway import get_gateway
+from penstock.pyflink.pyflink_gateway_server import get_log_dir, on_windows
+from penstock.pyflink.testing.test_case_utils import (
+    PyFlinkBatchTestCase,
+    PyFlinkStreamingTestCase,
+    exec_insert_table,
+    invoke_java_object_method,
+)
 from penstock.pyflink.util.exceptions import (
     capture_java_exception,
     convert_py4j_exception,
@@ -187,3 +197,44 @@ def test_the_default_parallelism_of_environments_made_later() -> None:
             env.set_default_local_parallelism(0)
     finally:
         env.set_default_local_parallelism(before)
+
+
+class Streaming(PyFlinkStreamingTestCase):
+    """As programs' own tests are written."""
+
+    __test__ = False
+
+    def test_a_program(self) -> None:
+        """It has an environment and a folder."""
+        records = self.env.from_collection([3, 1]).map(lambda x: x + 1).execute_and_collect()
+        self.assert_equals(records, [2, 4])
+        assert (self.env.get_parallelism(), self.env.settings.batch) == (2, False)
+        assert self.tempdir
+
+
+class Batch(PyFlinkBatchTestCase):
+    """The same in BATCH mode."""
+
+    __test__ = False
+
+    def test_the_mode(self) -> None:
+        """It is BATCH."""
+        assert self.env.settings.batch
+        assert type(self).env.settings.batch
+        assert self.to_py_list(JVM.java.util.Arrays.asList(1, 2)) == [1, 2]
+        assert invoke_java_object_method(settings_of(self.env), "getClass").getSimpleName() == "Configuration"
+
+
+@pytest.mark.parametrize("case", [Streaming, Batch])
+def test_cases_of_pyflinks_kind(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PENSTOCK_EXECUTOR", "local")
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(case).run(result)
+    assert (result.testsRun, result.failures, result.errors) == (1, [], [])
+
+
+def test_what_starts_java_is_not_there() -> None:
+    assert on_windows() == sys.platform.startswith("win")
+    for refused in (find_flink_home._find_flink_home, get_log_dir, exec_insert_table):
+        with pytest.raises(UnsupportedError, match=r"is PyFlink's, and Penstock has nothing for it yet"):
+            refused()

@@ -21,6 +21,13 @@ FOLDER = Path(penstock.__file__).parent / "pyflink"
 DEVIATING, MISSING = "penstock.pyflink.deviating", "penstock.pyflink.missing"
 PARTS = ("penstock.common", "penstock.datastream", "penstock.metrics")
 EXCEPTIONS = frozenset({"Exception", "JavaException", "TableException"})
+VARIABLES = "penstock.pyflink.variables"
+TYPE_VARIABLES = {
+    "pyflink.datastream.functions": "IN IN1 IN2 KEY OUT W W2",
+    "pyflink.datastream.state": "IN K OUT T V",
+    "pyflink.datastream.window": "IN KEY OUT T W W2",
+}
+"""Type variables of modules, which are no public names, and imported by programs all the same."""
 _BY = "Written by ``tests/pyflink/write_modules.py``."
 IN_TERMINALS = "drawing"
 """Modules of this name draw, and hold nothing public."""
@@ -78,12 +85,14 @@ def path_of(module: str, package: bool) -> Path:
 def mirror(module: str, names: Iterable[str]) -> str:
     """The text of a module."""
     by_home: dict[str, list[str]] = defaultdict(list)
+    by_home.update({VARIABLES: TYPE_VARIABLES[module].split()} if module in TYPE_VARIABLES else {})
     for name in sorted(names):
         by_home[homes().get(name, MISSING)].append(name)
     lines = [f'"""The names of PyFlink\'s ``{module}``.\n\n{_BY}\n"""', ""]
     lines += ["from __future__ import annotations", ""]
     if by_home:
         imports = [f"from {home} import {each}" for home in sorted(by_home) for each in [_tuple(by_home[home])]]
+        names = [*names, *by_home.get(VARIABLES, [])]
         lines += [*imports, "", f"__all__ = {_list(sorted(names, key=_isort))}"]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -120,14 +129,19 @@ def _kind(name: Name) -> str:
     return "an_exception" if name.parameters in EXCEPTIONS else "a_class"
 
 
+def _is_constant(name: str) -> bool:
+    """As linters see it: one letter is a class."""
+    return len(name) > 1 and name.isupper()
+
+
 def _isort(name: str) -> tuple[bool, bool, str]:
     """Constants, classes, functions: as linters sort ``__all__``."""
-    return (not name.isupper(), name[0].islower(), name)
+    return (not _is_constant(name), name[0].islower(), name)
 
 
 def _in_imports(name: str) -> tuple[bool, bool, str]:
     """As linters sort imports: in any case."""
-    return (not name.isupper(), name[0].islower(), name.lower())
+    return (not _is_constant(name), name[0].islower(), name.lower())
 
 
 def _tuple(names: list[str]) -> str:

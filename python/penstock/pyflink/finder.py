@@ -13,7 +13,7 @@ from types import ModuleType
 from penstock.errors import ConfigurationError
 
 PYFLINK, HERE = "pyflink", "penstock.pyflink"
-OWN = frozenset({"advice", "deviating", "finder", "install", "java", "missing", "placeholders"})
+OWN = frozenset({"advice", "deviating", "finder", "install", "java", "missing", "placeholders", "variables"})
 """Modules that PyFlink does not have."""
 TABLES = "penstock.pyflink.table"
 """One module for all of the Table API's: nothing in them is there but types of columns."""

@@ -72,8 +72,15 @@ from penstock.pyflink.missing import (
     PassThroughWindowFunction,
     ReduceFunctionWrapper,
 )
+from penstock.pyflink.variables import IN, IN1, IN2, KEY, OUT, W2, W
 
 __all__ = [
+    "IN",
+    "IN1",
+    "IN2",
+    "KEY",
+    "OUT",
+    "W2",
     "AggregateFunction",
     "AggregatingState",
     "AggregatingStateDescriptor",
@@ -134,6 +141,7 @@ __all__ = [
     "TimerService",
     "ValueState",
     "ValueStateDescriptor",
+    "W",
     "WindowFunction",
     "get_gateway",
 ]

@@ -30,13 +30,17 @@ from penstock.common.state_ttl import StateTtlConfig
 from penstock.common.time import Duration, Time
 from penstock.common.typeinfo import Types
 from penstock.pyflink.missing import OperatorStateStore
+from penstock.pyflink.variables import IN, OUT, K, T, V
 
 __all__ = [
+    "IN",
+    "OUT",
     "AggregatingState",
     "AggregatingStateDescriptor",
     "AppendingState",
     "BroadcastState",
     "Duration",
+    "K",
     "ListState",
     "ListStateDescriptor",
     "MapState",
@@ -49,9 +53,11 @@ __all__ = [
     "State",
     "StateDescriptor",
     "StateTtlConfig",
+    "T",
     "Time",
     "TypeInformation",
     "Types",
+    "V",
     "ValueState",
     "ValueStateDescriptor",
 ]

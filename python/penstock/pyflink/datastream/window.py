@@ -58,10 +58,15 @@ from penstock.pyflink.missing import (
     long_to_int_with_bit_mixing,
     mod_inverse,
 )
+from penstock.pyflink.variables import IN, KEY, OUT, W2, T, W
 
 __all__ = [
+    "IN",
+    "KEY",
     "MAX_LONG_VALUE",
     "MIN_LONG_VALUE",
+    "OUT",
+    "W2",
     "ContinuousEventTimeTrigger",
     "ContinuousProcessingTimeTrigger",
     "CountSlidingWindowAssigner",
@@ -94,6 +99,7 @@ __all__ = [
     "SlidingProcessingTimeWindows",
     "State",
     "StateDescriptor",
+    "T",
     "Time",
     "TimeWindow",
     "TimeWindowSerializer",
@@ -104,6 +110,7 @@ __all__ = [
     "TypeSerializer",
     "Types",
     "ValueStateDescriptor",
+    "W",
     "Window",
     "WindowAssigner",
     "WindowOperationDescriptor",
