@@ -7,6 +7,7 @@ records arrive, Penstock sink by sink.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,15 @@ FOLDER = Path(__file__).parent / "programs"
 
 def record(python: str, program: Path) -> None:
     """Write the file beside a program."""
-    run = subprocess.run([python, str(program)], capture_output=True, text=True, timeout=600, check=False)
+    path = f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}"  # Flink starts the Python of the path
+    run = subprocess.run(
+        [python, str(program)],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     if run.returncode:
         raise SystemExit(f"{program.name} failed:\n{run.stderr}")
     program.with_suffix(".txt").write_text(run.stdout, encoding="utf-8")

@@ -1,17 +1,47 @@
-"""Programs written for PyFlink, as they are: each prints what the file beside it says."""
+"""Programs written for PyFlink, as they are: each prints what the file beside it says.
+
+All run in this process, on Spark in one session, as the command line runs them; some are run by the command line itself.
+"""
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 
 import pytest
 
+from penstock.cli.program import run_program
+from penstock.datastream.environment import executors
+from penstock.pyflink.finder import PYFLINK, PyFlinkFinder
+
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent / "programs"
 PROGRAMS = sorted(FOLDER.glob("*.py"))
+BY_COMMAND = [FOLDER / "functions_print.py", FOLDER / "word_count.py"]
+
+
+@contextmanager
+def led_away() -> Generator[None, None, None]:
+    """After the block ``pyflink`` means nothing any more."""
+    try:
+        yield
+    finally:
+        sys.meta_path[:] = [each for each in sys.meta_path if not isinstance(each, PyFlinkFinder)]
+        for name in [name for name in sys.modules if name.partition(".")[0] == PYFLINK]:
+            del sys.modules[name]
+
+
+def shown(program: Path, executor: executors.Executor) -> list[str]:
+    """The lines that a program prints, run in this process."""
+    output = io.StringIO()
+    with led_away(), redirect_stdout(output):
+        run_program(str(program), [], executor, pyflink=True)
+    return sorted(output.getvalue().splitlines())
 
 
 def printed(program: Path, *options: str, command: str = "run") -> list[str]:
@@ -22,17 +52,31 @@ def printed(program: Path, *options: str, command: str = "run") -> list[str]:
     return run.stdout.splitlines()
 
 
+def recorded(program: Path) -> list[str]:
+    """The lines that it prints on the real PyFlink, in order of the alphabet."""
+    return sorted(program.with_suffix(".txt").read_text(encoding="utf-8").splitlines())
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_a_program_prints_what_pyflink_prints(program: Path) -> None:
-    assert sorted(printed(program, "--local")) == sorted(program.with_suffix(".txt").read_text().splitlines())
+    assert shown(program, executors.get("local")) == recorded(program)
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_so_it_does_on_spark(program: Path) -> None:
-    assert sorted(printed(program, "--master", "local[2]")) == sorted(
-        program.with_suffix(".txt").read_text().splitlines()
-    )
+    assert shown(program, executors.get("spark", master="local[2,4]")) == recorded(program)
+
+
+@pytest.mark.parametrize("program", BY_COMMAND, ids=lambda path: path.stem)
+def test_by_the_command_line(program: Path) -> None:
+    assert sorted(printed(program, "--local")) == recorded(program)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("program", BY_COMMAND, ids=lambda path: path.stem)
+def test_by_the_command_line_on_spark(program: Path) -> None:
+    assert sorted(printed(program, "--master", "local[2]")) == recorded(program)
 
 
 NEIGHBOUR = """
