@@ -1,6 +1,6 @@
 """Programs written for PyFlink, as they are: each prints what the file beside it says.
 
-All run in this process, on Spark in one session, as the command line runs them; some are run by the command line itself.
+All run in this process, on Spark in one session, as the command line runs them; some by the command line itself, too.
 """
 
 from __future__ import annotations
