@@ -12,7 +12,7 @@ from py4j.protocol import Py4JJavaError
 from penstock.errors import InvalidProgramError, JobExecutionError, MissingMethodError, PenstockError, UnsupportedError
 from penstock.pyflink import find_flink_home
 from penstock.pyflink.common import Configuration, Duration, Types, WatermarkStrategy
-from penstock.pyflink.datastream import RuntimeExecutionMode, SlotSharingGroup, StreamExecutionEnvironment
+from penstock.pyflink.datastream import DataStream, RuntimeExecutionMode, SlotSharingGroup, StreamExecutionEnvironment
 from penstock.pyflink.datastream.slot_sharing_group import MemorySize
 from penstock.pyflink.java.errors import as_java
 from penstock.pyflink.java_gateway import get_gateway
@@ -144,6 +144,17 @@ def test_strategies_by_javas_names() -> None:
     assert WatermarkStrategy(java.forMonotonousTimestamps()) == WatermarkStrategy.for_monotonous_timestamps()
     supplier = FLINK.streaming.api.functions.python.eventtime.PerElementWatermarkGenerator.getSupplier()
     assert WatermarkStrategy(java.forGenerator(supplier)).supplier is supplier
+
+
+def test_a_stream_of_another() -> None:
+    env = program().set_parallelism(2)
+    pairs = env.from_collection([("a", 0), ("b", 1)], type_info=Types.ROW([Types.STRING(), Types.INT()]))
+    dealt = DataStream(pairs.partition_custom(lambda key, n: key % n, lambda pair: pair[1])._j_data_stream)
+    checked = DataStream(dealt._j_data_stream.map(FLINK.python.util.PartitionCustomTestMapFunction()))
+    assert sorted(record[0] for record in checked.execute_and_collect()) == ["a", "b"]
+    wrong = pairs.broadcast().map(FLINK.python.util.PartitionCustomTestMapFunction())
+    with pytest.raises(JobExecutionError, match="wrong partition"):
+        wrong.execute_and_collect()
 
 
 def failing(env: Any) -> None:

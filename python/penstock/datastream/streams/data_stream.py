@@ -68,9 +68,19 @@ class DataStream(Transitions[T], SinkMethods[T]):
 
     __slots__ = ("_program", "transformation")
 
-    def __init__(self, program: ProgramWithSources, transformation: Transformation) -> None:
-        self._program = program
+    def __init__(
+        self, program: ProgramWithSources | DataStream[T], transformation: Transformation | None = None
+    ) -> None:
+        if isinstance(program, DataStream):  # as in PyFlink, whose streams are made of Java's
+            program, transformation = program._program, program.transformation
+        assert transformation is not None
+        self._program: ProgramWithSources = program
         self.transformation: Transformation = transformation
+
+    @property
+    def _j_data_stream(self) -> DataStream[T]:
+        """What PyFlink's programs make another stream of: ``DataStream(stream._j_data_stream)``."""
+        return self
 
     # --- what it is -------------------------------------------------------------------------------------------------
 

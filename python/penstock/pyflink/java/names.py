@@ -9,6 +9,7 @@ from penstock.common import Duration, RuntimeExecutionMode, Time, WatermarkStrat
 from penstock.common.watermark_generator import Watermark, WatermarkGenerator
 from penstock.datastream.checkpoint_storage import JobManagerCheckpointStorage
 from penstock.datastream.checkpointing_mode import CheckpointingMode
+from penstock.datastream.functions import MapFunction
 from penstock.datastream.time_characteristic import TimeCharacteristic
 from penstock.errors import UnsupportedError
 from penstock.pyflink.java.configuration import JavaConfiguration, option
@@ -72,6 +73,21 @@ class PerElementWatermarks(WatermarkGenerator[Any]):
         return cls
 
 
+class RightPartition(MapFunction[Any, Any]):
+    """Fails for a record that is not in the subtask of its second field, as of PyFlink's class for tests."""
+
+    def open(self, runtime_context: Any) -> None:
+        """Where it runs."""
+        self._subtask = runtime_context.get_index_of_this_subtask()
+        self._subtasks = runtime_context.get_number_of_parallel_subtasks()
+
+    def map(self, value: Any) -> Any:
+        """The record."""
+        if value[1] % self._subtasks != self._subtask:
+            raise RuntimeError(f"{value} was sent to the wrong partition {self._subtask}")
+        return value
+
+
 _KNOWN: dict[str, Any] = {
     "java.util.ArrayList": JavaList,
     "java.util.LinkedList": JavaList,
@@ -81,6 +97,7 @@ _KNOWN: dict[str, Any] = {
     "java.util.Optional": JavaOptional,
     "java.util.Properties": JavaMap,
     "org.apache.flink.configuration.Configuration": JavaConfiguration,
+    "org.apache.flink.python.util.PartitionCustomTestMapFunction": RightPartition,
     "org.apache.flink.python.util.PythonConfigUtil": PythonConfigUtil,
     "org.apache.flink.streaming.api.functions.python.eventtime.PerElementWatermarkGenerator": PerElementWatermarks,
     "org.apache.flink.streaming.api.graph.StreamingJobGraphGenerator": StreamingJobGraphGenerator,
