@@ -47,14 +47,15 @@ class JsonLines(StreamFormat[Any]):
         exact = any(isinstance(each, DecimalType) for each in types_in(self.row_type))
         decode = json.JSONDecoder(parse_float=Decimal if exact else None).decode
         done = 0
-        for lines, position in read_text(split, "UTF-8"):
+        for records in read_text(split, "UTF-8"):
+            lines = records.values
             rows = [
                 self._row(line, number, split, decode, convert)
                 for number, line in enumerate(lines, done + 1)
                 if line.strip()
             ]
             done += len(lines)
-            yield Records(rows, position)
+            yield Records(rows, records.position)
 
     def _row(self, line: str, number: int, split: Split, decode: Convert, convert: Convert) -> Any:
         try:
