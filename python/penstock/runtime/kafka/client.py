@@ -25,8 +25,17 @@ LOGGER.addHandler(logging.NullHandler())
 MISSING = "org.apache.kafka.common.errors.UnknownTopicOrPartitionException"
 TIMEOUT = "org.apache.kafka.common.errors.TimeoutException"
 _AGAIN = 0.2
-_PASSING = frozenset({"NOT_COORDINATOR", "COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "_WAIT_COORD"})
-"""Errors of a broker that is not ready yet."""
+_PASSING = frozenset(
+    {
+        "COORDINATOR_LOAD_IN_PROGRESS",
+        "COORDINATOR_NOT_AVAILABLE",
+        "LEADER_NOT_AVAILABLE",
+        "NOT_COORDINATOR",
+        "NOT_LEADER_FOR_PARTITION",
+        "_WAIT_COORD",
+    }
+)
+"""Errors of a broker that is not ready yet, or of a topic that was made just now."""
 _NEW_TOPIC = 3.0
 """Seconds that a broker is given to make a topic that is written to, if it does so."""
 

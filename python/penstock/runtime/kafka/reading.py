@@ -94,16 +94,25 @@ class Cluster:
         return self._asked(self._consumer.offsets_for_times, [_kafkas(each, time) for each in partitions])
 
     def _asked(self, question: Callable[..., Any], partitions: list[Any]) -> Offsets:
+        kafka_exception = client.kafka().KafkaException
+
+        def ask() -> Offsets:
+            found = question(partitions, timeout=self._seconds)
+            for each in found:
+                if each.error is not None:
+                    raise kafka_exception(each.error)
+            return {KafkaTopicPartition(each.topic, each.partition): each.offset for each in found}
+
         try:
-            found = client.patiently(lambda: question(partitions, timeout=self._seconds), self._seconds)
-        except client.kafka().KafkaException as error:
-            raise client.unreachable(self._properties, "consumer", client.reason(error)) from error
-        for each in found:
-            if each.error is not None:
-                raise ConfigurationError(
-                    f"Kafka says nothing of partition {each.partition} of the topic {each.topic!r}: {each.error.str()}."
-                )
-        return {KafkaTopicPartition(each.topic, each.partition): each.offset for each in found}
+            return client.patiently(ask, self._seconds)
+        except kafka_exception as error:
+            if error.args[0].name().startswith("_"):  # the client's own: it has no answer
+                raise client.unreachable(self._properties, "consumer", client.reason(error)) from error
+            raise ConfigurationError(
+                f"Kafka at {names.servers(self._properties)!r} does not say the offsets of "
+                f"{', '.join(dict.fromkeys(repr(each.topic) for each in partitions))}: {client.reason(error)}. It may "
+                "be that they, or the consumer group, may not be read."
+            ) from error
 
 
 def _fits(topic: str, pattern: str) -> bool:

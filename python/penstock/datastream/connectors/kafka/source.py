@@ -20,6 +20,7 @@ from penstock.runtime.kafka.deserializing import KafkaRecordDeserializationSchem
 from penstock.runtime.kafka.offsets import KafkaOffsetsInitializer, KafkaTopicPartition, initializer
 from penstock.runtime.kafka.subscription import Subscription, in_order
 
+S = TypeVar("S")
 T = TypeVar("T", covariant=True)
 
 
@@ -163,19 +164,16 @@ class KafkaSourceBuilder(Generic[T]):
         self._stopping = initializer(stopping_offsets_initializer, "set_unbounded")
         return self
 
-    def set_value_only_deserializer(
-        self, deserialization_schema: DeserializationSchema[Any]
-    ) -> KafkaSourceBuilder[Any]:
+    def set_value_only_deserializer(self, deserialization_schema: DeserializationSchema[S]) -> KafkaSourceBuilder[S]:
         """How values become records; keys and headers are left out."""
-        self._deserializer = ValueOnly(
-            deserializing.value_schema(deserialization_schema, "set_value_only_deserializer")
-        )
-        return self
+        schema = deserializing.value_schema(deserialization_schema, "set_value_only_deserializer")
+        self._deserializer = ValueOnly(schema)
+        return cast("KafkaSourceBuilder[S]", self)
 
-    def set_deserializer(self, record_deserializer: KafkaRecordDeserializationSchema[Any]) -> KafkaSourceBuilder[Any]:
+    def set_deserializer(self, record_deserializer: KafkaRecordDeserializationSchema[S]) -> KafkaSourceBuilder[S]:
         """How whole records, with key, headers and offset, become records of the stream (Flink's Java API)."""
         self._deserializer = deserializing.record_schema(record_deserializer, "set_deserializer")
-        return self
+        return cast("KafkaSourceBuilder[S]", self)
 
     def set_client_id_prefix(self, prefix: str) -> KafkaSourceBuilder[T]:
         """What the ids of Kafka's clients begin with, in logs and metrics of the brokers."""
