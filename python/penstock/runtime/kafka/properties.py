@@ -129,7 +129,7 @@ def settings(properties: Mapping[str, str], client: str) -> Settings:
 
 def _translated(key: str, value: str, properties: Mapping[str, str], client: str) -> Settings:
     """A property as librdkafka has it."""
-    if key == "buffer.memory":
+    if key == "buffer.memory" and value.strip().isdigit():  # what else it may be, librdkafka refuses
         return {_RENAMED[key]: max(int(value) // 1024, 1)}
     if key == "request.timeout.ms" and client == "consumer":
         return {"socket.timeout.ms": value}
