@@ -16,10 +16,10 @@ from typing import Any
 
 RECORDS = 18
 POINTS = (
-    *[("packed", 7), ("manifest", 1), ("manifested", 1), ("init_transactions", 1), ("begin_transaction", 1)],
-    *[("produce", 3), ("produce", 13), ("send_offsets_to_transaction", 2), ("commit_transaction", 2)],
-    *[("committed", 1), ("committed", 3), ("remove", 1)],
-)
+    ("packed", 7), ("manifest", 1), ("manifested", 1), ("init_transactions", 1), ("init_transactions", 2),
+    ("begin_transaction", 1), ("produce", 3), ("produce", 13), ("send_offsets_to_transaction", 2),
+    ("commit_transaction", 2), ("committed", 1), ("committed", 3), ("remove", 1),
+)  # fmt: skip
 """While a task writes a file, around the commit of the job, while the files are sent, and after it."""
 HAPPENED = "happened"
 """The file beside the folder that says which jobs have been committed: the first number of each."""

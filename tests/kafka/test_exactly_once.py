@@ -95,6 +95,15 @@ def test_a_failed_job_leaves_nothing(broker, tmp_path) -> None:
     assert [path.name for path in tmp_path.rglob("*")] == ["sink-p"]
 
 
+def test_what_brokers_refuse_they_refuse_before_anything_starts(broker, tmp_path) -> None:
+    env = environment()
+    sink = broker.sink(broker.made(), DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("long")
+    sink.set_property("transaction.timeout.ms", "3600000").set_property("penstock.folder", str(tmp_path))
+    env.from_collection(["1"], Types.STRING()).map(lambda _: 1 // 0).sink_to(sink.build())
+    with pytest.raises(ConfigurationError, match=r"does not let the sink begin transactions.*3600000, is more than"):
+        env.execute()
+
+
 def test_two_sinks_need_two_prefixes(broker, tmp_path) -> None:
     topic, env = broker.made(), environment()
     stream = env.from_collection(["1"], Types.STRING())

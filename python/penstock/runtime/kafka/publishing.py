@@ -124,6 +124,27 @@ def transactional(properties: Mapping[str, str], prefix: str) -> Any:
     return client.producer(properties, **ours)
 
 
+def check(properties: Mapping[str, str], prefix: str) -> None:
+    """Look whether brokers let a sink begin transactions; what is open of an earlier run is ended by it.
+
+    Args:
+        properties: of the sink.
+        prefix: of transactional ids.
+
+    Raises:
+        ConfigurationError: they do not.
+    """
+    producer, seconds = transactional(properties, prefix), names.seconds(properties, "producer")
+    try:
+        client.patiently(lambda: producer.init_transactions(seconds), seconds)
+    except client.kafka().KafkaException as error:
+        raise ConfigurationError(
+            f"Kafka at {names.servers(properties)!r} does not let the sink begin transactions: {client.reason(error)}. "
+            f"Look whether {TIMEOUT!r}, {timeout_of(properties)}, is more than the brokers' "
+            f"'transaction.max.timeout.ms', and whether the transactional id {prefix + '-0'!r} may be used."
+        ) from error
+
+
 class _Records:
     """The records of files, one file after the other.
 

@@ -22,7 +22,7 @@ from penstock.runtime.io.pending import attempt_file, pending_inside
 from penstock.runtime.io.sinks import BuiltinSink, PublishedSink, SinkWriter
 from penstock.runtime.io.storage import local_path
 from penstock.runtime.kafka import client
-from penstock.runtime.kafka.publishing import produce, send, transactional, undelivered
+from penstock.runtime.kafka.publishing import check, produce, send, transactional, undelivered
 from penstock.runtime.kafka.records import packed
 from penstock.runtime.kafka.serializing import OutRecord, RecordSerializer
 from penstock.runtime.usercode.failure import failure_of
@@ -101,10 +101,11 @@ class TransactionalKafkaOutput(PublishedSink):
         return os.path.realpath(Path(root, _folder_name(self.prefix)))
 
     def prepare(self, parallelism: int) -> TransactionalKafkaOutput:
-        """With an absolute path, should the current folder be another one on the executors. The brokers answer, and the
-        topic is there, if it is the same for all records."""
-        transactional(self.properties, self.prefix)  # what it would refuse, it refuses now
+        """With an absolute path, should the current folder be another one on the executors. The brokers answer, take
+        transactions, and have the topic, if it is the same for all records."""
+        transactional(self.properties, self.prefix)  # what the client or brokers would refuse, they refuse now
         _look(self.properties, self.serializer)
+        check(self.properties, self.prefix)
         return replace(self, properties={**self.properties, FOLDER: str(self.target().parent)})
 
     def writer(self, context: OperatorContext) -> SinkWriter:
