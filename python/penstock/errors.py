@@ -84,6 +84,10 @@ class FileFormatError(PenstockError):
     place in it, the column and the value."""
 
 
+class SerializationError(PenstockError):
+    """A message that a schema cannot read, or a record that it cannot write."""
+
+
 class PlanError(PenstockError):
     """Base of everything the planner refuses. ``operators`` names the operators concerned, when there are any."""
 

@@ -6,15 +6,17 @@ from io import BytesIO
 
 import pytest
 
-from penstock.common import Types
+from penstock.common import Row, Types
 from penstock.common.serialization import (
+    ByteArraySchema,
     DeserializationSchema,
     Encoder,
+    RowFieldExtractorSchema,
     SerializationSchema,
     SimpleStringEncoder,
     SimpleStringSchema,
 )
-from penstock.errors import InvalidProgramError, UnsupportedError
+from penstock.errors import InvalidProgramError, SerializationError, UnsupportedError
 
 
 @pytest.mark.parametrize(
@@ -60,3 +62,22 @@ def test_texts_as_messages():
 def test_an_encoder_of_ones_own_has_to_encode():
     with pytest.raises(TypeError, match="encode"):
         type("Nothing", (Encoder,), {})()
+
+
+def test_bytes_as_messages():
+    schema = ByteArraySchema()
+    assert schema.deserialize(schema.serialize(b"a")) == b"a"
+    assert schema.get_produced_type() == Types.PRIMITIVE_ARRAY(Types.BYTE())
+    with pytest.raises(SerializationError, match=r"the record is 'a', and bytes are needed.*encode\(\)"):
+        schema.serialize("a")
+
+
+def test_a_field_of_a_row_as_message():
+    assert RowFieldExtractorSchema(1).serialize(Row(1, b"key")) == b"key"
+    assert RowFieldExtractorSchema(0).serialize(Row(None)) == b""
+    with pytest.raises(SerializationError, match="the field 0 is 5, and bytes are needed"):
+        RowFieldExtractorSchema(0).serialize(Row(5))
+    with pytest.raises(SerializationError, match="has no field 2"):
+        RowFieldExtractorSchema(2).serialize(Row(5))
+    with pytest.raises(InvalidProgramError, match="counted from 0"):
+        RowFieldExtractorSchema(-1)

@@ -49,6 +49,7 @@ SAYS = {
     "runtime.task": "rows in, rows out",
     "runtime.operators": "one family per file",
     "runtime.kafka": "topics, offsets, transactions",
+    "runtime.schemas": "JSON, CSV, Avro as rows",
     "runtime.io": "files, texts, sources, sinks",
     "runtime.chain": "contract, outputs, fusion",
     "runtime.windows": "assigners, triggers, evictors",

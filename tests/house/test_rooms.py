@@ -36,12 +36,14 @@ ROOMS = {
         "chain",
         "io",
         "kafka",
+        "schemas",
         "operators",
         "task",
     ],
     "datastream": [
         "functions",
         "formats",
+        "schemas",
         "state",
         "window",
         "evictor",
@@ -127,7 +129,7 @@ def test_no_circle_but_the_fluent_apis_own_room() -> None:
 
 def test_nothing_in_the_runtime_is_the_drivers_only() -> None:
     """What a task loads leads to every module of it. What it runs a program brings along: operators, sources of
-    connectors and of cached streams, formats of files, and assigners of windows."""
+    connectors and of cached streams, schemas, formats of files, and assigners of windows."""
     runtime = {module for module in imports() if module.startswith("penstock.runtime")}
     operators = {module for module in runtime if module.startswith("penstock.runtime.operators.")}
     formats = {module for module in runtime if module.startswith("penstock.runtime.io.formats.")}
@@ -142,6 +144,8 @@ def test_nothing_in_the_runtime_is_the_drivers_only() -> None:
             "penstock.runtime.io.file_source",
             "penstock.runtime.kafka.reading",
             "penstock.runtime.kafka.sink",
+            "penstock.runtime.schemas.csv_rows",
+            "penstock.runtime.schemas.json_rows",
             "penstock.runtime.windows.count_windows",
             *operators,
             *formats,

@@ -9,11 +9,13 @@ from typing import IO, Any, Generic, TypeVar
 
 from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation, Types
-from penstock.errors import UnsupportedError
+from penstock.errors import SerializationError, UnsupportedError
 
 __all__ = [
+    "ByteArraySchema",
     "DeserializationSchema",
     "Encoder",
+    "RowFieldExtractorSchema",
     "SerializationSchema",
     "SimpleStringEncoder",
     "SimpleStringSchema",
@@ -130,3 +132,72 @@ class SimpleStringSchema(SerializationSchema[str], DeserializationSchema[str]):
     def get_produced_type(self) -> TypeInformation[Any]:
         """``Types.STRING()``."""
         return Types.STRING()
+
+
+class ByteArraySchema(SerializationSchema[bytes], DeserializationSchema[bytes]):
+    """Bytes as they are (Flink: ``ByteArraySchema``)."""
+
+    def __repr__(self) -> str:
+        return "ByteArraySchema()"
+
+    def serialize(self, element: bytes, /) -> bytes:
+        """The record.
+
+        Raises:
+            SerializationError: it is not bytes.
+        """
+        return _bytes("ByteArraySchema", "the record", element)
+
+    def deserialize(self, message: bytes, /) -> bytes:
+        """The message."""
+        return message
+
+    def get_produced_type(self) -> TypeInformation[Any]:
+        """``Types.PRIMITIVE_ARRAY(Types.BYTE())``."""
+        return Types.PRIMITIVE_ARRAY(Types.BYTE())
+
+
+class RowFieldExtractorSchema(SerializationSchema[Any]):
+    """One field of a row, which holds bytes (Flink: ``RowFieldExtractorSchema``), such as the key of a message.
+
+    Args:
+        field_index: of the field, from 0.
+
+    Raises:
+        InvalidProgramError: it is no whole number, or negative.
+    """
+
+    def __init__(self, field_index: int) -> None:
+        checks.integer(field_index, "RowFieldExtractorSchema", "field_index")
+        if field_index < 0:
+            checks.illegal_argument(f"RowFieldExtractorSchema({field_index}): fields are counted from 0.")
+        self.field_index: int = field_index
+
+    def __repr__(self) -> str:
+        return f"RowFieldExtractorSchema({self.field_index})"
+
+    def serialize(self, element: Any, /) -> bytes:
+        """The bytes of the field; of None none.
+
+        Raises:
+            SerializationError: there is no such field, or it does not hold bytes.
+        """
+        try:
+            value = element[self.field_index]
+        except (IndexError, TypeError, KeyError) as error:
+            raise SerializationError(
+                f"RowFieldExtractorSchema: {checks.shown(element)} has no field {self.field_index}. Give the index of "
+                "a field of the rows, from 0.",
+                flink_class=checks.ILLEGAL_ARGUMENT,
+            ) from error
+        return b"" if value is None else _bytes("RowFieldExtractorSchema", f"the field {self.field_index}", value)
+
+
+def _bytes(schema: str, what: str, value: Any) -> bytes:
+    if not isinstance(value, bytes | bytearray):
+        raise SerializationError(
+            f"{schema}: {what} is {checks.shown(value)}, and bytes are needed. Make bytes of it in a map() before, by "
+            "value.encode() if it is a text.",
+            flink_class=checks.ILLEGAL_ARGUMENT,
+        )
+    return bytes(value)

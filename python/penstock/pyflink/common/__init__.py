@@ -15,6 +15,7 @@ from penstock.common.restart_strategy import RestartStrategies, RestartStrategyC
 from penstock.common.row import Row, RowKind
 from penstock.common.scalar_types import TypeInformation
 from penstock.common.serialization import (
+    ByteArraySchema,
     DeserializationSchema,
     Encoder,
     SerializationSchema,
@@ -24,20 +25,21 @@ from penstock.common.serializer import TypeSerializer
 from penstock.common.time import Duration, Instant, Time
 from penstock.common.typeinfo import Types
 from penstock.common.watermark_strategy import WatermarkStrategy
+from penstock.datastream.schemas import (
+    CsvRowDeserializationSchema,
+    CsvRowSerializationSchema,
+    JsonRowDeserializationSchema,
+    JsonRowSerializationSchema,
+)
 from penstock.pyflink.deviating import Configuration
 from penstock.pyflink.missing import (
     AssignerWithPeriodicWatermarksWrapper,
     AvroRowDeserializationSchema,
     AvroRowSerializationSchema,
-    ByteArraySchema,
     ConfigOption,
     ConfigOptions,
-    CsvRowDeserializationSchema,
-    CsvRowSerializationSchema,
     ExecutionMode,
     InputDependencyConstraint,
-    JsonRowDeserializationSchema,
-    JsonRowSerializationSchema,
 )
 
 __all__ = [

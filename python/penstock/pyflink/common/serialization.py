@@ -5,15 +5,20 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.common.bulk_writer import BulkWriterFactory, RowDataBulkWriterFactory
 from penstock.common.serialization import (
+    ByteArraySchema,
     DeserializationSchema,
     Encoder,
+    RowFieldExtractorSchema,
     SerializationSchema,
     SimpleStringSchema,
 )
 from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import ByteArraySchema, JavaObjectWrapper, RowFieldExtractorSchema
+from penstock.pyflink.missing import (
+    BulkWriterFactory,
+    JavaObjectWrapper,
+    RowDataBulkWriterFactory,
+)
 
 __all__ = [
     "BulkWriterFactory",

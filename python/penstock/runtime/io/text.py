@@ -121,7 +121,7 @@ def _java_decimal(value: float, digits: str) -> str:
 def _sql_time(value: Any) -> str:
     if isinstance(value, datetime):
         fraction = f"{value.microsecond:06d}".rstrip("0") or "0"
-        return f"{value:%Y-%m-%d %H:%M:%S}.{fraction}"
+        return f"{value.date().isoformat()} {value:%H:%M:%S}.{fraction}"
     if isinstance(value, time):
         return f"{value:%H:%M:%S}"
     return value.isoformat() if isinstance(value, date) else str(value)

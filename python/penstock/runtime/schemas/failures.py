@@ -1,0 +1,79 @@
+"""A value that a schema cannot read or write: where in the record it is, and how that is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from penstock.common import checks
+from penstock.common.typeinfo import RowTypeInfo, TypeInformation
+from penstock.errors import SerializationError
+
+Convert = Callable[[Any], Any]
+"""From what stands in a message to a value, or back."""
+
+
+class Unfit(Exception):
+    """A value that does not fit its type. On its way out it learns where the value is.
+
+    Args:
+        value: that does not fit.
+        why: half a sentence, such as ``is no whole number``.
+    """
+
+    def __init__(self, value: object, why: str) -> None:
+        super().__init__(value, why)
+        self.value, self.why = value, why
+        self.path: list[str] = []
+
+    def inside(self, part: str) -> Unfit:
+        """The same, one level further out: ``.name`` or ``[2]``."""
+        self.path.append(part)
+        return self
+
+    @property
+    def place(self) -> str:
+        """The field, such as ``items[2].name``."""
+        return "".join(reversed(self.path)).removeprefix(".")
+
+
+def raise_failure(schema: str, message: str, failure: Exception, hint: str, flink_class: str) -> NoReturn:
+    """Raise what a user gets.
+
+    Args:
+        schema: the class that was asked.
+        message: what it was asked about, as words: ``The message is …``.
+        failure: what happened.
+        hint: what to do.
+        flink_class: what Flink throws there.
+
+    Raises:
+        SerializationError: always.
+    """
+    if isinstance(failure, Unfit):
+        where = f"the field {failure.place!r}" if failure.place else "the record"
+        what = f"{where} is {checks.shown(failure.value)}, which {failure.why}"
+    else:
+        what = str(failure) or type(failure).__name__
+    raise SerializationError(f"{schema}: {what}. {message} {hint}", flink_class=flink_class) from failure
+
+
+def row_type(type_info: Any, call: str) -> RowTypeInfo:
+    """A type of rows, or an error that says so.
+
+    Raises:
+        InvalidProgramError: it is another type, or none.
+    """
+    if not isinstance(type_info, RowTypeInfo):
+        checks.illegal_argument(
+            f"{call}() was given {checks.shown(type_info)}, where a type of rows is expected. Give "
+            "Types.ROW_NAMED(['name', …], [Types.STRING(), …])."
+        )
+    return type_info
+
+
+def no_converter(type_info: TypeInformation[Any], field: str, format_name: str, instead: str) -> NoReturn:
+    """Refuse a type that a format has no form for."""
+    checks.illegal_argument(
+        f"The field {field!r} has the type {type_info!r}, which has no form in {format_name}. {instead}"
+    )

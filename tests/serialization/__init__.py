@@ -1,0 +1,1 @@
+"""Schemas between bytes and records."""

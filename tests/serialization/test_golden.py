@@ -1,0 +1,153 @@
+"""What the schemas make of the cases is what Flink's own made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from penstock.common import Types
+from penstock.common.typeinfo import RowTypeInfo
+from penstock.datastream.schemas import (
+    CsvRowDeserializationSchema,
+    CsvRowSerializationSchema,
+    JsonRowDeserializationSchema,
+    JsonRowSerializationSchema,
+)
+from penstock.errors import InvalidProgramError, SerializationError
+from penstock.runtime.io.text import file_text
+from penstock.runtime.schemas.json_types import type_of_schema
+from tests.serialization.avro_cases import schema_cases
+from tests.serialization.cases import Case, json_cases
+from tests.serialization.csv_cases import csv_cases, written_cases
+from tests.serialization.record import configured, read
+
+FAILED = {"error": ""}
+"""Instead of what a schema gives."""
+
+
+OTHERWISE = (
+    ("[Types.INSTANT()]", "refused: nobody reads it back in the other schemas"),
+    ("Types.TUPLE(", "refused: Jackson writes a tuple's arity, and cannot read that"),
+    ("Types.PICKLED_BYTE_ARRAY()", "refused: what is pickled is no JSON"),
+    ("Types.LIST(", "elements are of the declared type; Flink's are what Jackson likes, and fail when they travel"),
+    ("\\ud83d", "the text of half a character is Python's"),
+    ("+12026", "Python's years end with 9999"),
+    ('"a": 3}', "a map of Java's has an order of its own"),
+    ("56.123456789", "Python has microseconds"),
+    ("56.1234567Z", "Python has microseconds"),
+    ("123456789.123", "Java 17 writes a digit more of a float than it needs"),
+)
+"""What is otherwise in a case, and why."""
+NO_TEXT = ("Types.PRIMITIVE_ARRAY(Types.BYTE())", "Types.MAP(")
+"""Types without a text in the order of Java's."""
+
+
+@cache
+def recorded() -> dict[str, list[Any]]:
+    """What Flink's schemas gave."""
+    return read()
+
+
+@cache
+def row_type(text: str) -> RowTypeInfo:
+    """The type that an expression gives."""
+    return eval(text, {"Types": Types})
+
+
+def attempt(call: Callable[..., Any], *arguments: object) -> Any:
+    """What a call gives, or that it has failed."""
+    try:
+        return call(*arguments)
+    except (SerializationError, InvalidProgramError):
+        return FAILED
+
+
+@cache
+def json_reader(type_: str, options: tuple[Any, ...]) -> Any:
+    return attempt(
+        lambda: configured(JsonRowDeserializationSchema.builder().type_info(row_type(type_)), options).build()
+    )
+
+
+@cache
+def json_writer(type_: str) -> Any:
+    return attempt(lambda: JsonRowSerializationSchema.builder().with_type_info(row_type(type_)).build())
+
+
+@cache
+def csv_reader(type_: str, options: tuple[Any, ...]) -> Any:
+    return attempt(lambda: configured(CsvRowDeserializationSchema.Builder(row_type(type_)), options).build())
+
+
+@cache
+def csv_writer(type_: str, options: tuple[Any, ...]) -> Any:
+    return attempt(lambda: configured(CsvRowSerializationSchema.Builder(row_type(type_)), options).build())
+
+
+def made(case: Case, reader: Any) -> list[Any]:
+    """What our schemas make of a case: the record's text, then its JSON and its CSV."""
+    row = FAILED if reader is FAILED else attempt(reader.deserialize, case.message.encode())
+    if row is FAILED or row is None:
+        return [row]
+    writers = (json_writer(case.type), csv_writer(case.type, case.writer))
+    texts = [FAILED if writer is FAILED else attempt(writer.serialize, row) for writer in writers]
+    return [file_text(row_type(case.type))(row), *texts]
+
+
+def compared(ours: list[Any], theirs: list[Any]) -> bool:
+    """Whether what was made is what was recorded, as far as both wrote something."""
+    for own, their in zip(ours, theirs, strict=True):
+        failed = isinstance(their, dict)
+        if failed != (own is FAILED) or (not failed and own != (their.encode() if isinstance(own, bytes) else their)):
+            return False
+    return True
+
+
+def differing(cases: list[Case], reader: Callable[[Case], Any]) -> list[str]:
+    """The cases where we are not Flink."""
+    found = []
+    for case in cases:
+        ours, theirs = made(case, reader(case)), recorded()[case.key]
+        if any(part in f"{case.type} {case.message}" for part, _ in OTHERWISE):
+            continue
+        if any(part in case.type for part in NO_TEXT):
+            ours, theirs = ours[1:], theirs[1:]
+        if len(ours) != len(theirs) or not compared(ours, theirs):
+            found.append(f"{case.type} {case.options} {case.message!r}: {ours} instead of {theirs}")
+    return found
+
+
+def test_json_is_read_and_written_as_flink_does() -> None:
+    cases = list(json_cases())
+    assert len(cases) > 3_000
+    assert differing(cases, lambda case: json_reader(case.type, case.options)) == []
+
+
+def test_csv_is_read_and_written_as_flink_does() -> None:
+    cases = list(csv_cases())
+    assert len(cases) > 2_000
+    assert differing(cases, lambda case: csv_reader(case.type, case.options)) == []
+
+
+def test_csv_has_the_quotation_marks_that_flink_writes() -> None:
+    cases = list(written_cases())
+    assert len(cases) > 200
+    assert differing(cases, lambda case: json_reader(case.type, case.options)) == []
+
+
+def test_json_schemas_mean_the_types_that_flink_says() -> None:
+    cases = list(schema_cases())
+    assert len(cases) > 30
+    for case in cases:
+        theirs = recorded()[case.key][0]
+        found = attempt(type_of_schema, case.message, "json_schema")
+        if any(part in case.message for part in ('"n": {"type": "null"}', "// loose", "/* comment")):
+            assert found is FAILED, "null alone, and what is not quite JSON"
+        else:
+            ours = (
+                ""
+                if found is FAILED
+                else found.java_name.replace("PrimitiveArrayTypeInfo<Byte>", "byte[]").replace("Row()", "Row")
+            )
+            assert ours == ("" if isinstance(theirs, dict) else theirs.replace("BasicArray", "ObjectArray"))
