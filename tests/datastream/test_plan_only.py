@@ -15,6 +15,7 @@ from penstock.datastream import (
     OutputFormat,
     Source,
     StreamExecutionEnvironment,
+    connectors,
 )
 from penstock.datastream.connectors import FlinkKafkaConsumer
 from penstock.datastream.program.plan_only import PLAN_ONLY
@@ -25,13 +26,18 @@ PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
 
 
 KAFKA = FlinkKafkaConsumer("orders", SimpleStringSchema(), {"bootstrap.servers": "localhost:9092"})
-
+QUEUE = connectors.RMQConnectionConfig.Builder().set_host("mq").build()
+INDEX = connectors.ElasticsearchEmitter.static_index("words")
 PROGRAMS: dict[str, Callable[[StreamExecutionEnvironment, DataStream], Any]] = {
+    "add_sink": lambda env, s: s.add_sink(connectors.RMQSink(QUEUE, "words", SimpleStringSchema())),
     "add_source": lambda env, s: env.add_source(KAFKA).map(str),
     "as_queryable_state": lambda env, s: s.key_by(0).as_queryable_state("last"),
     "create_input": lambda env, s: env.create_input(InputFormat()).map(str),
     "from_source": lambda env, s: env.from_source(Source(), WatermarkStrategy.no_watermarks(), "in").map(str),
     "read_file": lambda env, s: env.read_file("in", FileProcessingMode.PROCESS_CONTINUOUSLY, 100),
+    "sink_to": lambda env, s: s.sink_to(
+        connectors.Elasticsearch7SinkBuilder().set_hosts(["es"]).set_emitter(INDEX).build()
+    ),
     "socket_text_stream": lambda env, s: env.socket_text_stream("localhost", 9).map(str),
     "write_as_csv": lambda env, s: s.write_as_csv("out"),
     "write_to_socket": lambda env, s: s.write_to_socket("localhost", 9),

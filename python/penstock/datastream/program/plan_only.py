@@ -13,12 +13,14 @@ from penstock.datastream.program.call_site import called
 from penstock.errors import UnsupportedError
 
 PLAN_ONLY: dict[str, str] = {
+    "add_sink": "add_sink() with a function that writes",
     "add_source": "a source that ends: from_source(), or a SourceFunction whose run() returns",
     "as_queryable_state": "a KeyedProcessFunction that emits the values, and a sink that whoever asks can read: nobody "
     "can ask a bounded job, whose state is gone when it ends",
     "create_input": "an AvroInputFormat, read_text_file(), or add_source() with a SourceFunction",
     "from_source": "a bounded source with splits() and read(), such as NumberSequenceSource or FileSource",
     "read_file": "read_text_file(), which reads what is there once",
+    "sink_to": "FileSink, or add_sink() with a function that writes",
     "socket_text_stream": "add_source() with a SourceFunction that reads the socket to its end",
     "write_as_csv": "map() to lines and write_as_text()",
     "write_to_socket": "add_sink() with a function that sends",

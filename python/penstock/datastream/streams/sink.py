@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 from penstock.common import checks
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo
 from penstock.datastream.connectors.base import Sink
+from penstock.datastream.connectors.described import DescribedSink, DescribedSinkFunction
 from penstock.datastream.connectors.file_sink import StreamingFileSink
 from penstock.datastream.connectors.kafka.flink_kafka import FlinkKafkaProducerBase
 from penstock.datastream.formats import OutputFormat
@@ -86,6 +87,8 @@ class SinkMethods(Generic[T]):
             return self.sink_to(cast("Sink[T]", sink_func))
         if isinstance(sink_func, Sink):
             checks.refuse(f"add_sink() was given a {type(cast('object', sink_func)).__name__}. Use sink_to() for it.")
+        if isinstance(sink_func, DescribedSinkFunction):
+            return self._sink("Unnamed", PlanOnly("add_sink", sink_func, f" of {type(sink_func).__name__}"))
         return self._sink("Unnamed", checks.function(sink_func, "add_sink", "invoke"))
 
     def sink_to(self, sink: Sink[T]) -> DataStreamSink[T]:
@@ -93,6 +96,8 @@ class SinkMethods(Generic[T]):
         hint = "Call build() on it." if hasattr(sink, "build") else "Give FileSink.for_row_format(…).build(), say."
         hint = f"{hint} A SinkFunction or a callable goes to add_sink()."
         checks.instance(sink, "sink_to", Sink, hint, ", which is no Sink")
+        if isinstance(sink, DescribedSink):
+            return self._sink("Unnamed", PlanOnly("sink_to", sink, f" of {type(sink).__name__}"))
         return self._sink("Unnamed", sink.runtime())
 
     def print(self, sink_identifier: str | None = None) -> DataStreamSink[T]:

@@ -14,6 +14,7 @@ from penstock.common.contexts import SourceContext
 from penstock.common.row import Row
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from penstock.common.watermark_strategy import WatermarkStrategy
+from penstock.datastream.connectors.described import DescribedSource, DescribedSourceFunction
 from penstock.datastream.connectors.kafka.flink_kafka import FlinkKafkaConsumerBase
 from penstock.datastream.formats import (
     AvroInputFormat,
@@ -136,6 +137,9 @@ class ProgramWithSources(ShippingProgram):
         if isinstance(source_func, FlinkKafkaConsumerBase):
             operator = PlanOnly("add_source", source_func, ", which never ends")
             return self._source(source_name, operator, type_info or source_func.get_produced_type(), parallel=True)
+        if isinstance(source_func, DescribedSourceFunction):
+            operator = PlanOnly("add_source", source_func, f" of {type(source_func).__name__}")
+            return self._source(source_name, operator, type_info, parallel=True)
         parallel = isinstance(source_func, ParallelSourceFunction)
         return self._source(source_name, source_func, type_info, parallel)
 
@@ -221,7 +225,7 @@ class ProgramWithSources(ShippingProgram):
         operator: Any = (
             StreamSource(SplitSource(source), watermarks=watermark_strategy)
             if source.bounded and source.readable()
-            else PlanOnly("from_source", source, "" if source.bounded else ", which never ends")
+            else PlanOnly("from_source", source, _why(source))
         )
         produced, parallelism = type_info or source.produced_type, self.get_parallelism()
         node = NewSourceTransformation(self.next_id(), source_name, produced, parallelism, operator)
@@ -331,3 +335,10 @@ class DealtOut(ParallelSourceFunction[Any]):
     def run(self, ctx: SourceContext[Any]) -> None:
         for element in self.elements[self._share]:
             ctx.collect(element)
+
+
+def _why(source: Source[Any]) -> str:
+    """Why a source is planned only."""
+    if isinstance(source, DescribedSource):
+        return f" of {type(source).__name__}"
+    return "" if source.bounded else ", which never ends"

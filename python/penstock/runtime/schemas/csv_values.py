@@ -15,10 +15,10 @@ from typing import Any, cast
 from penstock.common import checks
 from penstock.common.row import Row
 from penstock.common.typeinfo import (
-    ArrayKind,
     ArrayTypeInfo,
     BasicType,
     BasicTypeInfo,
+    PrimitiveArrayTypeInfo,
     RowTypeInfo,
     SqlTimeType,
     SqlTimeTypeInfo,
@@ -50,7 +50,7 @@ def _elements(field: TypeInformation[Any]) -> tuple[TypeInformation[Any], ...] |
     """The types of the elements of a column that has some."""
     if isinstance(field, RowTypeInfo):
         return field.field_types
-    is_array = isinstance(field, ArrayTypeInfo) and field.kind is not ArrayKind.PRIMITIVE
+    is_array = isinstance(field, ArrayTypeInfo) and not isinstance(field, PrimitiveArrayTypeInfo)
     return (cast("ArrayTypeInfo[Any]", field).element_type,) if is_array else None
 
 
@@ -60,7 +60,7 @@ def _scalar(type_info: TypeInformation[Any]) -> tuple[Convert, Convert] | None:
         return _BASIC.get(type_info.basic_type)
     if isinstance(type_info, SqlTimeTypeInfo):
         return _SQL[type_info.sql_type]
-    is_bytes = isinstance(type_info, ArrayTypeInfo) and type_info.kind is ArrayKind.PRIMITIVE
+    is_bytes = isinstance(type_info, PrimitiveArrayTypeInfo)
     return _BYTES if is_bytes and cast("Any", type_info).element_type == BasicTypeInfo(BasicType.BYTE) else None
 
 

@@ -16,12 +16,12 @@ from typing import Any
 
 from penstock.common.row import Row
 from penstock.common.typeinfo import (
-    ArrayKind,
     ArrayTypeInfo,
     BasicType,
     BasicTypeInfo,
     ListTypeInfo,
     MapTypeInfo,
+    PrimitiveArrayTypeInfo,
     RowTypeInfo,
     SqlTimeType,
     SqlTimeTypeInfo,
@@ -96,7 +96,7 @@ def _writer(type_info: TypeInformation[Any], field: str) -> Convert:
         return _row(type_info, field)
     if isinstance(type_info, ArrayTypeInfo):
         element = type_info.element_type
-        if type_info.kind is ArrayKind.PRIMITIVE and element == BasicTypeInfo(BasicType.BYTE):
+        if isinstance(type_info, PrimitiveArrayTypeInfo) and element == BasicTypeInfo(BasicType.BYTE):
             return _bytes
         return _each(writer(element, field))
     if isinstance(type_info, ListTypeInfo):

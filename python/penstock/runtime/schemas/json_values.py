@@ -13,12 +13,12 @@ from typing import Any, NoReturn, cast
 
 from penstock.common.row import Row
 from penstock.common.typeinfo import (
-    ArrayKind,
     ArrayTypeInfo,
     BasicType,
     BasicTypeInfo,
     ListTypeInfo,
     MapTypeInfo,
+    PrimitiveArrayTypeInfo,
     RowTypeInfo,
     SqlTimeType,
     SqlTimeTypeInfo,
@@ -150,7 +150,7 @@ def _row(type_info: RowTypeInfo, field: str, strict: bool, lenient: bool) -> Con
 
 
 def _array(type_info: ArrayTypeInfo[Any], field: str, strict: bool, lenient: bool) -> Convert:
-    if type_info.kind is not ArrayKind.PRIMITIVE:
+    if not isinstance(type_info, PrimitiveArrayTypeInfo):
         return _each(reader(type_info.element_type, field, strict, lenient))
     element = type_info.element_type
     if not isinstance(element, BasicTypeInfo) or element.basic_type not in _BASIC:

@@ -6,8 +6,7 @@ Written by ``tests/pyflink/write_modules.py``.
 from __future__ import annotations
 
 from penstock.common.time import Duration
-from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import (
+from penstock.datastream.connectors import (
     CassandraCommitter,
     CassandraFailureHandler,
     CassandraSink,
@@ -15,6 +14,7 @@ from penstock.pyflink.missing import (
     ConsistencyLevel,
     MapperOptions,
 )
+from penstock.pyflink.deviating import get_gateway
 
 __all__ = [
     "CassandraCommitter",

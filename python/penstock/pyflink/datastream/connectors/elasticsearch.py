@@ -5,16 +5,17 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.datastream.connectors import DeliveryGuarantee, Sink
-from penstock.pyflink.deviating import get_gateway, to_jarray
-from penstock.pyflink.missing import (
+from penstock.datastream.connectors import (
+    DeliveryGuarantee,
     Elasticsearch6SinkBuilder,
     Elasticsearch7SinkBuilder,
     ElasticsearchEmitter,
     ElasticsearchSink,
     ElasticsearchSinkBuilderBase,
     FlushBackoffType,
+    Sink,
 )
+from penstock.pyflink.deviating import get_gateway, to_jarray
 
 __all__ = [
     "DeliveryGuarantee",

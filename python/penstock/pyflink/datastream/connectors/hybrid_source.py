@@ -5,9 +5,8 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
-from penstock.datastream.connectors import Source
+from penstock.datastream.connectors import HybridSource, HybridSourceBuilder, Source
 from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import HybridSource, HybridSourceBuilder
 
 __all__ = [
     "HybridSource",

@@ -6,11 +6,7 @@ Written by ``tests/pyflink/write_modules.py``.
 from __future__ import annotations
 
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
-from penstock.datastream.connectors import Sink
-from penstock.datastream.functions import SourceFunction
-from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import (
-    AssignerWithPeriodicWatermarksWrapper,
+from penstock.datastream.connectors import (
     FlinkKinesisConsumer,
     KinesisDeserializationSchema,
     KinesisFirehoseSink,
@@ -19,8 +15,12 @@ from penstock.pyflink.missing import (
     KinesisStreamsSink,
     KinesisStreamsSinkBuilder,
     PartitionKeyGenerator,
+    Sink,
     WatermarkTracker,
 )
+from penstock.datastream.functions import SourceFunction
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import AssignerWithPeriodicWatermarksWrapper
 
 __all__ = [
     "AssignerWithPeriodicWatermarksWrapper",

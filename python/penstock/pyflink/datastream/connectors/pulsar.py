@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.time import Duration
-from penstock.datastream.connectors import DeliveryGuarantee, Sink, Source
-from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import (
-    ConfigOption,
-    ConfigOptions,
+from penstock.datastream.connectors import (
+    DeliveryGuarantee,
     MessageDelayer,
     PulsarSink,
     PulsarSinkBuilder,
     PulsarSource,
     PulsarSourceBuilder,
     RangeGenerator,
+    Sink,
+    Source,
     StartCursor,
     StopCursor,
     TopicRoutingMode,
-    load_java_class,
 )
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import ConfigOption, ConfigOptions, load_java_class
 
 __all__ = [
     "ConfigOption",

@@ -6,9 +6,9 @@ Written by ``tests/pyflink/write_modules.py``.
 from __future__ import annotations
 
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
+from penstock.datastream.connectors import RMQConnectionConfig, RMQSink, RMQSource
 from penstock.datastream.functions import SinkFunction, SourceFunction
 from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import RMQConnectionConfig, RMQSink, RMQSource
 
 __all__ = [
     "DeserializationSchema",

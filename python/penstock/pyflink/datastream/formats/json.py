@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from penstock.common.scalar_types import TypeInformation
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
-from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.schemas import JsonRowDeserializationSchema, JsonRowSerializationSchema
 from penstock.pyflink.deviating import get_gateway
 

@@ -1,0 +1,183 @@
+"""Connectors that cannot run here: programs that import, build or plan them work, and are refused before they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from penstock.common import Types, WatermarkStrategy
+from penstock.common.serialization import SimpleStringSchema
+from penstock.datastream import StreamExecutionEnvironment
+from penstock.datastream.connectors import NumberSequenceSource
+from penstock.errors import InvalidProgramError, UnsupportedError
+from penstock.pyflink.datastream.connectors import (
+    cassandra,
+    elasticsearch,
+    hybrid_source,
+    jdbc,
+    kinesis,
+    pulsar,
+    rabbitmq,
+)
+from tests.docs.pyflink_page import THERE, status
+from tests.pyflink.names import read
+
+ROW = Types.ROW([Types.INT(), Types.STRING()])
+
+
+def environment() -> StreamExecutionEnvironment:
+    return StreamExecutionEnvironment.get_execution_environment(executor="local")
+
+
+def test_every_name_of_pyflinks_is_there_with_its_parameters() -> None:
+    modules = {f"pyflink.datastream.connectors.{name}" for name in (
+        "cassandra", "elasticsearch", "hybrid_source", "jdbc", "kinesis", "pulsar", "rabbitmq"
+    )}  # fmt: skip
+    names = [name for name in read() if name.module in modules and name.kind != "import"]
+    assert len(names) > 200
+    assert [name.path for name in names if status(name) != THERE] == []
+
+
+def jdbc_sink(stream: Any) -> Any:
+    options = (
+        jdbc.JdbcConnectionOptions.JdbcConnectionOptionsBuilder()
+        .with_url("jdbc:postgresql://db/orders")
+        .with_driver_name("org.postgresql.Driver")
+        .with_user_name("me")
+        .with_password("secret")
+        .build()
+    )
+    batches = jdbc.JdbcExecutionOptions.builder().with_batch_size(100).with_batch_interval_ms(200).build()
+    assert (options.get_db_url(), batches.get_batch_size(), batches.get_max_retries()) == (
+        "jdbc:postgresql://db/orders",
+        100,
+        None,
+    )
+    assert "secret" not in repr(options)
+    sink = jdbc.JdbcSink.sink("insert into orders values (?, ?)", ROW, options, batches)
+    return stream.add_sink(sink).name("Orders")
+
+
+def elasticsearch_sink(stream: Any) -> Any:
+    emitter = elasticsearch.ElasticsearchEmitter.static_index("orders", "id")
+    builder = elasticsearch.Elasticsearch7SinkBuilder().set_emitter(emitter).set_hosts(["es:9200"])
+    backoff = elasticsearch.FlushBackoffType.EXPONENTIAL
+    return stream.sink_to(builder.set_bulk_flush_backoff_strategy(backoff, 3, 100).build()).name("Orders")
+
+
+def pulsar_sink(stream: Any) -> Any:
+    builder = pulsar.PulsarSink.builder().set_service_url("pulsar://p:6650").set_topics(["a"])
+    return stream.sink_to(builder.set_serialization_schema(SimpleStringSchema()).build()).name("Orders")
+
+
+def kinesis_sink(stream: Any) -> Any:
+    builder = kinesis.KinesisStreamsSink.builder().set_stream_name("s").set_fail_on_error(False)
+    builder.set_partition_key_generator(kinesis.PartitionKeyGenerator.fixed())
+    return stream.sink_to(builder.set_serialization_schema(SimpleStringSchema()).build()).name("Orders")
+
+
+def rabbitmq_sink(stream: Any) -> Any:
+    config = rabbitmq.RMQConnectionConfig.Builder().set_host("r").set_port(5672).set_virtual_host("/").build()
+    assert (config.get_host(), config.get_port(), config.get_uri()) == ("r", 5672, None)
+    return stream.add_sink(rabbitmq.RMQSink(config, "queue", SimpleStringSchema())).name("Orders")
+
+
+def cassandra_sink(stream: Any) -> Any:
+    builder = cassandra.CassandraSink.add_sink(stream).set_query("insert into orders (a, b) values (?, ?)")
+    return builder.set_host("c", 9042).enable_ignore_null_fields().build().name("Orders")
+
+
+@pytest.mark.parametrize(
+    ("sink", "said"),
+    [
+        (
+            jdbc_sink,
+            r"add_sink\(\) of JdbcSink.* operator 'Sink: Orders': use sink_to\(\) with a SparkSink over Spark's",
+        ),
+        (elasticsearch_sink, r"sink_to\(\) of ElasticsearchSink"),
+        (pulsar_sink, r"sink_to\(\) of PulsarSink.*KafkaSink"),
+        (kinesis_sink, r"sink_to\(\) of KinesisStreamsSink.*boto3"),
+        (rabbitmq_sink, r"add_sink\(\) of RMQSink.*pika"),
+        (cassandra_sink, r"add_sink\(\) of CassandraWriter"),
+    ],
+)
+def test_sinks_are_planned_and_refused_when_the_program_is_executed(sink: Callable[[Any], Any], said: str) -> None:
+    env = environment()
+    seen: list[int] = []
+    sink(env.from_collection([1]).map(seen.append))
+    assert "Sink: Orders" in env.get_execution_plan()
+    with pytest.raises(UnsupportedError, match=said):
+        env.execute()
+    assert seen == []
+
+
+def pulsar_source(env: StreamExecutionEnvironment) -> Any:
+    builder = pulsar.PulsarSource.builder().set_service_url("pulsar://p:6650").set_subscription_name("s")
+    builder.set_start_cursor(pulsar.StartCursor.earliest()).set_topics("a")
+    source = builder.set_deserialization_schema(SimpleStringSchema()).build()
+    return env.from_source(source, WatermarkStrategy.no_watermarks(), "orders")
+
+
+def kinesis_source(env: StreamExecutionEnvironment) -> Any:
+    return env.add_source(kinesis.FlinkKinesisConsumer("stream", SimpleStringSchema(), {}), "orders")
+
+
+def rabbitmq_source(env: StreamExecutionEnvironment) -> Any:
+    config = rabbitmq.RMQConnectionConfig.Builder().set_uri("amqp://r").build()
+    return env.add_source(rabbitmq.RMQSource(config, "queue", True, SimpleStringSchema()), "orders")
+
+
+@pytest.mark.parametrize("source", [pulsar_source, kinesis_source, rabbitmq_source])
+def test_sources_are_planned_and_refused_when_the_program_is_executed(source: Callable[[Any], Any]) -> None:
+    env = environment()
+    source(env).map(str).print()
+    assert "Source: orders" in env.get_execution_plan()
+    with pytest.raises(
+        UnsupportedError, match=r"operator 'Source: orders': use .*from_source\(\) with a source of your"
+    ):
+        env.execute()
+
+
+def test_wrong_arguments_are_refused() -> None:
+    for call, said in (
+        (
+            lambda: jdbc.JdbcConnectionOptions.JdbcConnectionOptionsBuilder().build(),
+            r"with_url\(…\) has not been called",
+        ),
+        (lambda: jdbc.JdbcExecutionOptions.builder().with_batch_size("many"), "with_batch_size.* as size"),
+        (lambda: jdbc.JdbcSink.sink("select 1"), r"JdbcSink\.sink\(\) takes \(sql, type_info, .*: missing a required"),
+        (lambda: jdbc.JdbcSink.sink(sql="select 1", type=ROW), r"takes \(sql, type_info"),
+        (lambda: jdbc.JdbcSink.sink("select 1", int, None), "Give a type"),
+        (lambda: pulsar.PulsarSource.builder().set_deserialization_schema(str), "SimpleStringSchema"),
+        (lambda: kinesis.KinesisStreamsSink.builder().set_fail_on_error("no"), "set_fail_on_error"),
+        (lambda: cassandra.CassandraSink.add_sink([1]), "Give a stream"),
+        (lambda: hybrid_source.HybridSource.builder([1]), "Give a source"),
+    ):
+        with pytest.raises(InvalidProgramError, match=said):
+            call()
+
+
+def test_sources_are_read_one_after_the_other() -> None:
+    env = environment()
+    env.set_parallelism(1)
+    source = (
+        hybrid_source.HybridSource.builder(NumberSequenceSource(8, 9)).add_source(NumberSequenceSource(1, 3)).build()
+    )
+    numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers")
+    assert list(numbers.execute_and_collect()) == [8, 9, 1, 2, 3]
+    assert repr(source).startswith("<HybridSource of ")
+
+
+def test_a_source_that_never_ends_is_the_last_of_a_hybrid_one() -> None:
+    env = environment()
+    endless = pulsar.PulsarSource.builder().set_service_url("p").set_subscription_name("s")
+    endless = endless.set_deserialization_schema(SimpleStringSchema()).build()
+    endless.bounded = False
+    with pytest.raises(InvalidProgramError, match="never ends"):
+        hybrid_source.HybridSource.builder(endless).add_source(NumberSequenceSource(1, 3)).build()
+    both = hybrid_source.HybridSource.builder(NumberSequenceSource(1, 3)).add_source(endless).build()
+    env.from_source(both, WatermarkStrategy.no_watermarks(), "orders").print()
+    with pytest.raises(UnsupportedError, match="operator 'Source: orders'"):
+        env.execute()
