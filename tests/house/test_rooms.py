@@ -144,6 +144,7 @@ def test_nothing_in_the_runtime_is_the_drivers_only() -> None:
             "penstock.runtime.io.file_source",
             "penstock.runtime.kafka.reading",
             "penstock.runtime.kafka.sink",
+            "penstock.runtime.schemas.avro_rows",
             "penstock.runtime.schemas.csv_rows",
             "penstock.runtime.schemas.json_rows",
             "penstock.runtime.windows.count_windows",

@@ -82,17 +82,17 @@ AVROS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ('{"type": "map", "values": "long"}', "Types.MAP(Types.STRING(), Types.LONG())", ('{"a": 1}', "{}")),
     (PAIR, ROW, ('{"a": 1, "b": "x"}', '{"a": 1}', '{"b": "x"}', "null")),
     ('{"type": "int", "logicalType": "date"}', "Types.SQL_DATE()", ('"2026-11-22"', '"1969-12-31"', '"1500-01-01"')),
-    ('{"type": "int", "logicalType": "time-millis"}', "Types.SQL_TIME()", ('"12:34:56"', '"00:00:00"')),
-    ('{"type": "long", "logicalType": "time-micros"}', "Types.SQL_TIME()", ('"12:34:56"',)),
+    ('{"type": "int", "logicalType": "time-millis"}', "Types.SQL_TIME()", ('"12:34:56Z"', '"00:00:00Z"')),
+    ('{"type": "long", "logicalType": "time-micros"}', "Types.SQL_TIME()", ('"12:34:56Z"',)),
     (
         '{"type": "long", "logicalType": "timestamp-millis"}',
         "Types.SQL_TIMESTAMP()",
-        ('"2026-11-22T12:34:56.789"', '"2026-11-22T12:34:56.123456"', '"1969-12-31T23:59:59.5"'),
+        ('"2026-11-22T12:34:56.789Z"', '"2026-11-22T12:34:56.123456Z"', '"1969-12-31T23:59:59.5Z"'),
     ),
     (
         '{"type": "long", "logicalType": "timestamp-micros"}',
         "Types.SQL_TIMESTAMP()",
-        ('"2026-11-22T12:34:56.123456"', '"1969-12-31T23:59:59.5"', '"2026-11-22T12:34:56.1234567"'),
+        ('"2026-11-22T12:34:56.123456Z"', '"1969-12-31T23:59:59.5Z"', '"2026-11-22T12:34:56.1234567Z"'),
     ),
     (
         '{"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}',

@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 from penstock.common import Row, Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.schemas import (
+    AvroRowDeserializationSchema,
+    AvroRowSerializationSchema,
     CsvRowDeserializationSchema,
     CsvRowSerializationSchema,
     JsonRowDeserializationSchema,
     JsonRowSerializationSchema,
 )
-from penstock.errors import InvalidProgramError, SerializationError
+from penstock.errors import InvalidProgramError, SerializationError, UnsupportedError
 
 PAIR = Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])
 ORDER = Types.ROW_NAMED(["lines"], [Types.OBJECT_ARRAY(Types.ROW_NAMED(["price"], [Types.BIG_DEC()]))])
@@ -126,6 +128,42 @@ def test_schemas_work_in_a_program() -> None:
     lines = env.from_collection([b'{"id": 1, "name": "a,b"}', b'{"id": 2}'])
     rows = lines.map(reading.deserialize, output_type=reading.get_produced_type())
     assert list(rows.map(writing.serialize).execute_and_collect()) == [b'1,"a,b"\n', b"2,\n"]
+
+
+AVRO = """{"type": "record", "name": "Order", "fields": [
+    {"name": "id", "type": "int"}, {"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 9,
+    "scale": 2}}, {"name": "next", "type": ["null", "string"]}]}"""
+
+
+def test_avro_by_a_schema() -> None:
+    writing = AvroRowSerializationSchema(avro_schema_string=AVRO)
+    reading = pickle.loads(pickle.dumps(AvroRowDeserializationSchema(avro_schema_string=AVRO)))
+    row = Row(id=1, price=Decimal("9.90"), next=None)
+    for record in (row, (1, Decimal("9.9"), None), {"id": 1, "price": Decimal("9.9")}):
+        assert reading.deserialize(writing.serialize(record)) == row
+    assert reading.get_produced_type().get_field_names() == ["id", "price", "next"]
+
+
+def test_errors_of_avro() -> None:
+    writing = AvroRowSerializationSchema(avro_schema_string=AVRO)
+    with pytest.raises(SerializationError, match=r"the field 'price' is .*, which has more than 2 digits"):
+        writing.serialize(Row(1, Decimal("0.001"), None))
+    with pytest.raises(SerializationError, match=r"AvroRowSerializationSchema: .*The record is Row\("):
+        writing.serialize(Row(id="x", price=Decimal(1), next=None))
+    with pytest.raises(SerializationError, match=r"AvroRowDeserializationSchema: .*The message is b''"):
+        AvroRowDeserializationSchema(avro_schema_string=AVRO).deserialize(b"")
+    with pytest.raises(UnsupportedError, match=r"record_class='org\.x\.Order'.*avro_schema_string"):
+        AvroRowDeserializationSchema("org.x.Order")
+    recursive = '{"type": "record", "name": "N", "fields": [{"name": "next", "type": ["null", "N"]}]}'
+    for schema, said in (
+        (None, "avro_schema_string"),
+        ("{", "no schema of Avro"),
+        ('"int"', "a record's is needed"),
+        ('{"type": "record", "name": "R", "fields": [{"name": "a", "type": "what"}]}', "no schema of Avro"),
+        (recursive, "contains itself"),
+    ):
+        with pytest.raises(InvalidProgramError, match=said):
+            AvroRowSerializationSchema(avro_schema_string=schema)
 
 
 SCALARS = {

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from penstock.runtime.schemas.avro_rows import AvroRowDeserializationSchema, AvroRowSerializationSchema
 from penstock.runtime.schemas.csv_rows import CsvRowDeserializationSchema, CsvRowSerializationSchema
 from penstock.runtime.schemas.json_rows import JsonRowDeserializationSchema, JsonRowSerializationSchema
 
 __all__ = [
+    "AvroRowDeserializationSchema",
+    "AvroRowSerializationSchema",
     "CsvRowDeserializationSchema",
     "CsvRowSerializationSchema",
     "JsonRowDeserializationSchema",

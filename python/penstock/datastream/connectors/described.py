@@ -101,7 +101,7 @@ class DescribedSource(Described, Source[Any]):
 class DescribedSinkFunction(Described, SinkFunction[Any]):
     """For ``add_sink``."""
 
-    def invoke(self, value: Any, /) -> None:
+    def invoke(self, value: Any, context: Any = None, /) -> None:
         """Nothing."""
         raise UnsupportedError(f"{type(self).__name__} has nothing to run. Use {self.advice}.")
 
@@ -180,7 +180,7 @@ def _class(
 
 
 def _enumeration(name: str, members: list[str], home: dict[str, str]) -> type[Any]:
-    made = Enum(name, {member: index for index, member in enumerate(members)}, module=home["__module__"])
+    made: Any = Enum(name, {member: index for index, member in enumerate(members)}, module=home["__module__"])
     made.__doc__ = f"PyFlink's ``{name}``."
     return made
 
@@ -227,8 +227,8 @@ def _method(
     return method
 
 
-def _empty(cls: type[Any]) -> Any:
-    made = cls.__new__(cls)
+def _empty(cls: Any) -> Any:
+    made: Any = cls.__new__(cls)
     made.given = {}
     return made
 

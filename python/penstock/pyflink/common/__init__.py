@@ -26,6 +26,8 @@ from penstock.common.time import Duration, Instant, Time
 from penstock.common.typeinfo import Types
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.datastream.schemas import (
+    AvroRowDeserializationSchema,
+    AvroRowSerializationSchema,
     CsvRowDeserializationSchema,
     CsvRowSerializationSchema,
     JsonRowDeserializationSchema,
@@ -34,8 +36,6 @@ from penstock.datastream.schemas import (
 from penstock.pyflink.deviating import Configuration
 from penstock.pyflink.missing import (
     AssignerWithPeriodicWatermarksWrapper,
-    AvroRowDeserializationSchema,
-    AvroRowSerializationSchema,
     ConfigOption,
     ConfigOptions,
     ExecutionMode,
