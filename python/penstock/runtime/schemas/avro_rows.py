@@ -21,7 +21,7 @@ __all__ = ["AvroRowDeserializationSchema", "AvroRowSerializationSchema"]
 
 def _fastavro() -> Any:
     try:
-        import fastavro
+        import fastavro  # pyright: ignore[reportMissingImports]
     except ImportError as error:
         raise ConfigurationError("Schemas for Avro need fastavro. Install it: pip install 'penstock[avro]'.") from error
     return fastavro

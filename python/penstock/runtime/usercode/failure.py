@@ -8,11 +8,21 @@ from __future__ import annotations
 
 import traceback
 from pathlib import Path
+from types import FrameType, TracebackType
 
 from penstock.errors import JobExecutionError, PenstockError
 from penstock.runtime.config.tasks import OperatorConfig
 
 _RUNTIME = str(Path(__file__).resolve().parents[1])
+_PACKAGE = str(Path(__file__).resolve().parents[2])
+_HELPERS = {
+    "BucketAssigner": "bucket assigner",
+    "Encoder": "encoder",
+    "Evictor": "evictor",
+    "Trigger": "trigger",
+    "WindowAssigner": "window assigner",
+}
+"""What an operator asks besides its function, by the name of its base class."""
 _MAX_FRAMES = 20
 _MAX_TEXT = 20_000
 """Characters of an exception's text that are shown; it may contain a whole record."""
@@ -64,10 +74,43 @@ class OperatorFailure(Exception):
         self.function: str | None = None
         self.subject = f"Operator {config.name!r}"
         if isinstance(error, FunctionFailure):
-            self.function = error.function
-            self.subject = f"The {error.function} {error.place} operator {config.name!r}"
+            place = "" if "(line " in error.function else _place(error.error)
+            self.function = error.function + place
+            self.subject = f"The {self.function} {error.place} operator {config.name!r}"
             error = error.error
+        elif helper := _helper(error):
+            self.function = helper
+            self.subject = f"The {helper} in operator {config.name!r}"
         self.error = error
+
+
+def _helper(error: BaseException) -> str | None:
+    """What has failed of a program's own trigger, encoder and the like, by the frames of the exception: the first that
+    is not ours, called with such an object or by one of ours. It costs nothing where nothing fails."""
+    theirs, ours = _frames(error)
+    if theirs is None:
+        return None
+    for frame in (theirs.tb_frame, *reversed(ours)):
+        kind = type(frame.f_locals.get("self"))
+        role = next((_HELPERS[base.__name__] for base in kind.__mro__ if base.__name__ in _HELPERS), None)
+        if role is not None:
+            return f"{role} {kind.__name__}, in {theirs.tb_frame.f_code.co_name}(){_place(error)},"
+    return None
+
+
+def _frames(error: BaseException) -> tuple[TracebackType | None, list[FrameType]]:
+    """The first frame of an exception that is not ours, and ours before it."""
+    step, ours = error.__traceback__, list[FrameType]()
+    while step is not None and step.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+        ours.append(step.tb_frame)
+        step = step.tb_next
+    return step, ours
+
+
+def _place(error: BaseException) -> str:
+    """Where in the program an exception was raised, or passed."""
+    theirs, _ = _frames(error)
+    return "" if theirs is None else f" (line {theirs.tb_lineno} of {Path(theirs.tb_frame.f_code.co_filename).name})"
 
 
 def state_error(function: str, state: str) -> PenstockError:
