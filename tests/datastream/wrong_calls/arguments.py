@@ -15,8 +15,16 @@ from penstock.datastream import (
     ValueStateDescriptor,
 )
 from penstock.datastream import window as windows
-from penstock.datastream.connectors import BucketAssigner, FileSink, OutputFileConfig, RollingPolicy, StreamingFileSink
+from penstock.datastream.connectors import (
+    BucketAssigner,
+    FileSink,
+    JdbcConnectionOptions,
+    OutputFileConfig,
+    RollingPolicy,
+    StreamingFileSink,
+)
 from penstock.datastream.evictor import CountEvictor, TimeEvictor
+from penstock.datastream.schemas import CsvRowSerializationSchema, JsonRowSerializationSchema
 from penstock.errors import InvalidProgramError as P
 from penstock.errors import MissingMethodError as M
 from penstock.errors import RowError
@@ -251,7 +259,18 @@ ROWS = [
     ("row: kind", lambda w: Row(1).set_row_kind("INSERT"), T, "set_row_kind"),
     ("row: names", lambda w: Row(1).set_field_names(["a", "b"]), T, "Row"),
     ("row: dict", lambda w: Row(1).as_dict(), RowError, "names"),
+    ("schema: no type", lambda w: JsonRowSerializationSchema.builder().build(), P, "with_type_info"),
+    (
+        "schema: no row",
+        lambda w: CsvRowSerializationSchema.Builder(Types.INT()),
+        P,
+        "CsvRowSerializationSchema.Builder",
+    ),
+    ("schema: no form", lambda w: CsvRowSerializationSchema.Builder(Types.ROW([Types.CHAR()])), P, "CSV"),
+    ("connector: no url", lambda w: JDBC().build(), P, "with_url"),
+    ("connector: number", lambda w: JDBC().with_url(5), P, "with_url"),
 ]
+JDBC = JdbcConnectionOptions.JdbcConnectionOptionsBuilder
 MONOTONOUS = WatermarkStrategy.for_monotonous_timestamps()
 
 
