@@ -78,6 +78,7 @@ class LocalExecutor:
         started = time.perf_counter()
         _refuse_other_python(pipeline.settings.python_executable)
         deployment = deploy(pipeline, control.job_id.text, loops=True)
+        _refuse_frames(deployment)
 
         def run() -> JobExecutionResult:
             _refuse_other_threads(pipeline.settings)
@@ -87,6 +88,18 @@ class LocalExecutor:
             return output.result(started)
 
         return run
+
+
+def _refuse_frames(deployment: Deployment) -> None:
+    """All rows would pass this process, and those of a DataFrame are where Spark is."""
+    tables = [table.name for table in deployment.tables]
+    names = [deployment.vertices[index].operators[0].name for index in deployment.frames] + tables
+    if names:
+        raise UnsupportedError(
+            f"The operators {names} read or write DataFrames of Spark, and the local executor runs without Spark. Run "
+            "the program on Spark, with the master local[2] say; to try its functions without it, put "
+            "from_collection([…]) and print() in their place."
+        )
 
 
 def _refuse_other_python(executable: str | None) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -21,16 +22,34 @@ from penstock.job.shipping import ship
 from penstock.job.vertices import Vertices
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
+from penstock.runtime.io.frames import FrameSink, FrameSource
 from penstock.runtime.io.sinks import PublishedSink
+from penstock.runtime.io.spark_types import nullable, schema_of
 from penstock.runtime.io.stores import configured
 from penstock.runtime.operators.iteration import IterationHead, IterationTail
 from penstock.runtime.operators.sink import StreamSink
+from penstock.runtime.operators.source import StreamSource
 
 if TYPE_CHECKING:
     from penstock.plan import JobGraph, Pipeline
 
 _ENDS: dict[str, StreamOperator] = {"StreamIterationHead": IterationHead(), "StreamIterationTail": IterationTail()}
 """What runs at the ends of a loop, by task class."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A sink whose records are written as a DataFrame.
+
+    Attributes:
+        name: of the operator.
+        sink: as it travels.
+        write: takes the DataFrame and writes it, on the driver.
+    """
+
+    name: str
+    sink: FrameSink
+    write: Callable[[Any], object]
 
 
 @dataclass(frozen=True)
@@ -43,6 +62,8 @@ class Deployment:
         levels: the vertices of each level, in order of their slots.
         sinks: the program's, as they travel.
         archive: with the files that the program ships, None if there are none.
+        frames: the DataFrames that sources read, by index of their vertex.
+        tables: what is written as DataFrames, in order of their numbers.
     """
 
     job: JobConfig
@@ -50,6 +71,8 @@ class Deployment:
     levels: tuple[tuple[VertexConfig, ...], ...]
     sinks: tuple[Any, ...]
     archive: Path | None = None
+    frames: Mapping[int, Any] = field(default_factory=dict[int, Any])
+    tables: tuple[Table, ...] = ()
 
     def slots(self, level: int) -> int:
         """Number of tasks of a level."""
@@ -82,8 +105,9 @@ def deploy(pipeline: Pipeline, job_id: str | None = None, *, loops: bool = False
     if batch or not loops:
         _refuse_iterations(job_graph, batch)
     places = _places(job_graph)
+    tables: list[Table] = []
     with configured(pipeline.settings.storage_options):
-        operators = _prepared(pipeline, job_graph, places)
+        operators = _prepared(pipeline, job_graph, places, tables)
     edges = BatchEdges(operators, batch=batch, combine=pipeline.settings.combine)
     vertices = tuple(map(Vertices(pipeline, operators, job_graph, places, edges).config, job_graph.vertices))
     level = attrgetter("level")
@@ -92,7 +116,7 @@ def deploy(pipeline: Pipeline, job_id: str | None = None, *, loops: bool = False
     archive = ship(pipeline.settings)
     shipped = None if archive is None else archive.name
     job = JobConfig(pipeline.name, job_id or uuid.uuid4().hex, pipeline.settings, shipped)
-    return Deployment(job, vertices, levels, tuple(sinks), archive)
+    return Deployment(job, vertices, levels, tuple(sinks), archive, _frames(pipeline, job_graph), tuple(tables))
 
 
 def _refuse_iterations(job_graph: JobGraph, batch: bool) -> None:
@@ -124,7 +148,16 @@ def _places(job_graph: JobGraph) -> list[VertexConfig]:
     return places
 
 
-def _prepared(pipeline: Pipeline, job_graph: JobGraph, places: list[VertexConfig]) -> dict[int, StreamOperator]:
+def _frames(pipeline: Pipeline, job_graph: JobGraph) -> dict[int, Any]:
+    """The DataFrames that sources read, by index of the vertex."""
+    heads = ((v.index, pipeline.operators.get(v.chain[0].node)) for v in job_graph.vertices)
+    sources = ((index, op.function) for index, op in heads if isinstance(op, StreamSource))
+    return {index: source.frame for index, source in sources if isinstance(source, FrameSource)}
+
+
+def _prepared(
+    pipeline: Pipeline, job_graph: JobGraph, places: list[VertexConfig], tables: list[Table]
+) -> dict[int, StreamOperator]:
     """The operators as they travel, by node: each is there and accepts to run like this, and no two sinks write to one
     place."""
     result: dict[int, StreamOperator] = {}
@@ -138,8 +171,22 @@ def _prepared(pipeline: Pipeline, job_graph: JobGraph, places: list[VertexConfig
                     f"{operator!r}. Build the program with penstock.datastream, or give every node an operator of "
                     "penstock.runtime.operators."
                 )
-            operator = result[link.node] = operator.prepare(place.parallelism)
+            operator = operator.prepare(place.parallelism)
+            if isinstance(operator, StreamSink) and isinstance(operator.function, FrameSink):
+                operator = _table(operator, link.name, pipeline.types.get(link.node), tables)
+            result[link.node] = operator
             if isinstance(operator, StreamSink) and isinstance(operator.function, PublishedSink):
                 published.append((operator.function, link.name))
     Outputs().add_all(published)
     return result
+
+
+def _table(operator: StreamSink, name: str, record_type: Any, tables: list[Table]) -> StreamSink:
+    """A sink of records as a DataFrame, as it travels: with its number and its schema, without what writes."""
+    sink: FrameSink = operator.function
+    assert sink.write is not None
+    schema = sink.schema or schema_of(record_type)
+    assert schema is not None, "the API has looked"
+    travelling = replace(sink, write=None, schema=nullable(schema), number=len(tables))
+    tables.append(Table(name, travelling, sink.write))
+    return replace(operator, function=travelling)

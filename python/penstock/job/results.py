@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TextIO
 
 from penstock.common.job import JobExecutionResult
@@ -66,11 +66,13 @@ class JobOutput:
             self._rows.close()
         self._open.close()
 
-    def commit(self, rows: Rows) -> None:
+    def commit(self, rows: Rows, write: Callable[[], None] | None = None) -> None:
         """Commit the job by the reports of its subtasks, and publish its files.
 
         Args:
             rows: what the tasks have sent to the driver.
+            write: writes what others commit, after the last point where the job can be cancelled; if it fails, no file
+                becomes visible.
 
         Raises:
             JobExecutionError: a subtask has not reported, or has twice.
@@ -82,6 +84,8 @@ class JobOutput:
         self._check_reports()
         if self._control is not None:
             self._control.seal()
+        if write is not None:
+            write()
         self._outputs.commit(self.reports)
 
     def result(self, started: float) -> JobExecutionResult:

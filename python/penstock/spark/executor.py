@@ -16,7 +16,17 @@ from penstock.job.results import JobOutput
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows, Store
 from penstock.runtime.config.tasks import TaskReport
-from penstock.spark.session import DEFAULT_MASTER, check_python, check_settings, job_session, open_session
+from penstock.runtime.exchange.gate import TABLE
+from penstock.spark.frames import is_connect, only, waiting, write_tables
+from penstock.spark.session import (
+    DEFAULT_MASTER,
+    check_python,
+    check_runs,
+    check_settings,
+    job_session,
+    open_session,
+    session_of,
+)
 from penstock.spark.shipping import ship
 
 if TYPE_CHECKING:
@@ -91,37 +101,74 @@ class SparkExecutor:
         deployment = deploy(pipeline, control.job_id.text)
 
         def run() -> JobExecutionResult:
-            session = self._session(pipeline.settings.spark, pipeline.settings.python_executable)
+            own = self._own(deployment, pipeline.settings)
+            session = self._session(own, pipeline.settings.spark, like=bool(deployment.frames))
             ship(session, deployment.archive)
             started = time.perf_counter()
             with JobOutput(deployment, control) as output:
                 control.enter(JobStatus.RUNNING)
-                output.commit(self._rows(session, deployment, control))
+                self._run(session, own, deployment, control, output)
             self.reports = output.reports
             return output.result(started)
 
         return run
 
-    def _session(self, config: Mapping[str, str], python: str | None = None) -> Any:
-        settings = {**config, **self._config}
-        if self._spark is None:
-            return job_session(open_session(self._master, settings, python), settings)
-        job = job_session(self._spark, settings)  # first of all: it notices a session that was stopped
-        check_settings(self._spark, settings)
-        check_python(self._spark, python)
-        return job
+    def to_frame(self, pipeline: Pipeline) -> Any:
+        """The records of a program's only sink as a DataFrame, which runs the program whenever it is computed.
 
-    def _rows(self, session: Any, deployment: Deployment, control: JobControl) -> Rows:
+        Args:
+            pipeline: the program; its one sink makes a table.
+
+        Raises:
+            PenstockError: the program cannot run.
+        """
+        from penstock.spark.lowering import lower
+
+        deployment = deploy(pipeline)
+        own = self._own(deployment, pipeline.settings)
+        ship(own, deployment.archive)
+        return lower(own, deployment, only(deployment))
+
+    def _own(self, deployment: Deployment, settings: Settings) -> Any:
+        """The user's session: the one that was given, that of the DataFrames which the program reads, or ours."""
+        config = {**settings.spark, **self._config}
+        session = session_of(deployment.frames.values(), self._spark)
+        if session is None:
+            return open_session(self._master, config, settings.python_executable)
+        check_runs(session)
+        if self._spark is None and not is_connect(session):
+            open_session(self._master, config, settings.python_executable)  # it runs: what is asked for is looked at
+        else:
+            check_settings(session, config)
+            check_python(session, settings.python_executable)
+        return session
+
+    def _session(self, own: Any, config: Mapping[str, str], *, like: bool) -> Any:
+        """The job's session: a child of the user's."""
+        return job_session(own, {**config, **self._config}, like=like)
+
+    def _run(self, session: Any, own: Any, deployment: Deployment, control: JobControl, output: JobOutput) -> None:
+        """Run the job, and commit it."""
+        from penstock.spark.lowering import lower
+
+        frame = lower(session, deployment)
+        if not deployment.tables:
+            output.commit(self._rows(session, frame, deployment, control))
+            return
+        with waiting(frame):
+            rows = self._rows(session, frame.where(f"edge > {TABLE}"), deployment, control)
+            output.commit(rows, lambda: write_tables(frame, deployment, own))
+
+    def _rows(self, session: Any, frame: Any, deployment: Deployment, control: JobControl) -> Rows:
         """Run the job; the rows that arrive at the driver."""
         from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException
 
         from penstock.spark.cancelling import cancellable
         from penstock.spark.failures import local_failure
-        from penstock.spark.lowering import lower
         from penstock.spark.progress import progress
 
-        frame = lower(session, deployment).select(*Row._fields)
+        frame = frame.select(*Row._fields)
         try:
             with cancellable(session, control), progress(session, deployment, self._progress):
                 batches = frame.toArrow().to_batches()

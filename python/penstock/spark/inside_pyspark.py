@@ -57,6 +57,17 @@ def without_pandas() -> Iterator[None]:
             functions.require_minimum_pandas_version = check  # type: ignore[attr-defined]
 
 
+def rebound(frame: Any, session: Any) -> Any:
+    """A DataFrame of Spark Connect, which is a plan without results, in another session of the same server. Checked
+    against 4.3.0.
+
+    Args:
+        frame: the DataFrame.
+        session: a clone of its own, where its views and functions are too.
+    """
+    return type(frame)(frame._plan, session)
+
+
 def runs_here() -> bool:
     """Whether a Spark, or what is left of a stopped one, is in this process: the public ``getActiveSession`` knows that
     of one thread only, and ``getOrCreate`` would start one. Checked against 4.3.0."""

@@ -27,10 +27,11 @@ from penstock.runtime.task.task import Task
 from penstock.runtime.usercode.shipped import shipped
 from penstock.runtime.usercode.steps import fewer_collections
 from penstock.spark.failures import remote_failure
+from penstock.spark.frames import read, spark_schema, unpacking
 from penstock.spark.inside_pyspark import without_pandas
 
 if TYPE_CHECKING:
-    from penstock.job.deployment import Deployment
+    from penstock.job.deployment import Deployment, Table
 
 ROW = "hop int, level int, slot int, edge int, sender int, sequence long, data binary"
 """A :class:`~penstock.runtime.buffers.row.Row`; ``hop`` is its partition in the next level."""
@@ -39,22 +40,25 @@ BATCH_BYTES = 8 << 20
 BATCH_ROWS = 512
 
 
-def lower(session: Any, deployment: Deployment) -> Any:
-    """The DataFrame whose rows are those for the driver.
+def lower(session: Any, deployment: Deployment, table: Table | None = None) -> Any:
+    """The DataFrame whose rows are those for the driver, and of tables.
 
     Args:
         session: the job's SparkSession.
         deployment: what to run.
+        table: makes it a DataFrame of the rows of this table alone, typed.
     """
-    sources = deployment.slots(0)
-    frame = session.range(0, sources, 1, sources)
+    frame = None
     for index, vertices in enumerate(deployment.levels):
+        run, schema = level_function(_level(deployment, index, told=table is None)), ROW
+        if table is not None and index == len(deployment.levels) - 1:
+            run, schema = unpacking(table, run), spark_schema(table)
         if index > 0:
             frame = frame.repartitionById(deployment.slots(index), "hop")
         if any(edge.sorted for vertex in vertices for edge in vertex.inputs):  # an external sort, buffer by buffer
             frame = frame.sortWithinPartitions("sequence", "data")
         with without_pandas():
-            frame = frame.mapInArrow(level_function(_level(deployment, index)), ROW)
+            frame = frame.mapInArrow(run, schema) if index > 0 else read(session, deployment, run, schema)
     return frame
 
 
@@ -68,6 +72,7 @@ class Level:
         following: slots of the next level, 1 after the last.
         job: what all tasks share.
         path: the driver's module path, for functions in modules beside the program.
+        told: whether Penstock reads on the driver what has failed; otherwise whoever uses the DataFrame does.
     """
 
     index: int
@@ -75,12 +80,13 @@ class Level:
     following: int
     job: JobConfig
     path: tuple[str, ...]
+    told: bool = True
 
 
-def _level(deployment: Deployment, index: int) -> Level:
+def _level(deployment: Deployment, index: int, *, told: bool = True) -> Level:
     following = deployment.slots(index + 1) if index + 1 < len(deployment.levels) else 1
     path = tuple(os.path.abspath(entry) for entry in sys.path)
-    return Level(index, deployment.levels[index], following, deployment.job, path)
+    return Level(index, deployment.levels[index], following, deployment.job, path, told)
 
 
 def level_function(level: Level) -> Callable[[Iterable[Any]], Iterator[Any]]:
@@ -109,7 +115,7 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
         with shipped(_archive(level.job.shipped)), fewer_collections(), spoken:
             yield from _run_task(task, level, slot, batches)
     except JobExecutionError as error:
-        raise remote_failure(error) from error.__cause__
+        raise (remote_failure(error) if level.told else error) from error.__cause__
 
 
 def _archive(name: str | None) -> str | None:
@@ -120,9 +126,10 @@ def _archive(name: str | None) -> str | None:
 
 
 def _run_task(task: Task, level: Level, slot: int, batches: Iterable[Any]) -> Iterator[Any]:
+    if level.index == 0:
+        task.read(batches)  # of a DataFrame, if the task's source reads one
+        batches = ()
     for batch in batches:
-        if level.index == 0:
-            continue  # the partition's number, nothing more
         own, passing = _split(batch, level)
         del batch  # as large as the rows, which are copies
         if passing is not None:

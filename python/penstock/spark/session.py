@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from typing import Any
 
@@ -56,6 +56,12 @@ PER_JOB = {
     "spark.sql.execution.arrow.maxBytesPerBatch": "8388608",  # halves what a worker takes, and costs less time
 }
 """Settings of the child session of each job, also below a user's session."""
+
+WITH_FRAMES = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",  # a row may be a record; the bytes above are the limit
+    "spark.sql.unionOutputPartitioning": "false",  # partitions of several DataFrames stay beside each other
+}
+"""Settings of the child session of a job that reads DataFrames."""
 
 
 def open_session(master: str | None, config: Mapping[str, str], python: str | None = None) -> Any:
@@ -227,25 +233,74 @@ def check_java() -> None:
         )
 
 
-def job_session(session: Any, config: Mapping[str, str] | None = None) -> Any:
+def session_of(frames: Iterable[Any], given: Any = None) -> Any:
+    """The session of the user's in which a job runs: the one that was given, or that of the DataFrames it reads.
+
+    Args:
+        frames: the DataFrames.
+        given: a session, or None.
+
+    Returns:
+        None if there is neither.
+
+    Raises:
+        ConfigurationError: they are of several Sparks.
+    """
+    sessions = [*([] if given is None else [given]), *(frame.sparkSession for frame in frames)]
+    sparks = {_spark_of(session) for session in sessions}
+    if len(sparks) > 1:
+        raise ConfigurationError(
+            f"The program reads DataFrames of several Sparks, or its own is another one ({', '.join(sorted(sparks))}). "
+            "Make all of them by one SparkSession, and give that to get_execution_environment(spark=…), if any."
+        )
+    return sessions[0] if sessions else None
+
+
+def _spark_of(session: Any) -> str:
+    """What tells a Spark from others: over Spark Connect, each session is one of its own."""
+    name = getattr(session, "session_id", None) if type(session).__module__.startswith("pyspark.sql.connect") else None
+    return f"Spark Connect, session {name}" if name else "the Spark of this process"
+
+
+def check_runs(session: Any) -> None:
+    """Refuse a session whose Spark has been stopped.
+
+    Raises:
+        ConfigurationError: it has.
+    """
+    _child(session)
+
+
+def job_session(session: Any, config: Mapping[str, str] | None = None, *, like: bool = False) -> Any:
     """A child of the session for one job: adaptive execution off, tracebacks whole. The session itself does not
     change.
 
     Args:
-        session: whose Spark runs the job. Its own settings at run time do not pass to the child.
-        config: Spark settings that do, where they can be set for one job.
+        session: whose Spark runs the job.
+        config: Spark settings for the child, where they can be set for one job.
+        like: whether the session's own settings at run time are the child's too, as DataFrames of the session need.
 
     Raises:
         ConfigurationError: the session's Spark has been stopped.
     """
+    child = _child(session, like=like)
+    wanted = {k: v for k, v in (config or {}).items() if child.conf.isModifiable(k)}
+    for key, value in {**wanted, **PER_JOB, **(WITH_FRAMES if like else {})}.items():
+        child.conf.set(key, value)
+    return child
+
+
+def _child(session: Any, *, like: bool = False) -> Any:
     try:
+        if like and hasattr(session, "cloneSession"):  # Spark Connect
+            return session.cloneSession()
         child = session.newSession()
+        for key, value in (dict(session.conf.getAll) if like else {}).items():
+            if child.conf.isModifiable(key):
+                child.conf.set(key, value)
+        return child
     except Exception as error:
         raise ConfigurationError(
             f"The SparkSession cannot run a job; it has probably been stopped ({type(error).__name__}). Give the "
             "executor a session that runs, or none."
         ) from error
-    wanted = {k: v for k, v in (config or {}).items() if child.conf.isModifiable(k)}
-    for key, value in {**wanted, **PER_JOB}.items():
-        child.conf.set(key, value)
-    return child

@@ -86,6 +86,7 @@ from penstock.datastream.connectors.planned import (
     TopicRoutingMode,
     WatermarkTracker,
 )
+from penstock.datastream.connectors.spark import SparkSink
 from penstock.runtime.io.splits import Records, Source, Split
 
 __all__ = [
@@ -161,6 +162,7 @@ __all__ = [
     "Semantic",
     "Sink",
     "Source",
+    "SparkSink",
     "Split",
     "StartCursor",
     "StopCursor",

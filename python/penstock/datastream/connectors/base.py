@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
+from penstock.common.typeinfo import TypeInformation
 from penstock.runtime.io.sinks import BuiltinSink
 from penstock.runtime.io.splits import Source
 
@@ -17,6 +18,13 @@ T = TypeVar("T", contravariant=True)
 class Sink(ABC, Generic[T]):
     """What ``sink_to`` writes to: a sink of :mod:`penstock.datastream.connectors`. A sink of your own is a
     ``SinkFunction`` for ``add_sink``."""
+
+    def check(self, record_type: TypeInformation[object] | None) -> None:
+        """Refuse records of a type that it cannot write.
+
+        Args:
+            record_type: of the stream, None for undeclared.
+        """
 
     @abstractmethod
     def runtime(self) -> BuiltinSink:

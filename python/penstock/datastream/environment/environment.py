@@ -103,13 +103,16 @@ class StreamExecutionEnvironment(ProgramWithSources):
 
     def _pipeline(self, job_name: str | None, to_run: bool) -> tuple[Pipeline, list[CacheTransformation]]:
         """The program as a job, and the cached streams that it computes."""
-        from penstock.plan import Pipeline
-
         name, translation = self._translate(job_name)
         if to_run:
             plan_only.refuse_to_run(translation.operators, translation.names)
         self.transformations: list[Transformation] = []
-        pipeline = Pipeline(
+        return self._planned(name, translation), translation.caches
+
+    def _planned(self, name: str, translation: Translation) -> Pipeline:
+        from penstock.plan import Pipeline
+
+        return Pipeline(
             name=name,
             stream_graph=translation.stream_graph,
             operators=translation.operators,
@@ -118,7 +121,20 @@ class StreamExecutionEnvironment(ProgramWithSources):
             settings=self.settings.updated(executors.imposed_settings()),
             descriptions=translation.descriptions,
         )
-        return pipeline, translation.caches
+
+    def frame_of(self, sink: Transformation) -> Any:
+        """What ``to_spark`` of a stream returns; the program stays as it is.
+
+        Args:
+            sink: beside the program, at the end of the stream.
+        """
+        executor = self._chosen()
+        translation = translate(self, self.settings.name, sink)
+        to_run = not getattr(executor, "plans_only", False)
+        if to_run:
+            plan_only.refuse_to_run(translation.operators, translation.names)
+        pipeline = self._planned(self.settings.name, translation)
+        return executors.frame(executor, pipeline) if to_run else executor.execute(pipeline)
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
         """Run the program to its end and forget its operators; streams can be built upon for the next one.
@@ -154,9 +170,12 @@ class StreamExecutionEnvironment(ProgramWithSources):
         self.transformations = []
 
     def _job(self, job_name: str | None) -> tuple[Executor, Pipeline, list[CacheTransformation]]:
-        executor = executors.choose(self._executor, self.settings, self._spark, self._master)
+        executor = self._chosen()
         to_run = not getattr(executor, "plans_only", False)
         return executor, *self._pipeline(job_name, to_run)
+
+    def _chosen(self) -> Executor:
+        return executors.choose(self._executor, self.settings, self._spark, self._master)
 
     def __repr__(self) -> str:
         return (

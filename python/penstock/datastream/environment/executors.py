@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from penstock.common import JobClient, JobExecutionResult, checks
 from penstock.common.job_control import JobControl
@@ -116,6 +116,22 @@ def run_async(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTran
     control = JobControl(pipeline.name)
     job = prepare(pipeline, control)
     return background.start(lambda: _told(keep(caches, job())), control, pipeline.name)
+
+
+def frame(executor: Executor, pipeline: Pipeline) -> Any:
+    """The records of a pipeline's only sink as a DataFrame of Spark.
+
+    Raises:
+        UnsupportedError: the executor is not Spark's.
+        PenstockError: the program cannot run.
+    """
+    to_frame: Callable[[Pipeline], Any] | None = getattr(executor, "to_frame", None)
+    if to_frame is None:
+        raise UnsupportedError(
+            f"to_spark() makes a DataFrame whose rows tasks on Spark compute, and {checks.shown(executor)} runs "
+            "none. Run the program on Spark, or take the records by execute_and_collect()."
+        )
+    return to_frame(pipeline)
 
 
 def _told(result: JobExecutionResult) -> JobExecutionResult:

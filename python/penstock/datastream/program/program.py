@@ -72,6 +72,10 @@ class Program:
         """Run the program; the environment knows how."""
         raise NotImplementedError(f"{type(self).__name__}.execute")
 
+    def frame_of(self, sink: Transformation) -> Any:
+        """The records of one sink as a DataFrame; the environment knows how."""
+        raise NotImplementedError(f"{type(self).__name__}.frame_of")
+
     # --- what streams tell it -----------------------------------------------------------------------------------------
 
     def next_id(self) -> int:

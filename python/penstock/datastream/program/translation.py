@@ -76,12 +76,14 @@ class Translation:
     caches: list[CacheTransformation] = field(default_factory=list[CacheTransformation])
 
 
-def translate(program: Program, job_name: str) -> Translation:
+def translate(program: Program, job_name: str, only: Transformation | None = None) -> Translation:
     """Translate the registered transformations of a program.
 
     Args:
         program: is only read.
         job_name: name of the job.
+        only: a sink beside them, which alone, with what leads to it, shall be translated; then no cached stream is
+            computed for later jobs.
 
     Raises:
         InvalidProgramError: nothing is registered (Flink: IllegalStateException).
@@ -89,7 +91,8 @@ def translate(program: Program, job_name: str) -> Translation:
     """
     from penstock.plan import StreamGraphBuilder
 
-    if not program.transformations:
+    roots = program.transformations if only is None else _leading_to(only, program.transformations)
+    if not roots:
         checks.refuse(
             "The program has no operators, so there is nothing to execute. Add an operator or a sink, such as "
             "stream.print(), before execute(); after an execute() the next one needs operators of its own. "
@@ -97,10 +100,24 @@ def translate(program: Program, job_name: str) -> Translation:
             checks.ILLEGAL_STATE,
         )
     generator = _Generator(program, StreamGraphBuilder(job_name=job_name, **program.plan_settings()))
-    for transformation in program.transformations:
+    generator.notes = only is None
+    for transformation in roots:
         generator.run(transformation)
     generator.result.stream_graph = generator.builder.build()
     return generator.result
+
+
+def _leading_to(sink: Transformation, registered: Iterable[Transformation]) -> list[Transformation]:
+    """Those of a program's transformations that a sink needs, in their order, and the sink. O(transformations)."""
+    needed: set[int] = set()
+    pending = [sink]
+    while pending:
+        current = pending.pop()
+        if current.id not in needed:
+            needed.add(current.id)
+            pending.extend(inputs_of(current))
+            pending.extend(current.feedback if isinstance(current, FeedbackTransformation) else ())
+    return [*(each for each in registered if each.id in needed), sink]
 
 
 class _Generator:
@@ -117,6 +134,7 @@ class _Generator:
         self.groups: dict[int, Any] = {}
         self.loops: dict[int, tuple[int, _Head, list[Any]]] = {}
         self.iteration_nodes = 0
+        self.notes = True
         self.settings = program.settings
         self.is_batch = program.is_batch
         self.slots = dict(program.slot_sharing_groups)
@@ -187,7 +205,7 @@ class _Generator:
             return
         self.builder.add_union(cache.id, [cache.input.id])
         self.groups[cache.id] = self.groups[cache.input.id]
-        if self.is_batch:
+        if self.is_batch and self.notes:
             self.result.caches.append(cache)
             for noting in cache.note(self.settings.parallelism):
                 self.emit(noting)

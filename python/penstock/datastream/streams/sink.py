@@ -10,11 +10,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from penstock.common import checks
-from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo
+from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 from penstock.datastream.connectors.base import Sink
 from penstock.datastream.connectors.described import DescribedSink, DescribedSinkFunction
 from penstock.datastream.connectors.file_sink import StreamingFileSink
 from penstock.datastream.connectors.kafka.flink_kafka import FlinkKafkaProducerBase
+from penstock.datastream.connectors.spark import SparkSink, schema_from
 from penstock.datastream.formats import OutputFormat
 from penstock.datastream.functions import SinkFunction
 from penstock.datastream.program import missing
@@ -26,9 +27,16 @@ from penstock.runtime.io import sinks
 from penstock.runtime.operators.sink import StreamSink
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
     from penstock.datastream.streams.sources import ProgramWithSources
 
 T = TypeVar("T", covariant=True)
+
+
+def _nothing(frame: DataFrame) -> None:
+    """What writes a DataFrame that the program gets."""
 
 
 class DataStreamSink(SinkSetters, Generic[T]):
@@ -66,9 +74,15 @@ class SinkMethods(Generic[T]):
 
     def _sink(self, name: str, sink: Any, parallelism: int | None = None) -> DataStreamSink[T]:
         """Add a sink; of a function, or planned only."""
+        transformation = self._transformed(name, sink, parallelism)
+        self._program.register(transformation)
+        return DataStreamSink(transformation)
+
+    def _transformed(self, name: str, sink: Any, parallelism: int | None = None) -> SinkTransformation:
+        """The node of a sink, which is not part of the program yet."""
         program = self._program
         operator = sink if isinstance(sink, PlanOnly) else StreamSink(sink)
-        transformation = SinkTransformation(
+        return SinkTransformation(
             program.next_id(),
             name,
             self.transformation.output_type,
@@ -76,8 +90,6 @@ class SinkMethods(Generic[T]):
             self._with_key(operator),
             self.transformation,
         )
-        program.register(transformation)
-        return DataStreamSink(transformation)
 
     def add_sink(self, sink_func: SinkFunction[T] | Callable[[T], object] | StreamingFileSink[T]) -> DataStreamSink[T]:
         """Send records to a SinkFunction, a callable of one argument, a StreamingFileSink or FlinkKafkaProducer."""
@@ -98,7 +110,35 @@ class SinkMethods(Generic[T]):
         checks.instance(sink, "sink_to", Sink, hint, ", which is no Sink")
         if isinstance(sink, DescribedSink):
             return self._sink("Unnamed", PlanOnly("sink_to", sink, f" of {type(sink).__name__}"))
+        sink.check(self.transformation.output_type)
         return self._sink("Unnamed", sink.runtime())
+
+    def to_spark(self, schema: StructType | TypeInformation[Any] | str | None = None) -> DataFrame:
+        """This stream as a DataFrame of Spark, for SQL, joins and writers of Spark's. No record passes the driver.
+
+        What leads to the stream, and nothing else of the program, runs whenever an action of the DataFrame needs its
+        rows: twice for two actions, unless it is cached by ``cache()`` or ``persist()`` of the DataFrame. The program
+        itself stays as it is, and needs no ``execute`` for this. What functions print is not shown, and there are no
+        metrics.
+
+        Args:
+            schema: of the DataFrame, if it shall not follow from the type of the records: Spark's ``StructType``, or
+                its DDL, such as ``"word string, price decimal(10,2)"``, or a type of records.
+
+        Returns:
+            A ``pyspark.sql.DataFrame`` with a column per field of a row or tuple, one named ``value`` for all other
+            records; as many partitions as the stream has subtasks.
+
+        Raises:
+            InvalidProgramError: the type of the records is not declared, and no schema was given.
+            UnsupportedError: the program does not run on Spark.
+        """
+        sink: SparkSink[Any] = SparkSink(_nothing, schema=None if schema is None else schema_from(schema, "to_spark"))
+        sink.check(self.transformation.output_type, "to_spark")
+        before = self._program.last_id
+        node = self._transformed("to_spark", sink.runtime(), self.transformation.parallelism)
+        self._program.last_id = before  # the program does not have the node
+        return self._program.frame_of(node)
 
     def print(self, sink_identifier: str | None = None) -> DataStreamSink[T]:
         """Print records on the driver's standard output, as ``n> record`` when the sink has several subtasks.

@@ -7,7 +7,7 @@ Source: Flink 1.11 ``StreamExecutionEnvironment``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from penstock.common import checks
 from penstock.common.contexts import SourceContext
@@ -16,6 +16,7 @@ from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.datastream.connectors.described import DescribedSource, DescribedSourceFunction
 from penstock.datastream.connectors.kafka.flink_kafka import FlinkKafkaConsumerBase
+from penstock.datastream.connectors.spark import frame_source
 from penstock.datastream.formats import (
     AvroInputFormat,
     FileInputFormat,
@@ -40,6 +41,9 @@ from penstock.runtime.io.file_monitor import FileMonitor
 from penstock.runtime.io.splits import SplitSource
 from penstock.runtime.operators.format_reader import FormatMonitor, FormatReader
 from penstock.runtime.operators.source import FileReader, StreamSource
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 T = TypeVar("T")
 
@@ -231,6 +235,38 @@ class ProgramWithSources(ShippingProgram):
         node = NewSourceTransformation(self.next_id(), source_name, produced, parallelism, operator)
         # Flink 1.11 runs it in parallel, yet lets nobody set another parallelism than 1.
         return DataStreamSource(self, node, parallel=False)
+
+    def from_spark(
+        self,
+        df: DataFrame,
+        type_info: TypeInformation[Any] | None = None,
+        source_name: str = "Spark Source",
+        watermark_strategy: WatermarkStrategy[Any] | None = None,
+    ) -> DataStreamSource[Any]:
+        """The rows of a DataFrame of Spark, read where Spark has them: no row passes the driver.
+
+        Partitions of the DataFrame become subtasks. Where there are more of them, subtasks read several; where there
+        are fewer, some subtasks read nothing. What the DataFrame computes it computes in every job that reads it.
+
+        Args:
+            df: a ``pyspark.sql.DataFrame`` with an end, of the session that runs the program.
+            type_info: type of the records: a row or tuple of all columns, in order, or the type of the only one. None
+                makes rows with the names of the columns.
+            source_name: operator name.
+            watermark_strategy: where timestamps and watermarks come from; it is applied in the source itself.
+
+        Raises:
+            InvalidProgramError: no DataFrame, one without columns, or another type than its columns have.
+            UnsupportedError: it never ends, or has a type that no record has, such as an interval.
+        """
+        source = frame_source(df, checks.type_info(type_info, "from_spark", "type_info"))
+        checks.name(source_name, "from_spark", "source name")
+        if watermark_strategy is not None:
+            hint = "Give WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(…), say."
+            checks.instance(watermark_strategy, "from_spark", WatermarkStrategy, hint)
+        operator = StreamSource(source, watermark_strategy)
+        node = SourceTransformation(self.next_id(), source_name, source.declared, self.get_parallelism(), operator)
+        return DataStreamSource(self, node, parallel=True)
 
     # --- planned, not run yet: unbounded sources, and Java's formats --------------------------------------------------
 

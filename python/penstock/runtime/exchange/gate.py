@@ -8,7 +8,8 @@ The high bits of a sequence number are the *round*: a receiver reads everything 
 before anything of the next one. Programs have one round unless a source begins another.
 
 Rows for the driver have the level :data:`DRIVER`; then the slot is the index of the vertex, and the edge says what the
-row is: :data:`REPORT`, :data:`PRINT`, :data:`COLLECT` or :data:`SPOKEN`.
+row is: :data:`REPORT`, :data:`PRINT`, :data:`COLLECT`, :data:`SPOKEN`, or for the n-th table that the job writes
+``TABLE - n``; the rows of tables stay on executors.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ Emit = Callable[[Row], None]
 
 DRIVER = -1
 REPORT, PRINT, COLLECT, SPOKEN = -1, -2, -3, -4
+TABLE = -16
 
 ROUND_BITS = 40
 """Sequence numbers below a round."""

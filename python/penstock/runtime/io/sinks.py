@@ -108,7 +108,7 @@ class PublishedSink(BuiltinSink):
         raise NotImplementedError
 
 
-class _Buffered(SinkWriter):
+class Buffered(SinkWriter):
     """Hands its items over in lists of 2,000, or of about a mebibyte.
 
     Args:
@@ -174,7 +174,7 @@ class PrintSink(BuiltinSink):
         def send(lines: list[str]) -> None:
             context.send(PRINT, dumps((context.config.node, self.std_err, lines)))
 
-        return _Buffered(lambda value: prefix + shown(value), lambda lines: sum(map(len, lines)), send)
+        return Buffered(lambda value: prefix + shown(value), lambda lines: sum(map(len, lines)), send)
 
     def prefix(self, subtask: int, parallelism: int) -> str:
         """What stands before each record."""
@@ -205,7 +205,7 @@ class CollectSink(BuiltinSink):
         def send(values: list[Any]) -> None:
             context.send(COLLECT, dumps((self.id, encode(values, none))))
 
-        return _Buffered(make, sizes(native.functions(context.job.settings.native)), send)
+        return Buffered(make, sizes(native.functions(context.job.settings.native)), send)
 
 
 @dataclass(frozen=True)

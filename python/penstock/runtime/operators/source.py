@@ -6,7 +6,7 @@ Sources of the semantics: ``StreamSource``, ``ContinuousFileReaderOperator`` (Fl
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import ChainingOutput, Collector, CountingOutput, StreamStatus
 from penstock.runtime.io.file_source import read_text
+from penstock.runtime.io.frames import FrameSource
 from penstock.runtime.io.sources import Batch, BatchSource
 from penstock.runtime.io.splits import Split, SplitSource
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
@@ -131,6 +132,15 @@ class SourceOperator(LiveOperator):
     """A source in one subtask: nothing comes in, :meth:`run` makes the records."""
 
     emitted: int = 0
+
+    def read(self, batches: Iterable[Any]) -> None:
+        """Take what the source reads, if it is not the one who opens it.
+
+        Args:
+            batches: of Arrow, the rows of a DataFrame.
+        """
+        if isinstance(self.function, FrameSource):
+            self.function = self.function.reading(batches)
 
     def run(self, backlog: Callable[[], bool]) -> Iterator[None]:
         """Emit everything; yields now and then, so that the rows made meanwhile can leave the task.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
 from importlib import import_module
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from penstock.errors import JobCancelledError
 from penstock.runtime.buffers.codec import dumps
@@ -52,6 +52,7 @@ class Task:
         self._files: list[PendingFile] = []
         self._sequence = 0
         self._cancelled = False
+        self._given: Iterable[Any] | None = None
         self._gate = InputGate(vertex.inputs, vertex.parallelism, subtask)
         self._clock = Clock()
         self._chain: OperatorChain | None = None
@@ -66,6 +67,10 @@ class Task:
         """Have the task raise JobCancelledError between two records, or two rows. Any thread may call it."""
         self._cancelled = True
         self._out.hurry()
+
+    def read(self, batches: Iterable[Any]) -> None:
+        """Take the rows of the DataFrame that the task's source reads, as Arrow batches; they are read when it runs."""
+        self._given = batches
 
     def receive(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Take rows addressed to this subtask; yields what can already leave.
@@ -178,6 +183,8 @@ class Task:
     def _run_to_end(self) -> Iterator[Row | None]:
         chain = self._open()
         if isinstance(chain.head, SourceOperator):
+            if self._given is not None:
+                chain.head.read(self._given)
             number = chain.round
             for _ in chain.head.run(self._backlog):
                 yield from self._drain()

@@ -1,0 +1,249 @@
+"""Whatever Spark can write, as a sink: files of any format, tables, JDBC, Delta, Iceberg.
+
+Records become the rows of a DataFrame on the executors (:mod:`penstock.spark.frames`); Spark's own writer takes it from
+there. The way in is ``env.from_spark(df)``.
+"""
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from penstock.common import checks
+from penstock.common.typeinfo import PickledBytesTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
+from penstock.datastream.connectors.base import Sink
+from penstock.errors import PenstockError, UnsupportedError
+from penstock.runtime.io.frames import FrameSink, FrameSource
+from penstock.runtime.io.spark_types import check_declared, check_fields, schema_of, type_of, undeclared
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+T = TypeVar("T", contravariant=True)
+
+MODES = ("append", "overwrite", "ignore", "errorifexists", "error")
+
+
+class SparkSink(Sink[T]):
+    """Writes the records as a DataFrame of Spark: by a function, or by a description of what ``df.write`` shall do.
+
+    Args:
+        df_writer: takes the ``pyspark.sql.DataFrame`` and writes it, to the end:
+            ``lambda df: df.write.jdbc(url, "t", mode="append")``. It runs on the driver, once, when all tasks of the
+            job have succeeded.
+        format: of Spark's data sources, such as ``"orc"``, ``"jdbc"``, ``"delta"``; None for Spark's default.
+        path: where to write; None where options say it.
+        table: a table's name instead of a path (``saveAsTable``).
+        mode: what to do if there is something: ``"append"``, ``"overwrite"``, ``"ignore"`` or ``"errorifexists"``.
+        partition_by: columns that become folders.
+        options: of the format.
+        schema: of the DataFrame, if it shall not follow from the type of the records: Spark's ``StructType``, or its
+            DDL, such as ``"word string, price decimal(10,2)"``, a type of records, or what ``jsonValue()`` gives.
+
+    Raises:
+        InvalidProgramError: both a function and a description, or neither; an impossible part of it.
+        UnsupportedError: a schema with a type that no record has, such as an interval.
+    """
+
+    def __init__(
+        self,
+        df_writer: Callable[[DataFrame], object] | None = None,
+        *,
+        format: str | None = None,
+        path: str | None = None,
+        table: str | None = None,
+        mode: str = "errorifexists",
+        partition_by: str | Sequence[str] = (),
+        options: Mapping[str, object] | None = None,
+        schema: StructType | TypeInformation[Any] | Mapping[str, Any] | str | None = None,
+    ) -> None:
+        described = (format, path, table, partition_by, options) != (None, None, None, (), None)
+        if df_writer is not None:
+            if described or mode != "errorifexists":
+                checks.refuse(
+                    "SparkSink() was given a function and a description of what to write. Give one of the two: the "
+                    "function says format, mode and place itself."
+                )
+            checks.function(df_writer, "SparkSink", "__call__", "df")
+            write, what = df_writer, _named(df_writer)
+        else:
+            _check(format, path, table, mode, options)
+            columns = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
+            write = _Write(format, path, table, mode, columns, dict(options or {}))
+            what = _shown(format, path, table)
+        self._sink = FrameSink(what, write, None if schema is None else schema_from(schema, "SparkSink"))
+
+    def __repr__(self) -> str:
+        return f"<SparkSink to {self._sink.what}>"
+
+    def check(self, record_type: TypeInformation[object] | None, call: str = "sink_to") -> None:
+        """Refuse a stream without the types that a DataFrame needs.
+
+        Args:
+            record_type: of the stream, None for undeclared.
+            call: for messages.
+        """
+        if self._sink.schema is None and schema_of(record_type) is None:
+            given = "schema='word string, count long'"
+            checks.refuse(
+                f"{call}() needs the types of a DataFrame's columns, and {undeclared(record_type)}. Declare it where "
+                "the stream is made, map(f, output_type=Types.ROW_NAMED(['word', 'count'], [Types.STRING(), "
+                f"Types.LONG()])) say, or give {f'SparkSink(…, {given})' if call == 'sink_to' else given}."
+            )
+
+    def runtime(self) -> FrameSink:
+        """What tasks run."""
+        return self._sink
+
+
+def frame_source(df: Any, declared: TypeInformation[Any] | None) -> FrameSource:
+    """A DataFrame as a source.
+
+    Args:
+        df: as given to ``from_spark``.
+        declared: type of the records, None for rows with the names of the columns.
+
+    Raises:
+        InvalidProgramError: no DataFrame, one without columns, or another type than its columns have.
+        UnsupportedError: it never ends, or has a type that no record has.
+    """
+    if not (hasattr(df, "isStreaming") and hasattr(df, "schema")) or isinstance(df, type):
+        checks.refuse(
+            f"from_spark() was given {checks.shown(df)}, which is no DataFrame of Spark. Give spark.read.…, "
+            "spark.table('…') or spark.createDataFrame(…)."
+        )
+    if df.isStreaming:
+        raise UnsupportedError(
+            "from_spark() was given a streaming DataFrame, which never ends. Read what is there now, by spark.read "
+            "instead of spark.readStream; programs without an end do not run yet."
+        )
+    schema = df.schema.jsonValue()
+    if not schema["fields"]:
+        checks.refuse("from_spark() was given a DataFrame without columns. select() the ones you want.")
+    rows = type_of(schema)
+    if declared is None or isinstance(declared, PickledBytesTypeInfo):
+        return FrameSource(schema, rows, df)
+    if isinstance(declared, RowTypeInfo | TupleTypeInfo):
+        check_fields(schema["fields"], declared)
+    elif len(schema["fields"]) == 1:
+        check_declared(schema["fields"][0]["type"], declared, schema["fields"][0]["name"])
+    else:
+        checks.refuse(
+            f"from_spark() was given the type {declared} for a DataFrame of {len(schema['fields'])} columns. Leave it "
+            "out for rows with their names, or declare Types.ROW_NAMED([…], […]) or Types.TUPLE([…])."
+        )
+    return FrameSource(schema, declared, df)
+
+
+def schema_from(schema: Any, call: str) -> Mapping[str, Any]:
+    """The schema of a DataFrame as plain data.
+
+    Args:
+        schema: as given to a call.
+        call: its name.
+
+    Raises:
+        InvalidProgramError: it is none, or no Spark is there to read its DDL.
+        UnsupportedError: it has a type that no record has.
+    """
+    if isinstance(schema, TypeInformation):
+        found = schema_of(schema)
+        if found is None:
+            checks.refuse(f"{call}() was given the schema {schema}, and {undeclared(schema)}. Declare it.")
+        return found
+    if isinstance(schema, Mapping):  # it has been looked at
+        return cast("Mapping[str, Any]", schema)
+    if isinstance(schema, str):
+        schema = _parsed(schema, call)
+    found = schema.jsonValue() if hasattr(schema, "jsonValue") else None
+    if not isinstance(found, dict) or found.get("type") != "struct" or not found["fields"]:
+        checks.refuse(
+            f"{call}() was given {checks.shown(schema)} as schema. Give a StructType of Spark, its DDL "
+            "('word string, count long'), or Types.ROW_NAMED([…], […])."
+        )
+    type_of(found)
+    return found
+
+
+def _parsed(ddl: str, call: str) -> Any:
+    """Spark itself reads its DDL."""
+    from pyspark.sql.types import StructType
+
+    try:
+        return StructType.fromDDL(ddl)
+    except PenstockError:
+        raise
+    except Exception as error:
+        first = str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__
+        checks.refuse(
+            f"{call}() was given the schema {ddl!r}, and Spark could not read it: {first}. Correct it; where no "
+            "SparkSession has been made yet, make one before, or give a StructType."
+        )
+
+
+def _check(
+    format: str | None, path: str | None, table: str | None, mode: str, options: Mapping[str, object] | None
+) -> None:
+    for value, what in ((format, "format"), (table, "table")):
+        if checks.text(value, "SparkSink", what, optional=True) == "":
+            checks.refuse(f"SparkSink() was given an empty {what}. Give its name.")
+    if path is not None:
+        checks.path(path, "SparkSink")
+    if options is not None:
+        checks.instance(options, "SparkSink", Mapping, "Give the options of the format as a dict: {'header': 'true'}.")
+    if path is not None and table is not None:
+        checks.refuse(
+            f"SparkSink() was given the path {path!r} and the table {table!r}. Give one of the two; where the files of "
+            "a table are is an option: options={'path': …}."
+        )
+    if path is None and table is None and (format is None or not options):
+        checks.refuse(
+            "SparkSink() was not told where to write. Give path=… or table=…, format=… with the options that say it "
+            "(JDBC's url and dbtable), or a function: SparkSink(lambda df: df.write.save(…))."
+        )
+    if mode not in MODES:
+        checks.refuse(
+            f"SparkSink() was given {checks.shown(mode)} as mode. Give one of {', '.join(map(repr, MODES[:4]))}."
+        )
+
+
+def _named(function: Any) -> str:
+    name = getattr(function, "__name__", type(function).__name__)
+    return "what its lambda writes" if name == "<lambda>" else f"what its function {name} writes"
+
+
+def _shown(format: str | None, path: str | None, table: str | None) -> str:
+    place = (
+        f"the table {table!r}" if table is not None else f"{path!r}" if path is not None else "a place of its options"
+    )
+    return place if format is None else f"{place} ({format})"
+
+
+class _Write:
+    """Writes a DataFrame as described; arguments as of :class:`SparkSink`."""
+
+    def __init__(
+        self,
+        format: str | None,
+        path: str | None,
+        table: str | None,
+        mode: str,
+        columns: tuple[str, ...],
+        options: Mapping[str, Any],
+    ) -> None:
+        self._format, self._path, self._table = format, path, table
+        self._mode, self._columns, self._options = mode, columns, options
+
+    def __call__(self, frame: DataFrame) -> None:
+        """Write it."""
+        writer = frame.write.mode(self._mode).options(**self._options)
+        if self._format is not None:
+            writer = writer.format(self._format)
+        if self._columns:
+            writer = writer.partitionBy(*self._columns)
+        if self._table is not None:
+            writer.saveAsTable(self._table)
+        else:
+            writer.save(self._path)

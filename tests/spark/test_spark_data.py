@@ -1,0 +1,419 @@
+"""Doors to Spark's data: DataFrames as sources, streams as DataFrames, Spark's writers as sinks."""
+
+from __future__ import annotations
+
+import datetime
+import sqlite3
+import uuid
+from collections import Counter
+from decimal import Decimal
+
+import pytest
+
+from penstock.common import Configuration, Duration, Instant, Row, Time, Types, WatermarkStrategy
+from penstock.datastream import MapFunction, RuntimeExecutionMode, StreamExecutionEnvironment
+from penstock.datastream.connectors import SparkSink
+from penstock.datastream.window import TumblingEventTimeWindows
+from penstock.errors import ConfigurationError, JobExecutionError, UnsupportedError
+from tests.spark.maven import jar
+
+NUMBERED = Types.ROW_NAMED(["word", "n"], [Types.STRING(), Types.LONG()])
+
+
+def environment(spark, parallelism=2, mode=RuntimeExecutionMode.STREAMING, **settings):
+    configuration = Configuration.from_dict({key.replace("_", "."): value for key, value in settings.items()})
+    env = StreamExecutionEnvironment.get_execution_environment(configuration, spark=spark)
+    return env.set_parallelism(parallelism).set_runtime_mode(mode)
+
+
+def words(spark, rows=12, partitions=3):
+    """Rows of a word and a number."""
+    return spark.range(0, rows, 1, partitions).selectExpr("concat('w', id % 3) as word", "id as n")
+
+
+def collected(stream):
+    with stream.execute_and_collect() as records:
+        return list(records)
+
+
+def tuples(frame):
+    return sorted(map(tuple, frame.collect()))
+
+
+# --- types --------------------------------------------------------------------------------------------------------
+
+TYPED = {
+    "id": ("int", "1", "2"),
+    "tiny": ("tinyint", "-128", "127"),
+    "small": ("smallint", "-32768", "32767"),
+    "big": ("bigint", "-9223372036854775808", "9223372036854775807"),
+    "single": ("float", "float('-Infinity')", "1.5"),
+    "wide": ("double", "double('NaN')", "4.9E-324D"),
+    "price": ("decimal(20,4)", "-9999999999999999.9999", "0.0001"),
+    "text": ("string", "''", "'a\\u00e9\\u6f22'"),
+    "raw": ("binary", "X''", "X'00FF'"),
+    "truth": ("boolean", "true", "false"),
+    "day": ("date", "date'0001-01-01'", "date'9999-12-31'"),
+    "local": ("timestamp_ntz", "timestamp_ntz'0001-01-01 00:00:00'", "timestamp_ntz'9999-12-31 23:59:59.999999'"),
+    "moment": ("timestamp", "timestamp_seconds(-125282592000)", "timestamp'2020-02-02 20:20:20.000001Z'"),
+    "names": ("array<string>", "array()", "array('x', null)"),
+    "moments": ("array<timestamp>", "array(null)", "array(timestamp'1969-12-31 23:59:59.999999Z')"),
+    "counts": ("map<string,int>", "map()", "map('a', 1, 'b', null)"),
+    "inner": (
+        "struct<at:timestamp,n:bigint,tags:array<string>>",
+        "named_struct('at', null, 'n', null, 'tags', null)",
+        "named_struct('at', timestamp'1970-01-01 00:00:01Z', 'n', 5L, 'tags', array('t'))",
+    ),
+    "nothing": ("void", "null", "null"),
+}
+"""Columns: their type, and two values at its ends."""
+
+
+@pytest.fixture(scope="module")
+def typed(spark):
+    casts = [", ".join(f"cast({each[i]} as {each[0]}) as {name}" for name, each in TYPED.items()) for i in (1, 2)]
+    casts.append(
+        ", ".join(f"cast({3 if name == 'id' else 'null'} as {each[0]}) as {name}" for name, each in TYPED.items())
+    )
+    return spark.sql(" union all ".join(f"select {row}" for row in casts))
+
+
+def test_types_arrive_as_rows_with_names(spark, typed):
+    one, two, three = sorted(collected(environment(spark, 3).from_spark(typed)), key=lambda row: row.id)
+    assert one.single == float("-inf")
+    assert one.wide != one.wide
+    assert (one.price, one.raw, one.day) == (Decimal("-9999999999999999.9999"), b"", datetime.date.min)
+    assert one.moment == Instant(-125282592000, 0)
+    assert one.inner == Row(at=None, n=None, tags=None)
+    assert two == Row(
+        id=2,
+        tiny=127,
+        small=32767,
+        big=2**63 - 1,
+        single=1.5,
+        wide=5e-324,
+        price=Decimal("0.0001"),
+        text="a\u00e9\u6f22",
+        raw=b"\x00\xff",
+        truth=False,
+        day=datetime.date.max,
+        local=datetime.datetime.max,
+        moment=Instant(1580674820, 1000),
+        names=["x", None],
+        moments=[Instant(-1, 999_999_000)],
+        counts={"a": 1, "b": None},
+        inner=Row(at=Instant(1, 0), n=5, tags=["t"]),
+        nothing=None,
+    )
+    assert three.values[1:] == (None,) * 17
+
+
+@pytest.mark.parametrize("native", ["auto", "off"])
+def test_types_survive_exchange_and_sink(spark, typed, tmp_path, native):
+    frame = typed.drop("nothing")
+    env = environment(spark, 3, penstock_runtime_native=native)
+    stream = env.from_spark(frame).key_by(lambda row: row.id, Types.INT())
+    kept = stream.map(lambda row: row, output_type=env.from_spark(frame).transformation.output_type)
+    kept.sink_to(SparkSink(format="parquet", path=str(tmp_path / "out"), schema=frame.schema))
+    env.execute()
+    written = spark.read.parquet(str(tmp_path / "out"))
+    assert written.schema.simpleString() == frame.schema.simpleString()
+    shown = [f"to_json(struct({name})) as {name}" for name in frame.columns]
+    assert tuples(written.selectExpr(*shown)) == tuples(frame.selectExpr(*shown))
+
+
+def test_a_declared_type_gives_tuples_or_values(spark):
+    frame = words(spark, 3, 1)
+    pair = Types.TUPLE([Types.STRING(), Types.LONG()])
+    assert sorted(collected(environment(spark).from_spark(frame, pair))) == [("w0", 0), ("w1", 1), ("w2", 2)]
+    assert sorted(collected(environment(spark).from_spark(frame.select("n"), Types.LONG()))) == [0, 1, 2]
+
+
+def test_what_cannot_be_read_is_refused(spark):
+    env = environment(spark)
+    with pytest.raises(UnsupportedError, match=r"spark\.read instead of spark\.readStream"):
+        env.from_spark(spark.readStream.format("rate").load())
+    with pytest.raises(UnsupportedError, match="column 'span' has Spark's type interval day"):
+        env.from_spark(spark.sql("select interval 1 day as span"))
+
+
+# --- partitions ---------------------------------------------------------------------------------------------------
+
+
+class Subtask(MapFunction):
+    """Which subtask has a record."""
+
+    def open(self, runtime_context):
+        self._subtask = runtime_context.get_index_of_this_subtask()
+
+    def map(self, value):
+        return self._subtask, value
+
+
+@pytest.mark.parametrize(("partitions", "parallelism"), [(1, 3), (3, 3), (5, 2), (0, 2)])
+def test_partitions_become_subtasks(spark, partitions, parallelism):
+    frame = spark.range(0, 10, 1, max(partitions, 1)).selectExpr("id", "spark_partition_id() as partition")
+    if not partitions:
+        frame = frame.where("false")
+    env = environment(spark, parallelism)
+    both = env.from_spark(frame).union(env.from_spark(frame)).map(Subtask()).set_parallelism(parallelism)
+    numbers = env.generate_sequence(1, 4).map(lambda n: (None, Row(id=n, partition=None)))
+    found = collected(both.union(numbers))
+    rows = Counter(row.id for subtask, row in found if subtask is not None)
+    assert rows == (dict.fromkeys(range(10), 2) if partitions else {})
+    assert sorted(row.id for subtask, row in found if subtask is None) == [1, 2, 3, 4]
+    owners = {(row.partition, subtask) for subtask, row in found if subtask is not None}
+    assert len(owners) == partitions
+    if 0 < partitions <= parallelism:
+        assert owners == {(index, index) for index in range(partitions)}
+
+
+def test_the_whole_program_is_one_job(spark):
+    env = environment(spark, 2)
+    summed = words(spark).groupBy("word").sum("n").withColumnRenamed("sum(n)", "n")
+    stream = env.from_spark(summed).union(env.from_spark(words(spark)))
+    totals = stream.key_by(lambda row: row.word).sum("n")
+    context = spark.sparkContext
+    context.setJobGroup("doors", "one program")
+    try:
+        assert len(collected(totals)) == 15
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)
+    assert len(context.statusTracker().getJobIdsForGroup("doors")) == 1
+
+
+def test_settings_of_the_dataframes_session_hold(spark):
+    own = spark.newSession()
+    own.conf.set("spark.sql.shuffle.partitions", "2")
+    own.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    frame = own.range(4).groupBy("id").count().selectExpr("spark_partition_id() as part", "current_timezone() as zone")
+    rows = collected(environment(spark, 3).from_spark(frame))
+    assert {row.zone for row in rows} == {"Asia/Tokyo"}
+    assert {row.part for row in rows} <= {0, 1}
+    assert own.conf.get("spark.sql.adaptive.enabled") == spark.conf.get("spark.sql.adaptive.enabled")
+
+
+# --- programs -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", [RuntimeExecutionMode.STREAMING, RuntimeExecutionMode.BATCH])
+@pytest.mark.parametrize("native", ["auto", "off"])
+def test_a_table_joined_with_a_collection(spark, mode, native):
+    env = environment(spark, 2, mode, penstock_runtime_native=native)
+    table = env.from_spark(words(spark))
+    prices = env.from_collection([("w0", 10), ("w1", 20)], Types.TUPLE([Types.STRING(), Types.INT()]))
+
+    def at_zero(stream):
+        return stream.assign_timestamps_and_watermarks(
+            WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda value, before: 0)
+        )
+
+    joined = (
+        at_zero(table)
+        .join(at_zero(prices))
+        .where(lambda row: row.word)
+        .equal_to(lambda pair: pair[0])
+        .window(TumblingEventTimeWindows.of(Time.seconds(1)))
+        .apply(lambda row, pair: (row.word, row.n * pair[1]), Types.TUPLE([Types.STRING(), Types.LONG()]))
+    )
+    totals = joined.key_by(0).sum(1)
+    best: dict = {}
+    for word, total in collected(totals):
+        best[word] = max(total, best.get(word, 0))
+    assert best == {"w0": 180, "w1": 440}
+
+
+def test_time_comes_from_a_column(spark):
+    strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(1)).with_timestamp_assigner(
+        lambda row, before: row.at.to_epoch_milli()
+    )
+    frame = spark.range(0, 6, 1, 1).selectExpr("timestamp_seconds(id) as at", "id as n")
+    env = environment(spark, 1)
+    stream = env.from_spark(frame, source_name="clock", watermark_strategy=strategy)
+    sums = stream.map(lambda row: ("all", row.n)).key_by(0).window(TumblingEventTimeWindows.of(Time.seconds(2))).sum(1)
+    assert sorted(collected(sums)) == [("all", 1), ("all", 5), ("all", 9)]
+
+
+def test_cached_and_in_the_background(spark):
+    env = environment(spark, 2, RuntimeExecutionMode.BATCH)
+    cached = env.from_spark(words(spark)).map(lambda row: (row.word, row.n)).cache()
+    first = cached.execute_and_collect()
+    cached.map(lambda pair: pair[1]).add_sink(lambda n: None)
+    assert env.execute_async("later").get_job_execution_result().result().get_job_id() is not None
+    assert sorted(first)[0] == ("w0", 0)
+    frame = cached.map(lambda pair: pair[1], Types.LONG()).to_spark()
+    assert frame.count() == 12
+
+
+# --- sinks --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("parallelism", [1, 2, 3])
+def test_formats_there_and_back(spark, tmp_path, parallelism):
+    table = f"doors_{uuid.uuid4().hex}"
+    env = environment(spark, parallelism)
+    stream = env.from_spark(words(spark)).map(lambda row: row, NUMBERED)
+    for kind in ("parquet", "orc"):
+        stream.sink_to(SparkSink(format=kind, path=str(tmp_path / kind), partition_by="word"))
+    stream.sink_to(SparkSink(format="csv", path=str(tmp_path / "csv"), options={"header": True}, mode="overwrite"))
+    stream.sink_to(SparkSink(table=table, options={"path": str(tmp_path / "table")}))
+    stream.sink_to(SparkSink(lambda df: df.coalesce(1).write.json(str(tmp_path / "json")))).name("to json")
+    stream.write_as_text(str(tmp_path / "text"))
+    env.execute()
+    try:
+        read = spark.read.schema("word string, n long")
+        frames = [read.format(kind).load(str(tmp_path / kind)) for kind in ("parquet", "orc", "json")]
+        frames += [read.option("header", True).csv(str(tmp_path / "csv")), spark.table(table)]
+        env = environment(spark, parallelism)
+        sources = [env.from_spark(frame.select("word", "n")) for frame in frames]
+        counted = Counter((row.word, row.n) for row in collected(sources[0].union(*sources[1:])))
+    finally:
+        spark.sql(f"drop table {table}")
+    assert counted == {(f"w{n % 3}", n): 5 for n in range(12)}
+    assert (tmp_path / "text").exists()
+
+
+def test_jdbc_there_and_back(spark, tmp_path):
+    spark.sql(f"add jar '{jar('org.xerial:sqlite-jdbc:3.46.1.3', tmp_path)}'")
+    base = tmp_path / "data.db"
+    options = {"url": f"jdbc:sqlite:{base}", "driver": "org.sqlite.JDBC", "dbtable": "words"}
+    with sqlite3.connect(base) as connection:
+        connection.execute("create table words (word text, n bigint)")
+    env = environment(spark, 1)
+    stream = env.from_spark(words(spark)).map(lambda row: row, NUMBERED)
+    stream.sink_to(SparkSink(format="jdbc", mode="append", options=options))
+    env.execute()
+    assert sqlite3.connect(base).execute("select count(*), sum(n) from words").fetchall() == [(12, 66)]
+    parts = {**options, "partitionColumn": "n", "lowerBound": "0", "upperBound": "12", "numPartitions": "3"}
+    for parallelism, choice in [(1, options), (3, parts), (2, parts)]:
+        stream = environment(spark, parallelism).from_spark(spark.read.format("jdbc").options(**choice).load())
+        assert sorted((row.word, row.n) for row in collected(stream)) == sorted((f"w{n % 3}", n) for n in range(12))
+
+
+def test_user_code_runs_once(spark, tmp_path):
+    marks = tmp_path / "marks"
+    marks.mkdir()
+
+    def marked(row):
+        (marks / f"{row.n}-{uuid.uuid4().hex}").touch()
+        return row
+
+    env = environment(spark, 2)
+    stream = env.from_spark(words(spark)).map(marked, NUMBERED).key_by(lambda row: row.word).sum("n")
+    for name in ("a", "b"):
+        stream.sink_to(SparkSink(format="parquet", path=str(tmp_path / name)))
+    env.execute()
+    assert len(list(marks.iterdir())) == 12
+    assert tuples(spark.read.parquet(str(tmp_path / "a"))) == tuples(spark.read.parquet(str(tmp_path / "b")))
+
+
+def test_a_failed_job_writes_nothing(spark, tmp_path):
+    env = environment(spark, 2)
+    stream = env.from_spark(words(spark)).map(lambda row: Row(word=row.word, n=1 // (row.n - 7)), NUMBERED)
+    stream.sink_to(SparkSink(format="parquet", path=str(tmp_path / "out")))
+    stream.write_as_text(str(tmp_path / "text"))
+    with pytest.raises(JobExecutionError) as failure:
+        env.execute()
+    assert isinstance(failure.value.__cause__, ZeroDivisionError)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_value_of_another_type_names_sink_and_field(spark, tmp_path):
+    env = environment(spark, 1)
+    wrong = env.from_spark(words(spark)).map(lambda row: Row(word=row.n, n=row.n), NUMBERED)
+    wrong.sink_to(SparkSink(format="parquet", path=str(tmp_path / "out"))).name("to files").uid("files")
+    with pytest.raises(
+        JobExecutionError, match=r"(?s)Sink: to files.*The field 'word' of a record is 0, which is no str"
+    ):
+        env.execute()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_writer_that_fails_is_named_and_no_file_appears(spark, tmp_path):
+    (tmp_path / "there").mkdir()
+    env = environment(spark, 2)
+    stream = env.from_spark(words(spark)).map(lambda row: row, NUMBERED)
+    stream.sink_to(SparkSink(format="orc", path=str(tmp_path / "first"))).name("one")
+    stream.sink_to(SparkSink(format="orc", path=str(tmp_path / "there"))).name("two")
+    stream.sink_to(SparkSink(format="orc", path=str(tmp_path / "third")))
+    stream.write_as_text(str(tmp_path / "text"))
+    with pytest.raises(
+        JobExecutionError, match=r"'Sink: two' could not write to '.*there' \(orc\).*'Sink: one' \("
+    ) as e:
+        env.execute()
+    assert "AnalysisException" in str(e.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "there"]
+    assert not spark.sparkContext._jsc.getPersistentRDDs()
+
+
+def test_a_function_that_does_not_write_to_the_end(spark):
+    env = environment(spark, 1)
+    stream = env.from_spark(words(spark)).map(lambda row: row, NUMBERED)
+    stream.sink_to(SparkSink(lambda df: df.write.format("orc")))
+    with pytest.raises(JobExecutionError, match="DataFrameWriter, which has written nothing"):
+        env.execute()
+
+
+# --- streams as DataFrames ----------------------------------------------------------------------------------------
+
+
+def test_a_stream_in_sql(spark, tmp_path):
+    user = spark.newSession()
+    user.conf.set("spark.sql.adaptive.enabled", "true")
+    env = environment(user, 3)
+    stream = env.from_spark(words(user)).map(lambda row: (row.word, row.n), Types.TUPLE([Types.STRING(), Types.LONG()]))
+    stream.write_as_text(str(tmp_path / "text"))
+    latest = stream.key_by(0).sum(1)
+    before = env.get_execution_plan()
+    frame = latest.to_spark()
+    assert env.get_execution_plan() == before
+    assert frame.sparkSession is user
+    frame.createOrReplaceTempView("latest")
+    found = user.sql("select f0, max(f1) from latest group by f0")
+    assert tuples(found) == [("w0", 18), ("w1", 22), ("w2", 26)]
+    assert tuples(found) == tuples(found)
+    assert frame.rdd.getNumPartitions() == 3
+    assert list(tmp_path.iterdir()) == []
+    env.execute()
+    assert [path.name for path in tmp_path.iterdir()] == ["text"]
+
+
+def test_a_dataframe_has_the_schema_that_is_given(spark):
+    stream = environment(spark, 2).from_spark(words(spark)).map(lambda row: {"n": row.n, "price": Decimal("1.50")})
+    frame = stream.to_spark("n int, price decimal(10,2)")
+    assert frame.schema.simpleString() == "struct<n:int,price:decimal(10,2)>"
+    assert frame.agg({"price": "sum"}).first()[0] == Decimal("18.00")
+    values = environment(spark, 2).from_spark(words(spark)).map(lambda row: row.n).to_spark(Types.LONG())
+    assert values.columns == ["value"]
+    assert values.agg({"value": "sum"}).first()[0] == 66
+
+
+def test_batch_programs_as_dataframes(spark):
+    env = environment(spark, 2, RuntimeExecutionMode.BATCH)
+    totals = env.from_spark(words(spark)).key_by(lambda row: row.word).sum("n")
+    assert tuples(totals.to_spark()) == [("w0", 18), ("w1", 22), ("w2", 26)]
+
+
+def test_a_function_that_fails_says_so_where_the_dataframe_is_used(spark):
+    frame = environment(spark, 1).from_spark(words(spark)).map(lambda row: 1 // row.n, Types.LONG()).to_spark()
+    with pytest.raises(Exception, match=r"(?s)Operator 'Map'.*ZeroDivisionError") as failure:
+        frame.collect()
+    assert "[penstock-failure" not in str(failure.value)
+
+
+def test_dataframes_of_a_stopped_or_another_spark_are_refused(spark):
+    class Elsewhere:
+        """A session of Spark Connect, as far as is asked."""
+
+        session_id = "5"
+
+    Elsewhere.__module__ = "pyspark.sql.connect.session"
+
+    from penstock.spark.session import session_of
+
+    class Frame:
+        sparkSession = Elsewhere()
+
+    with pytest.raises(ConfigurationError, match="of several Sparks"):
+        session_of([Frame()], spark)
+    assert session_of([]) is None
