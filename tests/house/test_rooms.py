@@ -77,6 +77,7 @@ ROOMS = {
         "progress",
         "failures",
         "edges",
+        "frames",
         "lowering",
         "daemon",
         "session",

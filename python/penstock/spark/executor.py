@@ -102,7 +102,7 @@ class SparkExecutor:
 
         def run() -> JobExecutionResult:
             own = self._own(deployment, pipeline.settings)
-            session = self._session(own, pipeline.settings.spark, like=bool(deployment.frames))
+            session = self._session(own, pipeline.settings.spark, deployment)
             ship(session, deployment.archive)
             started = time.perf_counter()
             with JobOutput(deployment, control) as output:
@@ -143,8 +143,9 @@ class SparkExecutor:
             check_python(session, settings.python_executable)
         return session
 
-    def _session(self, own: Any, config: Mapping[str, str], *, like: bool) -> Any:
-        """The job's session: a child of the user's."""
+    def _session(self, own: Any, config: Mapping[str, str], deployment: Deployment) -> Any:
+        """The job's session: a child of the user's, with the settings of the first DataFrame's."""
+        like = next((frame.sparkSession for frame in deployment.frames.values()), None)
         return job_session(own, {**config, **self._config}, like=like)
 
     def _run(self, session: Any, own: Any, deployment: Deployment, control: JobControl, output: JobOutput) -> None:

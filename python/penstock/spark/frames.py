@@ -105,6 +105,7 @@ def spark_schema(table: Table) -> Any:
     """The schema of a table, as pyspark has it."""
     from pyspark.sql.types import StructType
 
+    assert table.sink.schema is not None, "the deployment knows it"
     return StructType.fromJson(dict(table.sink.schema))
 
 

@@ -48,7 +48,7 @@ def lower(session: Any, deployment: Deployment, table: Table | None = None) -> A
         deployment: what to run.
         table: makes it a DataFrame of the rows of this table alone, typed.
     """
-    frame = None
+    frame: Any = None
     for index, vertices in enumerate(deployment.levels):
         run, schema = level_function(_level(deployment, index, told=table is None)), ROW
         if table is not None and index == len(deployment.levels) - 1:

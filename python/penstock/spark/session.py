@@ -271,31 +271,31 @@ def check_runs(session: Any) -> None:
     _child(session)
 
 
-def job_session(session: Any, config: Mapping[str, str] | None = None, *, like: bool = False) -> Any:
+def job_session(session: Any, config: Mapping[str, str] | None = None, *, like: Any = None) -> Any:
     """A child of the session for one job: adaptive execution off, tracebacks whole. The session itself does not
     change.
 
     Args:
         session: whose Spark runs the job.
         config: Spark settings for the child, where they can be set for one job.
-        like: whether the session's own settings at run time are the child's too, as DataFrames of the session need.
+        like: a session whose settings at run time are the child's too, as its DataFrames need; None for none.
 
     Raises:
         ConfigurationError: the session's Spark has been stopped.
     """
     child = _child(session, like=like)
     wanted = {k: v for k, v in (config or {}).items() if child.conf.isModifiable(k)}
-    for key, value in {**wanted, **PER_JOB, **(WITH_FRAMES if like else {})}.items():
+    for key, value in {**wanted, **PER_JOB, **(WITH_FRAMES if like is not None else {})}.items():
         child.conf.set(key, value)
     return child
 
 
-def _child(session: Any, *, like: bool = False) -> Any:
+def _child(session: Any, *, like: Any = None) -> Any:
     try:
-        if like and hasattr(session, "cloneSession"):  # Spark Connect
-            return session.cloneSession()
+        if like is not None and hasattr(like, "cloneSession"):  # Spark Connect
+            return like.cloneSession()
         child = session.newSession()
-        for key, value in (dict(session.conf.getAll) if like else {}).items():
+        for key, value in ({} if like is None else dict(like.conf.getAll)).items():
             if child.conf.isModifiable(key):
                 child.conf.set(key, value)
         return child

@@ -13,6 +13,7 @@ from penstock.datastream import (
     Source,
     StreamExecutionEnvironment,
 )
+from penstock.datastream.connectors import SparkSink
 from penstock.errors import ConfigurationError as C
 from penstock.errors import InvalidProgramError as P
 from penstock.errors import JobExecutionError as J
@@ -25,6 +26,24 @@ from penstock.errors import UnsupportedError as U
 from tests.datastream.wrong_calls.world import PAIR, SECOND, Mapper, Numbers
 
 create = StreamExecutionEnvironment.get_execution_environment
+HALF = Types.ROW_NAMED(["a", "b"], [Types.INT(), Types.PICKLED_BYTE_ARRAY()])
+
+
+class Frame:
+    """What from_spark looks at of a DataFrame."""
+
+    def __init__(self, columns=(), *, streaming=False):
+        self.isStreaming = streaming
+        self.fields = [{"name": f"c{i}", "type": column} for i, column in enumerate(columns)]
+
+    @property
+    def schema(self):
+        return self
+
+    def jsonValue(self):
+        return {"type": "struct", "fields": self.fields}
+
+
 ROWS = [
     ("environment: called", lambda w: StreamExecutionEnvironment(), P, "get_execution_environment"),
     ("environment: dict", lambda w: create({"parallelism.default": 2}), P, "get_execution_environment"),
@@ -108,6 +127,34 @@ ROWS = [
     ("run: process returns", lambda w: w.run(w.raw.process(lambda v, c: 5)), J, "iterable"),
     ("run: timestamps", lambda w: w.run(timed(w, lambda v, t: None.x)), J, "timestamp assigner"),
     ("run: partition", lambda w: w.run(w.raw.partition_custom(lambda k, n: n, 0).map(len)), J, "partitioner of"),
+    ("from_spark: list", lambda w: w.env.from_spark([1]), P, "no DataFrame"),
+    ("from_spark: class", lambda w: w.env.from_spark(Frame), P, "no DataFrame"),
+    ("from_spark: stream", lambda w: w.env.from_spark(Frame(streaming=True)), U, "spark.readStream"),
+    ("from_spark: no columns", lambda w: w.env.from_spark(Frame([])), P, "without columns"),
+    ("from_spark: interval", lambda w: w.env.from_spark(Frame(["interval day"])), U, "'c0' has Spark's type interval"),
+    ("from_spark: type", lambda w: w.env.from_spark(Frame(["long"]), Types.STRING()), T, "column 'c0'"),
+    ("from_spark: one type", lambda w: w.env.from_spark(Frame(["long"] * 2), Types.LONG()), P, "2 columns"),
+    ("from_spark: fields", lambda w: w.env.from_spark(Frame(["long"] * 2), Types.TUPLE([Types.LONG()])), T, "1 fields"),
+    ("from_spark: python type", lambda w: w.env.from_spark(Frame(["long"]), int), T, "from_spark"),
+    ("from_spark: strategy", lambda w: w.env.from_spark(Frame(["long"]), None, "in", 5), P, "watermark|Watermark"),
+    ("from_spark: name", lambda w: w.env.from_spark(Frame(["long"]), None, 5), P, "source name"),
+    ("from_spark: local", lambda w: w.run(w.env.from_spark(Frame(["long"]))), U, "local executor"),
+    ("to_spark: undeclared", lambda w: w.raw.to_spark(), P, "not declared"),
+    ("to_spark: field", lambda w: w.raw.map(str, HALF).to_spark(), P, r"fields \['b'\]"),
+    ("to_spark: schema", lambda w: w.raw.to_spark(5), P, "StructType"),
+    ("to_spark: schema undeclared", lambda w: w.raw.to_spark(Types.PICKLED_BYTE_ARRAY()), P, "not declared"),
+    ("to_spark: local", lambda w: w.pairs.to_spark(), U, "execute_and_collect"),
+    ("SparkSink: nothing", lambda w: SparkSink(), P, "where to write"),
+    ("SparkSink: number", lambda w: SparkSink(5), P, "no function"),
+    ("SparkSink: path", lambda w: SparkSink("out"), P, "path='out'"),
+    ("SparkSink: both", lambda w: SparkSink(print, path="out"), P, "a function and a description"),
+    ("SparkSink: two places", lambda w: SparkSink(path="out", table="t"), P, "one of the two"),
+    ("SparkSink: mode", lambda w: SparkSink(path="out", mode="replace"), P, "'overwrite'"),
+    ("SparkSink: options", lambda w: SparkSink(path="out", options=["header"]), P, "dict"),
+    ("SparkSink: format", lambda w: SparkSink(path="out", format=""), P, "empty format"),
+    ("SparkSink: blank path", lambda w: SparkSink(path=" "), P, "blank"),
+    ("SparkSink: undeclared", lambda w: w.raw.sink_to(SparkSink(path="out")), P, "schema="),
+    ("SparkSink: local", lambda w: w.pairs.sink_to(SparkSink(path="out")) and w.env.execute(), U, "local executor"),
     ("sink_to: no sink", lambda w: w.pairs.sink_to(5), P, "add_sink"),
     ("missing: camel case", lambda w: w.pairs.keyBy(0), M, r"key_by\(\)"),
     ("missing: misspelt", lambda w: w.pairs.fliter(len), M, r"filter\(\)"),

@@ -66,7 +66,7 @@ class SparkSink(Sink[T]):
                     "SparkSink() was given a function and a description of what to write. Give one of the two: the "
                     "function says format, mode and place itself."
                 )
-            checks.function(df_writer, "SparkSink", "__call__", "df")
+            _check_function(df_writer)
             write, what = df_writer, _named(df_writer)
         else:
             _check(format, path, table, mode, options)
@@ -180,6 +180,15 @@ def _parsed(ddl: str, call: str) -> Any:
         checks.refuse(
             f"{call}() was given the schema {ddl!r}, and Spark could not read it: {first}. Correct it; where no "
             "SparkSession has been made yet, make one before, or give a StructType."
+        )
+
+
+def _check_function(df_writer: Any) -> None:
+    if isinstance(df_writer, type) or not callable(df_writer):
+        hint = f"Name what it is: path={df_writer!r}. " if isinstance(df_writer, str) else ""
+        checks.refuse(
+            f"SparkSink() was given {checks.shown(df_writer)}, which is no function. {hint}Give a function that writes "
+            "a DataFrame: SparkSink(lambda df: df.write.save(…))."
         )
 
 

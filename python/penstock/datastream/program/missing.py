@@ -11,9 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from penstock.errors import MissingMethodError
 
-_TABLES = (
-    "There is no Table API. Stay with streams, or take the records from execute_and_collect() to Spark SQL or pandas"
-)
+_TABLES = "There is no Table API. Stay with streams, or use Spark SQL: stream.to_spark() is a DataFrame"
 
 ENVIRONMENT = {
     "add_default_kryo_serializer": "Records are Python objects. Leave the call out, and declare types with Types",
