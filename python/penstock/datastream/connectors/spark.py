@@ -149,22 +149,23 @@ def schema_from(schema: Any, call: str) -> Mapping[str, Any]:
         UnsupportedError: it has a type that no record has.
     """
     if isinstance(schema, TypeInformation):
-        found = schema_of(schema)
-        if found is None:
-            checks.refuse(f"{call}() was given the schema {schema}, and {undeclared(schema)}. Declare it.")
-        return found
+        declared = cast("TypeInformation[Any]", schema)
+        columns = schema_of(declared)
+        if columns is None:
+            checks.refuse(f"{call}() was given the schema {declared}, and {undeclared(declared)}. Declare it.")
+        return columns
     if isinstance(schema, Mapping):  # it has been looked at
         return cast("Mapping[str, Any]", schema)
-    if isinstance(schema, str):
-        schema = _parsed(schema, call)
-    found = schema.jsonValue() if hasattr(schema, "jsonValue") else None
-    if not isinstance(found, dict) or found.get("type") != "struct" or not found["fields"]:
+    found: Any = _parsed(schema, call) if isinstance(schema, str) else schema
+    json: Any = found.jsonValue() if hasattr(found, "jsonValue") else None
+    if not isinstance(json, dict) or "fields" not in json or not json["fields"]:
         checks.refuse(
             f"{call}() was given {checks.shown(schema)} as schema. Give a StructType of Spark, its DDL "
             "('word string, count long'), or Types.ROW_NAMED([…], […])."
         )
-    type_of(found)
-    return found
+    columns = cast("Mapping[str, Any]", json)
+    type_of(columns)
+    return columns
 
 
 def _parsed(ddl: str, call: str) -> Any:

@@ -21,7 +21,7 @@ from penstock.datastream.streams.data_stream import DataStream
 from penstock.datastream.streams.sources import ProgramWithSources
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from penstock.datastream.environment.executors import Executor
     from penstock.datastream.program.transformations import Transformation
@@ -122,7 +122,7 @@ class StreamExecutionEnvironment(ProgramWithSources):
             descriptions=translation.descriptions,
         )
 
-    def frame_of(self, sink: Transformation) -> Any:
+    def frame_of(self, sink: Transformation) -> DataFrame:
         """What ``to_spark`` of a stream returns; the program stays as it is.
 
         Args:
@@ -134,7 +134,9 @@ class StreamExecutionEnvironment(ProgramWithSources):
         if to_run:
             plan_only.refuse_to_run(translation.operators, translation.names)
         pipeline = self._planned(self.settings.name, translation)
-        return executors.frame(executor, pipeline) if to_run else executor.execute(pipeline)
+        if not to_run:
+            executor.execute(pipeline)  # it looks at the plan, and ends the program
+        return executors.frame(executor, pipeline)
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
         """Run the program to its end and forget its operators; streams can be built upon for the next one.

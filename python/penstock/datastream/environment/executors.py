@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from penstock.common import JobClient, JobExecutionResult, checks
 from penstock.common.job_control import JobControl
@@ -22,7 +22,7 @@ from penstock.datastream.program.caching import CacheTransformation, keep
 from penstock.errors import ConfigurationError, UnsupportedError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from penstock.plan import Pipeline
 
@@ -118,14 +118,14 @@ def run_async(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTran
     return background.start(lambda: _told(keep(caches, job())), control, pipeline.name)
 
 
-def frame(executor: Executor, pipeline: Pipeline) -> Any:
+def frame(executor: Executor, pipeline: Pipeline) -> DataFrame:
     """The records of a pipeline's only sink as a DataFrame of Spark.
 
     Raises:
         UnsupportedError: the executor is not Spark's.
         PenstockError: the program cannot run.
     """
-    to_frame: Callable[[Pipeline], Any] | None = getattr(executor, "to_frame", None)
+    to_frame: Callable[[Pipeline], DataFrame] | None = getattr(executor, "to_frame", None)
     if to_frame is None:
         raise UnsupportedError(
             f"to_spark() makes a DataFrame whose rows tasks on Spark compute, and {checks.shown(executor)} runs "

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 from enum import Enum
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.common import JobExecutionResult, RuntimeExecutionMode, checks
 from penstock.common.restart_strategy import RestartStrategyConfiguration
@@ -20,6 +20,9 @@ from penstock.datastream.checkpoint_storage import CheckpointStorage
 from penstock.datastream.program.transformations import Transformation
 from penstock.datastream.slot_sharing_group import SlotSharingGroup
 from penstock.datastream.state_backend import StateBackend
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 _Self = TypeVar("_Self", bound="Program")
 
@@ -72,7 +75,7 @@ class Program:
         """Run the program; the environment knows how."""
         raise NotImplementedError(f"{type(self).__name__}.execute")
 
-    def frame_of(self, sink: Transformation) -> Any:
+    def frame_of(self, sink: Transformation) -> DataFrame:
         """The records of one sink as a DataFrame; the environment knows how."""
         raise NotImplementedError(f"{type(self).__name__}.frame_of")
 

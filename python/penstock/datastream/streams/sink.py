@@ -113,7 +113,7 @@ class SinkMethods(Generic[T]):
         sink.check(self.transformation.output_type)
         return self._sink("Unnamed", sink.runtime())
 
-    def to_spark(self, schema: StructType | TypeInformation[Any] | str | None = None) -> DataFrame:
+    def to_spark(self, schema: StructType | TypeInformation[object] | str | None = None) -> DataFrame:
         """This stream as a DataFrame of Spark, for SQL, joins and writers of Spark's. No record passes the driver.
 
         What leads to the stream, and nothing else of the program, runs whenever an action of the DataFrame needs its

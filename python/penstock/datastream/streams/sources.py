@@ -236,6 +236,24 @@ class ProgramWithSources(ShippingProgram):
         # Flink 1.11 runs it in parallel, yet lets nobody set another parallelism than 1.
         return DataStreamSource(self, node, parallel=False)
 
+    @overload
+    def from_spark(
+        self,
+        df: DataFrame,
+        type_info: None = None,
+        source_name: str = "Spark Source",
+        watermark_strategy: WatermarkStrategy[Row] | None = None,
+    ) -> DataStreamSource[Row]: ...
+
+    @overload
+    def from_spark(
+        self,
+        df: DataFrame,
+        type_info: TypeInformation[T],
+        source_name: str = "Spark Source",
+        watermark_strategy: WatermarkStrategy[T] | None = None,
+    ) -> DataStreamSource[T]: ...
+
     def from_spark(
         self,
         df: DataFrame,
