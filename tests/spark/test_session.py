@@ -68,11 +68,11 @@ def test_jobs_of_several_threads_leave_pyspark_as_it_was():
 def test_settings_of_a_job_in_a_given_session_work_or_are_refused(spark):
     """Nothing is accepted and then ignored; the session itself keeps its settings."""
     before = spark.conf.get("spark.sql.session.timeZone")
-    job = SparkExecutor(spark, config={"spark.sql.session.timeZone": "Asia/Tokyo"})._session({})
+    _, job = SparkExecutor(spark, config={"spark.sql.session.timeZone": "Asia/Tokyo"})._sessions({})
     assert job.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
     assert spark.conf.get("spark.sql.session.timeZone") == before
     with pytest.raises(ConfigurationError, match=r"spark\.executor\.memory='7g' cannot change"):
-        SparkExecutor(spark)._session({"spark.executor.memory": "7g"})
+        SparkExecutor(spark)._sessions({"spark.executor.memory": "7g"})
     with pytest.raises(ConfigurationError, match="Drop one"):
         SparkExecutor(spark, master="local[3]")
 

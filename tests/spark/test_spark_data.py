@@ -47,6 +47,20 @@ def test_what_cannot_be_read_is_refused(spark):
         env.from_spark(spark.sql("select interval 1 day as span"))
 
 
+def test_a_dataframe_that_fails_says_why(spark, tmp_path):
+    env = environment(spark, 2)
+    env.from_spark(spark.sql("select if(id = 3, raise_error('boom'), id) as id from range(4)")).print()
+    with pytest.raises(JobExecutionError, match="boom"):
+        env.execute()
+    spark.range(3).write.parquet(str(tmp_path / "gone"))
+    frame = spark.read.parquet(str(tmp_path / "gone"))
+    for path in (tmp_path / "gone").iterdir():
+        path.unlink()
+    env.from_spark(frame).print()
+    with pytest.raises(JobExecutionError, match=r"gone|does not exist"):
+        env.execute()
+
+
 # --- partitions ---------------------------------------------------------------------------------------------------
 
 

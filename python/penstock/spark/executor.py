@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from penstock.common.job import JobExecutionResult
@@ -101,8 +101,7 @@ class SparkExecutor:
         deployment = deploy(pipeline, control.job_id.text)
 
         def run() -> JobExecutionResult:
-            own = self._own(deployment, pipeline.settings)
-            session = self._session(own, pipeline.settings.spark, deployment)
+            own, session = self._sessions_of(deployment, pipeline.settings)
             ship(session, deployment.archive)
             started = time.perf_counter()
             with JobOutput(deployment, control) as output:
@@ -124,29 +123,29 @@ class SparkExecutor:
         """
         from penstock.spark.lowering import lower
 
+        _refuse_restarts(pipeline.settings)
         deployment = deploy(pipeline)
-        own = self._own(deployment, pipeline.settings)
+        own, _ = self._sessions_of(deployment, pipeline.settings)
         ship(own, deployment.archive)
         return lower(own, deployment, only(deployment))
 
-    def _own(self, deployment: Deployment, settings: Settings) -> Any:
-        """The user's session: the one that was given, that of the DataFrames which the program reads, or ours."""
-        config = {**settings.spark, **self._config}
-        session = session_of(deployment.frames.values(), self._spark)
-        if session is None:
-            return open_session(self._master, config, settings.python_executable)
-        check_runs(session)
-        if self._spark is None and not is_connect(session):
-            open_session(self._master, config, settings.python_executable)  # it runs: what is asked for is looked at
-        else:
-            check_settings(session, config)
-            check_python(session, settings.python_executable)
-        return session
+    def _sessions_of(self, deployment: Deployment, settings: Settings) -> Any:
+        return self._sessions(settings.spark, settings.python_executable, list(deployment.frames.values()))
 
-    def _session(self, own: Any, config: Mapping[str, str], deployment: Deployment) -> Any:
-        """The job's session: a child of the user's, with the settings of the first DataFrame's."""
-        like = next((frame.sparkSession for frame in deployment.frames.values()), None)
-        return job_session(own, {**config, **self._config}, like=like)
+    def _sessions(self, config: Mapping[str, str], python: str | None = None, frames: Sequence[Any] = ()) -> Any:
+        """The user's session, which is the one that was given, that of the DataFrames which the program reads, or ours;
+        and the job's, a child of it with the settings of the first DataFrame's."""
+        settings = {**config, **self._config}
+        own = session_of(frames, self._spark)
+        if own is not None:
+            check_runs(own)
+        if self._spark is None and (own is None or not is_connect(own)):
+            opened = open_session(self._master, settings, python)  # looks at what is asked for if it runs already
+            own = opened if own is None else own
+        else:
+            check_settings(own, settings)
+            check_python(own, python)
+        return own, job_session(own, settings, like=next((frame.sparkSession for frame in frames), None))
 
     def _run(self, session: Any, own: Any, deployment: Deployment, control: JobControl, output: JobOutput) -> None:
         """Run the job, and commit it."""

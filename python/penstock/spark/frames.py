@@ -52,13 +52,21 @@ def read(session: Any, deployment: Deployment, run: Run, schema: str) -> Any:
         deployment: what to run.
         run: the level.
         schema: of what it gives.
+
+    Raises:
+        JobExecutionError: a DataFrame cannot be read.
     """
     pieces: list[tuple[Any, Run]] = []
     empty, numbers = 0, _without_rows(run)
     for vertex in deployment.levels[0]:
         empty += vertex.parallelism
         if vertex.index in deployment.frames:
-            frame, partitions = _partitioned(deployment.frames[vertex.index], session, vertex.parallelism)
+            try:
+                frame, partitions = _partitioned(deployment.frames[vertex.index], session, vertex.parallelism)
+            except Exception as error:
+                raise JobExecutionError(
+                    f"The DataFrame of the operator {vertex.operators[0].name!r} cannot be read: {told(error)}."
+                ) from error
             pieces += [(each, numbers) for each in _numbers(session, empty - vertex.parallelism)]
             pieces += [(frame, run)] if partitions else []
             empty = vertex.parallelism - partitions
@@ -187,13 +195,18 @@ def _write(table: Table, rows: Any) -> None:
 
 
 def _failure(table: Table, error: Exception, written: list[str]) -> JobExecutionError:
-    lines = [line.removeprefix(": ") for line in str(error).strip().split("\n")]
-    text = lines[min(len(lines) - 1, lines[0].startswith("An error occurred while calling"))].rstrip(".")
     before = f"These sinks had been written before it and stay so: {', '.join(written)}. " if written else ""
     return JobExecutionError(
-        f"The sink {table.name!r} could not write to {table.sink.what}: {type(error).__name__}: {text}. All tasks of "
+        f"The sink {table.name!r} could not write to {table.sink.what}: {told(error)}. All tasks of "
         f"the job had succeeded. {before}No file of the job's other sinks has become visible."
     )
+
+
+def told(error: Exception) -> str:
+    """What an error of Spark's says, in a line."""
+    lines = [line.removeprefix(": ") for line in str(error).strip().split("\n")]
+    text = lines[min(len(lines) - 1, lines[0].startswith("An error occurred while calling"))].rstrip(".")
+    return f"{type(error).__name__}: {text}"
 
 
 def only(deployment: Deployment) -> Table:

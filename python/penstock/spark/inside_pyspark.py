@@ -58,8 +58,8 @@ def without_pandas() -> Iterator[None]:
 
 
 def rebound(frame: Any, session: Any) -> Any:
-    """A DataFrame of Spark Connect, which is a plan without results, in another session of the same server. Checked
-    against 4.3.0.
+    """A DataFrame of Spark Connect, which is a plan without results, in another session of the same server.
+    Checked against 4.3.0.
 
     Args:
         frame: the DataFrame.
