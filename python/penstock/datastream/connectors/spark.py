@@ -248,7 +248,9 @@ class _Write:
 
     def __call__(self, frame: DataFrame) -> None:
         """Write it."""
-        writer = frame.write.mode(self._mode).options(**self._options)
+        writer = frame.write.options(**self._options)
+        if not self._mode.startswith("error"):  # Spark's own default, which Spark Connect has no word for
+            writer = writer.mode(self._mode)
         if self._format is not None:
             writer = writer.format(self._format)
         if self._columns:
