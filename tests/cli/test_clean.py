@@ -17,7 +17,7 @@ lines.write_as_text("{folder}/second")
 env.execute("two files")
 """
 IN_A_FUNCTION = ".map(lambda line: os._exit(9), output_type=Types.STRING())"
-BEFORE_THE_FIRST_RENAME = "import penstock.job.commit.publish as c\nc.publish = lambda outputs: os._exit(9)\n"
+BEFORE_THE_FIRST_RENAME = "import penstock.job.commit.publish as c\nc.publish = lambda *_: os._exit(9)\n"
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 import lzma
 import zlib
 
@@ -183,3 +184,19 @@ def test_the_command_line_cleans_stores(store, monkeypatch):
     for expected in (f"removed: output {store}/out\n", "nothing to clean\n"):
         result = CliRunner().invoke(group, ["clean", f"{store}/out"])
         assert result.output == expected
+
+
+def test_the_command_line_gives_up_a_job_whose_driver_is_said_to_be_dead(tmp_path):
+    store, job_id = f"memory://programs/{tmp_path.name}", "0" * 32
+    home = f"{store}/.out.pending-{job_id}"
+    marker = json.dumps({"job": "counts", "job_id": job_id, "folders": [home]})
+    storage_of(store).put(f"{home}/job.json", marker.encode())
+    for options, expected in (
+        ([], f"still running: job 'counts', output {store}/out\n"),
+        (["--dead"], f"removed: job 'counts', output {store}/out\n"),
+        ([], "nothing to clean\n"),
+    ):
+        assert CliRunner().invoke(group, ["clean", *options, f"{store}/out"]).output == expected
+    refused = CliRunner().invoke(group, ["clean", "--dead", str(tmp_path)])
+    assert refused.exit_code == 2
+    assert "--dead is for stores" in refused.output

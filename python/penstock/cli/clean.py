@@ -23,8 +23,9 @@ Examples:
 """,
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--dead", is_flag=True, help="On stores: do not wait for leases, as the drivers are known to be dead.")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-def command(dry_run: bool, paths: tuple[str, ...]) -> None:
+def command(dry_run: bool, dead: bool, paths: tuple[str, ...]) -> None:
     """Finish or remove what jobs that died have left of outputs.
 
     PATH is an output, or a folder that has outputs in it; on a store its URL. Of a job that was committed, all outputs
@@ -34,7 +35,7 @@ def command(dry_run: bool, paths: tuple[str, ...]) -> None:
     There is one line per job. The exit status is 1 when something had to be left.
     """
     with guard():
-        found = list(_recover(paths, dry_run))
+        found = list(_recover(paths, dry_run, dead))
         for leftover in found:
             click.echo(_line(leftover, dry_run))
         if not found:
@@ -43,22 +44,28 @@ def command(dry_run: bool, paths: tuple[str, ...]) -> None:
             sys.exit(1)
 
 
-def _recover(paths: Iterable[str], dry_run: bool) -> Iterable[Leftover]:
+def _recover(paths: Iterable[str], dry_run: bool, dead: bool) -> Iterable[Leftover]:
     """One per job, though a job can have several folders."""
-    from penstock.job.commit import recovery, store_recovery
-    from penstock.runtime.io.storage import is_local, local_path
-
     seen = set()
     for path in paths:
-        found = (
-            (recovery.recover(folder, dry_run=dry_run) for folder in recovery.pending_at(local_path(path)))
-            if is_local(path)
-            else (store_recovery.recover(folder, dry_run=dry_run) for folder in store_recovery.pending_at(path))
-        )
-        for leftover in found:
+        for leftover in _leftovers(path, dry_run, dead):
             if leftover is not None and leftover.folder not in seen:
                 seen.add(leftover.folder)
                 yield leftover
+
+
+def _leftovers(path: str, dry_run: bool, dead: bool) -> Iterable[Leftover | None]:
+    from penstock.job.commit import recovery, store_recovery
+    from penstock.runtime.io.storage import is_local, local_path
+
+    if not is_local(path):
+        folders = store_recovery.pending_at(path)
+        return (store_recovery.recover(folder, dry_run=dry_run, dead=dead) for folder in folders)
+    if dead:
+        raise click.UsageError(
+            f"--dead is for stores. {path!r} is local, where a lock says whether a driver lives. Leave the option out."
+        )
+    return (recovery.recover(folder, dry_run=dry_run) for folder in recovery.pending_at(local_path(path)))
 
 
 def _line(leftover: Leftover, dry_run: bool) -> str:

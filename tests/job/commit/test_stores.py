@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -258,7 +259,7 @@ LocalExecutor().execute(pipeline(Place(sys.argv[1]), range(10), (2, 1, 2)))
 @pytest.mark.spark  # it takes as long
 def test_a_driver_killed_between_two_copies_on_s3(bucket, monkeypatch):
     root = Place(f"{bucket}/jobs")
-    killed = subprocess.run([sys.executable, "-c", KILLED, root], check=False)
+    killed = subprocess.run([sys.executable, "-c", KILLED, root], cwd=Path(__file__).parents[3], check=False)
     assert killed.returncode == -9
     assert list(visible(root)) == ["left/1"]
     assert set(clean(root)) == {Verdict.RUNNING}

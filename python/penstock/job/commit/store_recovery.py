@@ -75,7 +75,8 @@ def settle(target: StoreTarget) -> None:
         if found is not None and found.verdict is Verdict.RUNNING and folder not in inside:
             raise ConfigurationError(
                 f"The output {target.place!r} is that of the job {found.job!r} too, which is still running, or has "
-                f"died in the last {LEASE_SECONDS / 60:.0f} minutes. Wait for it, or write elsewhere."
+                f"died in the last {LEASE_SECONDS / 60:.0f} minutes. Wait for it, or write elsewhere; if its driver is "
+                f"dead, `penstock clean --dead {target.place}` ends the wait."
             )
         if found is not None and found.verdict is Verdict.LEAVE and found.job is not None:
             raise ConfigurationError(
@@ -84,13 +85,14 @@ def settle(target: StoreTarget) -> None:
             )
 
 
-def recover(folder: str, *, dry_run: bool = False) -> Leftover | None:
+def recover(folder: str, *, dry_run: bool = False, dead: bool = False) -> Leftover | None:
     """Finish or remove the job of a pending folder, with all its pending folders. It can be repeated, also after it was
     itself interrupted.
 
     Args:
         folder: one of the job's pending folders.
         dry_run: only say what would be done.
+        dead: its driver is known to be, so nobody waits until its lease is over.
 
     Returns:
         What was done; None if the folder is gone, as when another process does the same.
@@ -100,7 +102,7 @@ def recover(folder: str, *, dry_run: bool = False) -> Leftover | None:
         if not Store(folder).list(folder):
             return None
         marker = read_marker(folder)
-        return _remains(folder, dry_run) if marker is None else _job(folder, marker, dry_run)
+        return _remains(folder, dry_run) if marker is None else _job(folder, marker, dry_run, dead)
     except (OSError, PenstockError) as error:
         targets = _targets(marker.folders if marker else (folder,))
         return Leftover(folder, marker.job if marker else None, targets, Verdict.LEAVE, str(error))
@@ -121,7 +123,7 @@ def _remains(folder: str, dry_run: bool) -> Leftover:
     return leftover
 
 
-def _job(folder: str, marker: Marker, dry_run: bool) -> Leftover:
+def _job(folder: str, marker: Marker, dry_run: bool, dead: bool) -> Leftover:
     home = marker.home_place
     leftover = Leftover(home, marker.job, _targets(marker.folders), Verdict.RUNNING)
     if read_marker(home) != marker:
@@ -129,7 +131,7 @@ def _job(folder: str, marker: Marker, dry_run: bool) -> Leftover:
             f"{home!r}, which says whether the job was committed, is not there. Bring it back, or remove {folder!r} by "
             "hand."
         )
-    if _alive(home):
+    if not dead and _alive(home):
         return leftover
     manifest = newest_manifest(home)
     if manifest is None and not dry_run:
