@@ -25,7 +25,7 @@ from tests.datastream.file_sinks import NAME, NONE, Remainder, numbers, to
 pytest.importorskip("fsspec")
 
 
-@pytest.fixture(params=["memory", "s3", "hdfs"])
+@pytest.fixture(params=["memory", "hdfs", pytest.param("s3", marks=pytest.mark.spark)])  # seconds, as Spark takes
 def store(request, tmp_path):
     """The URL of an empty folder."""
     if request.param == "memory":

@@ -70,10 +70,10 @@ def test_every_part_has_a_law() -> None:
     ("module", "forbidden"),
     [
         ("penstock", {"pyspark", "pyarrow", "penstock._native", "penstock.datastream"}),
-        ("penstock.datastream", {"pyspark", "pyarrow", "confluent_kafka", "pandas", "penstock._native"}),
+        ("penstock.datastream", {"pyspark", "pyarrow", "confluent_kafka", "pandas", "fsspec", "penstock._native"}),
         ("penstock.runtime.task.task", {*ABOVE_THE_RUNTIME, "confluent_kafka"}),
         ("penstock.job.results", ABOVE_THE_RUNTIME),
-        ("penstock.local", {"pyspark", "pyarrow", "pandas", "penstock._native"}),
+        ("penstock.local", {"pyspark", "pyarrow", "pandas", "fsspec", "penstock._native"}),
         ("penstock.spark", {"pyspark", "pyarrow", "pandas", "penstock._native"}),
         ("penstock.plan", {"pyspark", "pyarrow"}),
         ("penstock.cli", {"pyspark", "pyarrow", "rich"}),
