@@ -75,8 +75,9 @@ class StreamExecutionEnvironment(ProgramWithSources):
                 PENSTOCK_EXECUTOR.
         """
         if configuration is not None and not isinstance(configuration, Configuration):
+            given = "a dict" if isinstance(configuration, dict) else checks.shown(configuration)  # it may have keys
             checks.refuse(
-                f"get_execution_environment() was given {configuration!r}, which is no Configuration. "
+                f"get_execution_environment() was given {given}, which is no Configuration. "
                 "Give Configuration.from_dict({'parallelism.default': '2'}), say; executor='local' is an "
                 "argument of its own."
             )

@@ -1,7 +1,7 @@
 """Stores by fsspec: S3, Google Cloud Storage, Azure, HDFS, and memory for tests; which storage a path is on.
 
-A file appears under its name when it is closed (S3, GCS, Azure), or hidden readers see it grow (HDFS, memory), so
-nobody's output is written under its last name. There is no rename on most: :meth:`Store.give` copies on the server.
+A file that is written has its name when it is closed (S3, Google, Azure), or grows under it (HDFS, memory). So no
+output is written under its last name: :meth:`Store.give` has the store copy it there, as most stores rename nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import IO, Any
 from penstock.errors import ConfigurationError
 from penstock.runtime.io.storage import SCHEMES, Entry, LocalStorage, Storage, is_local, join
 
-_PART_BYTES = 16 << 20
-"""Of a file that is written, and what waits in memory of each: S3 takes ten thousand parts."""
+PART_BYTES = 16 << 20
+"""What waits in memory of a file that is written, until it is sent: S3 takes ten thousand parts."""
 _READ_AHEAD = 4 << 20
 
 _LOCAL = LocalStorage()
@@ -117,7 +117,7 @@ class Store(Storage):
             place = self._place(path)
             if self.has_folders:
                 self._fs.makedirs(self._fs._parent(place), exist_ok=True)
-            return self._fs.open(place, "wb", block_size=_PART_BYTES)
+            return self._fs.open(place, "wb", block_size=PART_BYTES)
 
     def create(self, path: str, data: bytes) -> bool:
         """See :class:`Storage`. A conditional request, or on HDFS a rename, which fails if there is such a file."""
