@@ -79,6 +79,7 @@ def bucket(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> str:
         "AWS_ENDPOINT_URL": s3_endpoint,
     }.items():
         monkeypatch.setenv(variable, value)
+    sys.modules["s3fs"].S3FileSystem.clear_instance_cache()  # they keep what variables have said before
     return f"s3://{name}"
 
 

@@ -77,5 +77,5 @@ def test_paths_that_lead_nowhere_are_errors(penstock, tmp_path):
     result = penstock("clean", tmp_path / "no" / "output")
     assert result.exit_code == 1
     assert "does not exist" in " ".join(result.stderr.split())  # the line breaks depend on the path
-    assert penstock("clean", "s3://bucket/out").exit_code == 1
+    assert penstock("clean", "ftp://host/out").exit_code == 1
     assert penstock("clean", tmp_path / "out").exit_code == 0

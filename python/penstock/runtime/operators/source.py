@@ -312,7 +312,7 @@ class _FileReader(LiveOperator):
         def process(split: Split, timestamp: int | None) -> None:
             try:
                 for records in read_text(split, charset):
-                    lines = records.values
+                    lines: list[Any] = records.values  # type: ignore[assignment] - it is one
                     for start in range(0, len(lines), STRIDE):
                         feed(lines[start : start + STRIDE], timestamp)
                     self.emitted += len(lines)
