@@ -5,6 +5,7 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.bulk_writer import BulkWriterFactory, RowDataBulkWriterFactory
 from penstock.common.serialization import (
     ByteArraySchema,
     DeserializationSchema,
@@ -14,11 +15,7 @@ from penstock.common.serialization import (
     SimpleStringSchema,
 )
 from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import (
-    BulkWriterFactory,
-    JavaObjectWrapper,
-    RowDataBulkWriterFactory,
-)
+from penstock.pyflink.missing import JavaObjectWrapper
 
 __all__ = [
     "BulkWriterFactory",

@@ -5,21 +5,19 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.bulk_writer import BulkWriterFactory
 from penstock.common.scalar_types import TypeInformation
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
-from penstock.datastream.formats import InputFormat
-from penstock.datastream.schemas import AvroRowDeserializationSchema, AvroRowSerializationSchema
-from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import (
+from penstock.datastream.formats import (
     AvroBulkWriters,
     AvroInputFormat,
     AvroSchema,
-    BulkWriterFactory,
     GenericRecordAvroTypeInfo,
-    ResultTypeQueryable,
-    get_field_value,
-    load_java_class,
+    InputFormat,
 )
+from penstock.datastream.schemas import AvroRowDeserializationSchema, AvroRowSerializationSchema
+from penstock.pyflink.deviating import get_gateway
+from penstock.pyflink.missing import ResultTypeQueryable, get_field_value, load_java_class
 
 __all__ = [
     "AvroBulkWriters",

@@ -5,19 +5,18 @@ Written by ``tests/pyflink/write_modules.py``.
 
 from __future__ import annotations
 
+from penstock.common.bulk_writer import BulkWriterFactory, RowDataBulkWriterFactory
 from penstock.common.scalar_types import TypeInformation
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.datastream.connectors import StreamFormat
-from penstock.datastream.schemas import CsvRowDeserializationSchema, CsvRowSerializationSchema
-from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import (
-    BulkWriterFactory,
+from penstock.datastream.formats import (
     CsvBulkWriters,
     CsvReaderFormat,
     CsvSchema,
     CsvSchemaBuilder,
-    RowDataBulkWriterFactory,
 )
+from penstock.datastream.schemas import CsvRowDeserializationSchema, CsvRowSerializationSchema
+from penstock.pyflink.deviating import get_gateway
 
 __all__ = [
     "BulkWriterFactory",
