@@ -137,7 +137,7 @@ def test_the_old_producer_writes_a_partition_for_each_subtask_and_no_timestamps(
         (lambda s: s.set_key_serialization_schema(Wrong()), "Wrong.serialize.. has returned 'text' as the key"),
         (
             lambda s: s.set_key_serialization_schema(Broken()),
-            "record serializer of a KafkaSink, given '0', in operator",
+            r"record serializer of a KafkaSink, given '0' \(line \d+ of test_writing.py\) in operator",
         ),
     ],
 )

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 _OWN = "Use add_sink(function) and add_source(SourceFunction) with a client of your own"
 _FILES = "Read with FileSource.for_record_stream_format(…), write with FileSink.for_row_format(…)"
-_STRINGS = "Make and read texts in a map(): json.dumps, json.loads, csv"
 _INTERNAL = "It belongs to PyFlink's way of running Python beside Java. Leave it out"
 _JAVA = "It leads to objects of Flink's Java classes, and no Flink runs here. Leave it out"
-_TABLES = (
-    "There is no Table API. Stay with streams, or take the records of execute_and_collect() to Spark SQL or pandas"
-)
+_TABLES = "There is no Table API. Stay with streams, or take them to Spark SQL by to_spark()"
 
 ADVICE = {
     "pyflink.": "docs/pyflink.md lists what is there",
     "pyflink.common.config_options.": "Name the option by its key: Configuration().set_string('pipeline.name', 'mine')",
     "pyflink.common.execution_mode.": "Use RuntimeExecutionMode.BATCH with set_runtime_mode()",
     "pyflink.common.input_dependency_constraint.": "Flink has no use for it since 1.13. Leave it out",
-    "pyflink.common.serialization.": _STRINGS,
     "pyflink.common.serializer.": _INTERNAL,
     "pyflink.common.typeinfo.": "Make types by Types, such as Types.SQL_TIMESTAMP()",
     "pyflink.common.utils.": _JAVA,
     "pyflink.common.watermark_strategy.": "Use WatermarkStrategy and its with_timestamp_assigner()",
     "pyflink.datastream.connectors.": _OWN,
     "pyflink.datastream.connectors.file_system.": _FILES,
-    "pyflink.datastream.formats.": _STRINGS,
     "pyflink.datastream.functions.": _INTERNAL,
     "pyflink.datastream.state.OperatorStateStore": "Use broadcast state, or state per key",
     "pyflink.datastream.utils.": _INTERNAL,

@@ -270,7 +270,7 @@ def _records(messages: Sequence[Any], schema: Any) -> tuple[list[Any], list[int 
 
 
 def _unreadable(message: Any, schema: Any, error: Exception) -> Exception:
-    without = ", a record without value," if message.value() is None else ""
+    without = ", a record without value" if message.value() is None else ""
     return failure_of(
         f"deserialization schema {type(schema).__name__}, given topic {message.topic()!r}, partition "
         f"{message.partition()}, offset {message.offset()}{without}",

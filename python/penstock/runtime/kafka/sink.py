@@ -175,7 +175,7 @@ class _Writer(SinkWriter):
         except PenstockError:
             raise
         except Exception as error:
-            raise failure_of(f"record serializer of a KafkaSink, given {shown(value)},", "in", error) from error
+            raise failure_of(f"record serializer of a KafkaSink, given {shown(value)}", "in", error) from error
         self.take(record)
 
     def _client(self) -> Any:
