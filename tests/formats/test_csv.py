@@ -57,7 +57,7 @@ def test_a_file_is_written_as_flink_writes_it(name, tmp_path):
 
 @pytest.mark.parametrize("parallelism", [1, 2, 3])
 def test_files_go_round(tmp_path, parallelism):
-    records = [(str(number), f"{number},\n{number}") for number in range(5_000)]
+    records = [(str(number), f"{number},\n{number}") for number in range(1_200)]
     written = write(tmp_path, CsvBulkWriters.for_schema(schema()), records, parallelism=parallelism)
     assert len(written) == parallelism
     for splittable in (None, True):

@@ -11,7 +11,9 @@ from penstock.common.data_types import DataTypes as D
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30).filter(lambda text: text != "∅")
 CLOCKS = st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1))
-MOMENTS = st.builds(Instant, st.integers(-(10**9), 10**10), st.integers(0, 10**6 - 1).map(lambda micro: micro * 1000))
+MOMENTS = st.builds(
+    Instant, st.integers(-(10**9), 9 * 10**9), st.integers(0, 10**6 - 1).map(lambda micro: micro * 1000)
+)
 SINGLES = st.floats(width=32, allow_nan=False)
 DECIMALS = st.decimals(-(10**9), 10**9, places=4, allow_nan=False)
 

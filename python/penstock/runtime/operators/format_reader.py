@@ -69,8 +69,8 @@ class _FormatReader(LiveOperator):
 
         def process(split: Split, timestamp: int | None) -> None:
             try:
-                for batch in file_format.read(split):
-                    records = batch.values
+                for some in file_format.read(split):
+                    records = some.values
                     for start in range(0, len(records), STRIDE):
                         feed(records[start : start + STRIDE], timestamp)
                     self.emitted += len(records)

@@ -47,15 +47,14 @@ class JsonLines(StreamFormat[Any]):
         exact = any(isinstance(each, DecimalType) for each in types_in(self.row_type))
         decode = json.JSONDecoder(parse_float=Decimal if exact else None).decode
         done = 0
-        for records in read_text(split, "UTF-8"):
-            lines = records.values
+        for lines in read_text(split, "UTF-8"):
             rows = [
                 self._row(line, number, split, decode, convert)
-                for number, line in enumerate(lines, done + 1)
+                for number, line in enumerate(lines.values, done + 1)
                 if line.strip()
             ]
-            done += len(lines)
-            yield Records(rows, records.position)
+            done += len(lines.values)
+            yield Records(rows, lines.position)
 
     def _row(self, line: str, number: int, split: Split, decode: Convert, convert: Convert) -> Any:
         try:
