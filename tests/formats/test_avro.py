@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.common import Instant, Row
+from penstock.common import Instant, Row, Types
 from penstock.datastream.connectors import FileSource
 from penstock.datastream.formats import (
     AvroBulkWriters,
@@ -37,7 +37,7 @@ from penstock.errors import (
 from penstock.runtime.io import file_source
 from penstock.runtime.io.splits import Split
 from tests.datastream.test_from_source import collected, environment
-from tests.formats.programs import files, read, write
+from tests.formats.programs import files, read, sink, write
 from tests.formats.values import TEXTS
 
 PAIR = AvroSchema.parse_string(
@@ -176,6 +176,18 @@ def test_records_as_rows_and_moments_as_instants(tmp_path):
         write(tmp_path / name, factory.for_generic_record(schema), rows)
     assert read(AvroReaderFormat.for_generic_record(schema), tmp_path / "a") == expected
     assert read(AvroParquetReaders.for_generic_record(schema), tmp_path / "p") == expected
+
+
+@pytest.mark.parametrize("parallelism", [1, 2])
+def test_the_type_of_a_stream_may_be_declared(tmp_path, parallelism):
+    """The example of PyFlink's documentation."""
+    env = environment(parallelism)
+    stream = env.from_collection([{"array": [1, 2]}], type_info=Types.PICKLED_BYTE_ARRAY()).rebalance()
+    schema = record_of(array={"type": "array", "items": "int"})
+    declared = stream.map(lambda e: e, output_type=GenericRecordAvroTypeInfo(schema)).rebalance()
+    declared.sink_to(sink(tmp_path, AvroBulkWriters.for_generic_record(schema)))
+    env.execute()
+    assert read(AvroReaderFormat.for_generic_record(schema), tmp_path) == [{"array": [1, 2]}]
 
 
 def test_a_file_of_another_schema(tmp_path):

@@ -178,6 +178,13 @@ def test_names_in_any_case(tmp_path):
     assert rows(PAIR, tmp_path / "file", is_case_sensitive=False) == [Row(word="a", count=1)]
 
 
+def test_extension_types_are_read_as_what_they_are_made_of(tmp_path):
+    numbers = pa.array([b"0" * 16], pa.binary(16))
+    table = pa.table({"id": pa.ExtensionArray.from_storage(pa.uuid(), numbers)})
+    pq.write_table(table, tmp_path / "file")
+    assert rows(D.ROW([D.FIELD("id", D.BYTES())]), tmp_path / "file") == [Row(id=b"0" * 16)]
+
+
 def test_names_with_points(tmp_path):
     pq.write_table(pa.table({"a.b": [1], "a": [2]}), tmp_path / "file")
     assert rows(D.ROW([D.FIELD("a.b", D.INT())]), tmp_path / "file") == [Row.of_values([1], ("a.b",))]

@@ -119,10 +119,8 @@ class _BulkFileWriter(FileWriter):
         """Give the writer what the bucket has gathered."""
         records, part.records = part.records, []
         self._gathered -= len(records)
-        before = bucket.stream.tell()
         self._written_by(bucket, part.writer.add_all, records)
         self._count(part)
-        self.saved_if_much(bucket.stream.tell() - before)
 
     def _hand_over_all(self) -> None:
         for bucket in self.all_buckets():
@@ -138,21 +136,22 @@ class _BulkFileWriter(FileWriter):
             return
         for bucket in self.all_buckets():
             each = self._gathering[bucket.path]
-            each.writer.flush()
+            self._written_by(bucket, each.writer.flush)
             each.waiting = each.writer.waiting
         self._kept = sum(each.waiting for each in self._gathering.values())
 
     def _written_by(self, bucket: Bucket, write: Any, *arguments: Any) -> None:
+        before = bucket.stream.tell()
         try:
             write(*arguments)
         except FileFormatError as error:
             message = f"{bucket.names.final}: {error}"
             raise FileFormatError(message, flink_class=error.flink_class) from error.__cause__
+        self.saved_if_much(bucket.stream.tell() - before)
 
     def finish(self) -> None:
         self._hand_over_all()
         for bucket in self.all_buckets():
             part = self._gathering.pop(bucket.path)
             self._written_by(bucket, part.writer.finish)
-            self.saved_if_much(0)
         super().finish()

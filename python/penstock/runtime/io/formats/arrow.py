@@ -83,6 +83,8 @@ def inward(found: pa.DataType, wanted: ct.DataType, utc: bool = True) -> tuple[p
     Raises:
         Mismatch: they are of another kind.
     """
+    if isinstance(found, pa.BaseExtensionType):
+        return inward(found.storage_type, wanted, utc)
     if pa.types.is_dictionary(found):
         return inward(found.value_type, wanted, utc)
     if pa.types.is_null(found):

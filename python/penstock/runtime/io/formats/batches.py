@@ -117,6 +117,7 @@ class BatchReader:
         if field.name not in batch.schema.names:
             return [None] * batch.num_rows
         column = batch.column(field.name)
+        column = column.storage if isinstance(column, pa.ExtensionArray) else column
         try:
             values = column.cast(plain, safe=not pa.types.is_timestamp(plain)).to_pylist()
             values = values if convert is None else [convert(value) for value in values]

@@ -75,13 +75,7 @@ class _Reader:
         from penstock.runtime.io.formats.batches import BatchReader
 
         unit = "ns" if finest(settings.row_type) > 6 else "us"
-        self._file = pq.ParquetFile(
-            file,
-            pre_buffer=False,
-            buffer_size=_BUFFER,
-            coerce_int96_timestamp_unit=unit,
-            arrow_extensions_enabled=False,
-        )
+        self._file = pq.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER, coerce_int96_timestamp_unit=unit)
         self._path, self._settings = path, settings
         self._names = self._found()
         schema = pa.schema(
