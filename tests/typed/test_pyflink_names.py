@@ -47,18 +47,23 @@ NAMES = {
     "datastream.checkpoint_storage": "CheckpointStorage CustomCheckpointStorage FileSystemCheckpointStorage "
     "JobManagerCheckpointStorage",
     "datastream.checkpointing_mode": "CheckpointingMode",
-    "datastream.connectors": "BucketAssigner DefaultRollingPolicy FileEnumeratorProvider FileSink FileSource "
-    "FileSourceBuilder FileSplitAssignerProvider NumberSequenceSource OnCheckpointRollingPolicy OutputFileConfig "
-    "RollingPolicy Sink Source StreamFormat StreamingFileSink",
+    "datastream.connectors": "BucketAssigner BulkFormat DefaultRollingPolicy FileEnumeratorProvider FileSink "
+    "FileSource FileSourceBuilder FileSplitAssignerProvider NumberSequenceSource OnCheckpointRollingPolicy "
+    "OutputFileConfig RollingPolicy Sink Source StreamFormat StreamingFileSink",
     "datastream.connectors.base": "Sink Source",
-    "datastream.connectors.file_system": "BucketAssigner DefaultRollingPolicy FileEnumeratorProvider FileSink "
-    "FileSource FileSourceBuilder FileSplitAssignerProvider OnCheckpointRollingPolicy OutputFileConfig RollingPolicy "
-    "StreamFormat StreamingFileSink",
+    "datastream.connectors.file_system": "BucketAssigner BulkFormat DefaultRollingPolicy FileEnumeratorProvider "
+    "FileSink FileSource FileSourceBuilder FileSplitAssignerProvider OnCheckpointRollingPolicy OutputFileConfig "
+    "RollingPolicy StreamFormat StreamingFileSink",
     "datastream.connectors.number_seq": "NumberSequenceSource",
     "datastream.data_stream": "AllWindowedStream BroadcastConnectedStream BroadcastStream CachedDataStream "
     "CloseableIterator ConnectedStreams DataStream DataStreamSink KeyedStream WindowedStream",
     "datastream.execution_mode": "RuntimeExecutionMode",
     "datastream.externalized_checkpoint_retention": "ExternalizedCheckpointRetention",
+    "datastream.formats.avro": "AvroBulkWriters AvroInputFormat AvroSchema GenericRecordAvroTypeInfo",
+    "datastream.formats.csv": "CsvBulkWriters CsvReaderFormat CsvSchema CsvSchemaBuilder",
+    "datastream.formats.orc": "OrcBulkWriters",
+    "datastream.formats.parquet": "AvroParquetReaders AvroParquetWriters ParquetBulkWriters "
+    "ParquetColumnarRowInputFormat",
     "datastream.functions": "AggregateFunction AllWindowFunction AsyncFunction AsyncRetryPredicate "
     "AsyncRetryStrategy BaseBroadcastProcessFunction "
     "BroadcastProcessFunction CoFlatMapFunction CoMapFunction CoProcessFunction FilterFunction FlatMapFunction "

@@ -54,7 +54,7 @@ class BulkWriterFactory(ABC, Generic[T_contra]):
         """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RowDataBulkWriterFactory(BulkWriterFactory[Any]):
     """Base of those that write rows of a type.
 
@@ -63,6 +63,9 @@ class RowDataBulkWriterFactory(BulkWriterFactory[Any]):
     """
 
     row_type: RowType
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.row_type}>"
 
     def get_row_type(self) -> RowType:
         """Type of the rows (PyFlink)."""

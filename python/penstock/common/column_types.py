@@ -33,9 +33,10 @@ from penstock.errors import TypeInfoError, UnsupportedError
 MAX_LENGTH = 0x7FFFFFFF
 """Of texts and bytes: as long as they come."""
 MAX_DIGITS, MAX_FRACTION = 38, 9
+_NAMES = {"LocalZonedTimestampType": "TIMESTAMP_LTZ"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DataType:
     """Base of the types of columns. Make them with :class:`DataTypes`.
 
@@ -55,50 +56,53 @@ class DataType:
         return type(self)(**{**vars(self), "nullable": False})
 
     def __str__(self) -> str:
-        return type(self).__name__.removesuffix("Type").upper()
+        return _NAMES.get(type(self).__name__, type(self).__name__.removesuffix("Type").upper())
+
+    def __repr__(self) -> str:
+        return f"DataTypes.{self}{'' if self.nullable else ' NOT NULL'}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BooleanType(DataType):
     """True or False."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TinyIntType(DataType):
     """An integer of 8 bits."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SmallIntType(DataType):
     """An integer of 16 bits."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class IntType(DataType):
     """An integer of 32 bits."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BigIntType(DataType):
     """An integer of 64 bits."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FloatType(DataType):
     """A float of 32 bits."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DoubleType(DataType):
     """A float of 64 bits."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DateType(DataType):
     """A day (``datetime.date``)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class VarCharType(DataType):
     """Text.
 
@@ -112,7 +116,7 @@ class VarCharType(DataType):
         return "STRING" if self.length == MAX_LENGTH else f"VARCHAR({self.length})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CharType(VarCharType):
     """Text of one length."""
 
@@ -122,7 +126,7 @@ class CharType(VarCharType):
         return f"CHAR({self.length})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class VarBinaryType(DataType):
     """Bytes.
 
@@ -136,14 +140,14 @@ class VarBinaryType(DataType):
         return "BYTES" if self.length == MAX_LENGTH else f"VARBINARY({self.length})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BinaryType(VarBinaryType):
     """Bytes, always as many."""
 
     length: int = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DecimalType(DataType):
     """A decimal number (``decimal.Decimal``).
 
@@ -166,7 +170,7 @@ class DecimalType(DataType):
         return f"DECIMAL({self.precision}, {self.scale})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TimeType(DataType):
     """A time of day (``datetime.time``).
 
@@ -177,7 +181,7 @@ class TimeType(DataType):
     precision: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TimestampType(DataType):
     """A day and a time on a clock on some wall (``datetime.datetime`` without zone).
 
@@ -188,7 +192,7 @@ class TimestampType(DataType):
     precision: int = 6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LocalZonedTimestampType(TimestampType):
     """A moment (:class:`~penstock.common.Instant`).
 
@@ -198,11 +202,8 @@ class LocalZonedTimestampType(TimestampType):
 
     zoned: bool = field(default=False, compare=False)
 
-    def __str__(self) -> str:
-        return "TIMESTAMP_LTZ"
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ArrayType(DataType):
     """A list.
 
@@ -221,7 +222,7 @@ class ArrayType(DataType):
         return f"ARRAY<{self.element_type}>"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MapType(DataType):
     """A dict.
 
@@ -257,7 +258,7 @@ class RowField:
     description: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RowType(DataType):
     """A row of named fields.
 

@@ -46,7 +46,12 @@ ROWS = [
     ("bulk sink: encoder", lambda w: FileSink.for_bulk_format("out", LINES), P, "for_row_format"),
     ("bulk sink: blank", lambda w: FileSink.for_bulk_format(" ", PARQUET), P, "for_bulk_format.*blank"),
     ("bulk sink: older one", lambda w: StreamingFileSink.for_bulk_format("out", LINES), P, "for_row_format"),
-    ("row sink: bulk writers", lambda w: FileSink.for_row_format("out", PARQUET), P, "for_bulk_format"),
+    (
+        "row sink: bulk writers",
+        lambda w: FileSink.for_row_format("out", PARQUET),
+        P,
+        "ParquetWriterFactory.*for_bulk_format",
+    ),
     (
         "bulk sink: rolling",
         lambda w: FileSink.for_bulk_format("out", PARQUET).with_rolling_policy(RollingPolicy.default_rolling_policy()),
@@ -57,7 +62,7 @@ ROWS = [
     ("bulk source: no path", lambda w: FileSource.for_bulk_file_format(READER), P, "no path"),
     ("record source: bulk", lambda w: FileSource.for_record_stream_format(READER, "in"), P, "for_bulk_file_format"),
     ("parquet: no type", lambda w: ParquetBulkWriters.for_row_type(None), T, "type of rows.*DataTypes.ROW"),
-    ("parquet: scalar", lambda w: ParquetBulkWriters.for_row_type(D.INT()), T, "DataTypes.ROW"),
+    ("parquet: scalar", lambda w: ParquetBulkWriters.for_row_type(D.INT()), T, "DataTypes.INT as the type of rows"),
     ("parquet: no fields", lambda w: ParquetBulkWriters.for_row_type(D.ROW([])), T, "DataTypes.ROW"),
     (
         "parquet: pickled",

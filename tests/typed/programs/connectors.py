@@ -7,15 +7,24 @@ from typing import IO, Any
 from typing_extensions import assert_type
 
 from penstock.common import Row, Types
+from penstock.common.data_types import DataTypes
 from penstock.common.serialization import Encoder, SimpleStringSchema
 from penstock.datastream import DataStreamSink, StreamExecutionEnvironment
 from penstock.datastream.connectors import (
     BucketAssigner,
+    BulkFormatBuilder,
     FileSink,
+    FileSource,
     OutputFileConfig,
     RollingPolicy,
     RowFormatBuilder,
     StreamingFileSink,
+)
+from penstock.datastream.formats import (
+    CsvReaderFormat,
+    CsvSchema,
+    ParquetBulkWriters,
+    ParquetColumnarRowInputFormat,
 )
 
 env = StreamExecutionEnvironment.get_execution_environment(executor="local")
@@ -56,5 +65,18 @@ assert_type(rows.sink_to(anything.build()), DataStreamSink[Row])
 older = StreamingFileSink.for_row_format("older", Shouted()).with_output_file_config(names).build()
 assert_type(older, StreamingFileSink[str])
 assert_type(words.add_sink(older), DataStreamSink[str])
+
+pairs = DataTypes.ROW([DataTypes.FIELD("word", DataTypes.STRING()), DataTypes.FIELD("count", DataTypes.INT())])
+bulk = FileSink.for_bulk_format("pairs", ParquetBulkWriters.for_row_type(pairs))
+assert_type(bulk, BulkFormatBuilder[Any])
+parquet = bulk.with_rolling_policy(RollingPolicy.on_checkpoint_rolling_policy()).with_output_file_config(names).build()
+assert_type(parquet, FileSink[Any])
+assert_type(rows.sink_to(parquet), DataStreamSink[Row])
+schema = CsvSchema.builder().add_string_column("word").add_number_column("count", DataTypes.INT()).build()
+assert_type(schema, CsvSchema)
+source = FileSource.for_record_stream_format(CsvReaderFormat.for_schema(schema), "words").build()
+assert_type(source, FileSource[Any])
+columns = FileSource.for_bulk_file_format(ParquetColumnarRowInputFormat(pairs), "pairs").build()
+assert_type(columns, FileSource[Any])
 
 assert_type(SimpleStringSchema().deserialize(b"a"), str)

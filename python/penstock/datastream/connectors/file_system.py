@@ -52,6 +52,7 @@ __all__ = [
 ]
 
 T = TypeVar("T", covariant=True)
+S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class FileSource(Source[T]):
         return f"<FileSource of {', '.join(map(repr, self.paths))}>"
 
     @staticmethod
-    def for_record_stream_format(stream_format: StreamFormat[T], *paths: str) -> FileSourceBuilder[T]:
+    def for_record_stream_format(stream_format: StreamFormat[S], *paths: str) -> FileSourceBuilder[S]:
         """Files whose records are read one after the other.
 
         Args:
@@ -127,7 +128,7 @@ class FileSource(Source[T]):
         return FileSourceBuilder(stream_format, _paths(paths, "for_record_stream_format"))
 
     @staticmethod
-    def for_bulk_file_format(bulk_format: BulkFormat[T], *paths: str) -> FileSourceBuilder[T]:
+    def for_bulk_file_format(bulk_format: BulkFormat[S], *paths: str) -> FileSourceBuilder[S]:
         """Files whose records are read many at a time. Large ones are cut, unless :meth:`FileSourceBuilder.\
 set_file_enumerator` says otherwise.
 

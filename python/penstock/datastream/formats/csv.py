@@ -35,7 +35,7 @@ class CsvReaderFormat(CsvLines):
         return CsvReaderFormat(_schema(schema, "CsvReaderFormat.for_schema"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CsvWriterFactory(RowDataBulkWriterFactory):
     """Makes writers of CSV files. See :meth:`CsvBulkWriters.for_schema`.
 

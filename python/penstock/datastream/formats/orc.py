@@ -28,7 +28,7 @@ WRITING: Readers = {
 """Properties of ORC's writer that mean something."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OrcWriterFactory(RowDataBulkWriterFactory):
     """Makes writers of ORC files. See :meth:`OrcBulkWriters.for_row_type`.
 

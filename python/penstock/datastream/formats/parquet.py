@@ -25,8 +25,8 @@ __all__ = [
     "ParquetWriterFactory",
 ]
 
-_CODECS = {name: name.upper() for name in ("snappy", "gzip", "brotli", "zstd")}
-_CODECS |= {"uncompressed": "NONE", "lz4_raw": "LZ4"}
+_SAME = {name: name.upper() for name in ("snappy", "gzip", "brotli", "zstd")}
+_CODECS = {**_SAME, "uncompressed": "NONE", "lz4_raw": "LZ4"}
 WRITING: Readers = {
     "parquet.block.size": ("group_bytes", whole),
     "parquet.compression": ("compression", choice(_CODECS)),
@@ -78,7 +78,7 @@ class ParquetColumnarRowInputFormat(ParquetRows, BulkFormat[Any]):
         return ParquetColumnarRowInputFormat, (self.row_type, None, self.batch_size, self.utc, self.case_sensitive)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ParquetWriterFactory(RowDataBulkWriterFactory):
     """Makes writers of Parquet files. See :meth:`ParquetBulkWriters.for_row_type`.
 

@@ -92,13 +92,13 @@ class _BulkFileWriter(FileWriter):
     def __init__(self, sink: BulkOutput, context: OperatorContext) -> None:
         super().__init__(sink, context)
         self._factory = sink.encoder
-        self._gathering: dict[str, _Part] = {}  # by path of the bucket
+        self._open_parts: dict[str, _Part] = {}  # by path of the bucket
         self._gathered = self._kept = 0
         self._keep = same if copier(context.config.input_type) is None else _kept
 
     def write(self, value: Any) -> None:  # type: ignore[override]
         bucket = self.bucket_of(value)
-        part = self._gathering.get(bucket.path) or self._begin(bucket)
+        part = self._open_parts.get(bucket.path) or self._begin(bucket)
         part.records.append(self._keep(value))
         self._gathered += 1
         if len(part.records) >= _BATCH:
@@ -112,7 +112,7 @@ class _BulkFileWriter(FileWriter):
         self.room = _BATCH
 
     def _begin(self, bucket: Bucket) -> _Part:
-        part = self._gathering[bucket.path] = _Part(self._factory.create(cast("IO[bytes]", _Stream(bucket))))
+        part = self._open_parts[bucket.path] = _Part(self._factory.create(cast("IO[bytes]", _Stream(bucket))))
         return part
 
     def _hand_over(self, part: _Part, bucket: Bucket) -> None:
@@ -124,7 +124,7 @@ class _BulkFileWriter(FileWriter):
 
     def _hand_over_all(self) -> None:
         for bucket in self.all_buckets():
-            part = self._gathering[bucket.path]
+            part = self._open_parts[bucket.path]
             if part.records:
                 self._hand_over(part, bucket)
 
@@ -135,10 +135,10 @@ class _BulkFileWriter(FileWriter):
         if self._kept < _MOST_BYTES:
             return
         for bucket in self.all_buckets():
-            each = self._gathering[bucket.path]
+            each = self._open_parts[bucket.path]
             self._written_by(bucket, each.writer.flush)
             each.waiting = each.writer.waiting
-        self._kept = sum(each.waiting for each in self._gathering.values())
+        self._kept = sum(each.waiting for each in self._open_parts.values())
 
     def _written_by(self, bucket: Bucket, write: Any, *arguments: Any) -> None:
         before = bucket.stream.tell()
@@ -152,6 +152,6 @@ class _BulkFileWriter(FileWriter):
     def finish(self) -> None:
         self._hand_over_all()
         for bucket in self.all_buckets():
-            part = self._gathering.pop(bucket.path)
+            part = self._open_parts.pop(bucket.path)
             self._written_by(bucket, part.writer.finish)
         super().finish()

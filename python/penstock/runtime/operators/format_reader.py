@@ -70,7 +70,7 @@ class _FormatReader(LiveOperator):
         def process(split: Split, timestamp: int | None) -> None:
             try:
                 for some in file_format.read(split):
-                    records = some.values
+                    records = list(some.values)
                     for start in range(0, len(records), STRIDE):
                         feed(records[start : start + STRIDE], timestamp)
                     self.emitted += len(records)
