@@ -119,9 +119,11 @@ def _place(page: Path, target: str) -> Path | None:
 
 PUBLIC = [
     "common",
+    "common.bulk_writer",
     "common.serialization",
     "datastream",
     "datastream.connectors",
+    "datastream.formats",
     "datastream.window",
     "errors",
     "local",

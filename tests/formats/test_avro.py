@@ -141,6 +141,8 @@ def test_a_reader_goes_on_where_another_was_left(tmp_path, monkeypatch):
 def test_create_input_is_planned_as_flink_does_and_runs(tmp_path, parallelism):
     written(PAIR, RECORDS, tmp_path / "a.avro")
     written(PAIR, RECORDS[:5], tmp_path / "b.avro")
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "c.avro").write_text("not entered")
     env = environment(parallelism)
     stream = env.create_input(AvroInputFormat(str(tmp_path), PAIR))
     assert stream.get_type() == GenericRecordAvroTypeInfo(PAIR)

@@ -142,7 +142,7 @@ class AvroInputFormat(FileInputFormat[Any]):
     """Records of Avro files, as dicts, for ``create_input``.
 
     Args:
-        path: of a file, or of a folder.
+        path: of a file, of a folder for the files in it (not those of folders below), or a pattern.
         schema: of a record; files may have been written with another one that leads to it.
 
     Raises:

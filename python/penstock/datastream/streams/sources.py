@@ -335,7 +335,7 @@ class ProgramWithSources(ShippingProgram):
         checks.instance(input_format, "create_input", InputFormat, hint, ", which is no InputFormat")
         if isinstance(input_format, AvroInputFormat):
             made, wanted = input_format.file_format, type_info or input_format.get_produced_type()
-            monitor = StreamSource(FormatMonitor(input_format.file_path, made))
+            monitor = StreamSource(FormatMonitor(input_format.file_path))
             return self._file_source("Custom File source", monitor, FormatReader(made), wanted)
         if not isinstance(input_format, FileInputFormat):
             return self._source("Custom Source", PlanOnly("create_input"), type_info, parallel=True)

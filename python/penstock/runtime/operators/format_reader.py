@@ -13,6 +13,7 @@ from typing import Any
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
+from penstock.runtime.io.file_source import file_splits
 from penstock.runtime.io.formats.base import FileFormat
 from penstock.runtime.io.sources import BatchSource
 from penstock.runtime.io.splits import Split
@@ -24,18 +25,17 @@ class FormatMonitor(BatchSource):
     """Finds files and emits their splits, in one subtask.
 
     Attributes:
-        path: of files.
-        format: of the files.
+        path: of a file, of a folder, or a pattern.
         found: their splits.
     """
 
     path: str
-    format: FileFormat[Any]
     found: tuple[Split, ...] = ()
 
     def prepare(self, parallelism: int) -> FormatMonitor:
-        """With the splits that are there: executors may have another working folder."""
-        return FormatMonitor(self.path, self.format, tuple(self.format.splits((self.path,), True)))
+        """With the splits that are there: executors may have another working folder. Folders below are not entered, as
+        by other formats of Flink's older interface."""
+        return FormatMonitor(self.path, tuple(file_splits((self.path,), "UTF-8", splittable=True, deep=False)))
 
     def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Split]]:
         """One split at a time."""
