@@ -13,8 +13,8 @@ from hypothesis import example, given
 
 from penstock.common import Row, Types
 from penstock.common.data_types import DataTypes as D
-from penstock.datastream.connectors import FileSink
-from penstock.datastream.formats import JsonLinesEncoder, JsonReaderFormat
+from penstock.datastream.connectors import FileSink, StreamFormat
+from penstock.datastream.formats import CsvReaderFormat, CsvSchema, JsonLinesEncoder, JsonReaderFormat
 from penstock.errors import FileFormatError, JobExecutionError
 from penstock.runtime.io import file_source
 from penstock.runtime.io.splits import Split
@@ -69,6 +69,19 @@ def test_objects_of_others(tmp_path):
 def test_compressed_files(tmp_path):
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"word": "a", "total": 1}\n'))
     assert read(JsonReaderFormat.for_row_type(PAIR), tmp_path) == [Row(word="a", total=1)]
+
+
+def test_a_compressed_file_that_is_not_whole_is_named(tmp_path):
+    data = gzip.compress(b'{"word": "a", "total": 1}\n' * 1_000)
+    (tmp_path / "a.gz").write_bytes(data[:-20])
+    csv = CsvSchema.builder().add_string_column("a").set_any_property_name("rest").build()
+    for file_format in (
+        JsonReaderFormat.for_row_type(PAIR),
+        CsvReaderFormat.for_schema(csv),
+        StreamFormat.text_line_format(),
+    ):
+        with pytest.raises(JobExecutionError, match=r"/a\.gz cannot be read as the compressed file.*to its end"):
+            read(file_format, tmp_path)
 
 
 @pytest.mark.parametrize(

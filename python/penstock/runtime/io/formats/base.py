@@ -5,6 +5,10 @@ Sources of the semantics: ``StreamFormat``, ``BulkFormat``, ``TextLineInputForma
 
 from __future__ import annotations
 
+import contextlib
+import gzip
+import lzma
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from penstock.common import checks
 from penstock.common.typeinfo import TypeInformation, Types
+from penstock.errors import FileFormatError
 from penstock.runtime.io.file_source import file_splits, read_text
 from penstock.runtime.io.splits import Records, Split
 
@@ -21,6 +26,25 @@ T = TypeVar("T", covariant=True)
 def path_of(split: Split) -> str:
     """The file that a split is of, or is."""
     return split.id if split.end is None else split.id.rpartition(":")[0]
+
+
+@contextlib.contextmanager
+def inflating(path: str) -> Iterator[None]:
+    """While what a file holds is read: names the file if its compression is damaged.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        FileFormatError: it is.
+    """
+    try:
+        yield
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise FileFormatError(
+            f"{path} cannot be read as the compressed file that its name says it is: {error}. Perhaps it has not been "
+            "written to its end."
+        ) from error
 
 
 class FileFormat(ABC, Generic[T]):
@@ -99,4 +123,5 @@ class TextLines(StreamFormat[str]):
 
     def read(self, split: Split) -> Iterator[Records[str]]:
         """The lines of a split."""
-        return read_text(split, self.charset)
+        with inflating(path_of(split)):
+            yield from read_text(split, self.charset)

@@ -18,7 +18,7 @@ from penstock.common.column_types import ArrayType
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import FileFormatError
 from penstock.runtime.io.file_source import opened
-from penstock.runtime.io.formats.base import StreamFormat, path_of
+from penstock.runtime.io.formats.base import StreamFormat, inflating, path_of
 from penstock.runtime.io.formats.csv_rows import CsvRows, Row, batches
 from penstock.runtime.io.formats.csv_schema import CsvColumn, CsvSchema
 from penstock.runtime.io.formats.csv_values import Convert, reader, writer
@@ -70,7 +70,7 @@ class CsvLines(StreamFormat[Any]):
         return self.schema.columns
 
     def _rows(self, path: str, done: int, slow: bool) -> Iterator[list[Row]]:
-        with opened(path) as file:
+        with inflating(path), opened(path) as file:
             rows = self._begun(file, path, slow)
             for _ in range(done):
                 next(rows, None)

@@ -15,7 +15,7 @@ from penstock.common.serialization import Encoder
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import FileFormatError
 from penstock.runtime.io.file_source import file_splits, read_text
-from penstock.runtime.io.formats.base import StreamFormat, path_of
+from penstock.runtime.io.formats.base import StreamFormat, inflating, path_of
 from penstock.runtime.io.formats.fields import Convert
 from penstock.runtime.io.formats.inner import types_in
 from penstock.runtime.io.formats.json_values import Misfit, reader, writer
@@ -47,14 +47,12 @@ class JsonLines(StreamFormat[Any]):
         exact = any(isinstance(each, DecimalType) for each in types_in(self.row_type))
         decode = json.JSONDecoder(parse_float=Decimal if exact else None).decode
         done = 0
-        for lines in read_text(split, "UTF-8"):
-            rows = [
-                self._row(line, number, split, decode, convert)
-                for number, line in enumerate(lines.values, done + 1)
-                if line.strip()
-            ]
-            done += len(lines.values)
-            yield Records(rows, lines.position)
+        with inflating(path_of(split)):
+            for lines in read_text(split, "UTF-8"):
+                numbered = enumerate(lines.values, done + 1)
+                rows = [self._row(line, number, split, decode, convert) for number, line in numbered if line.strip()]
+                done += len(lines.values)
+                yield Records(rows, lines.position)
 
     def _row(self, line: str, number: int, split: Split, decode: Convert, convert: Convert) -> Any:
         try:
