@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 
 import pytest
@@ -15,6 +16,7 @@ from penstock.common.data_types import DataTypes
 from penstock.datastream.formats import CsvBulkWriters, CsvReaderFormat, CsvSchema
 from penstock.errors import FileFormatError, JobExecutionError, UnsupportedError
 from penstock.runtime.io.formats import csv as runtime
+from penstock.runtime.io.formats.csv_rows import CsvRows
 from penstock.runtime.io.splits import Split
 from tests.formats.csv_cases import READ, WRITE, two
 from tests.formats.programs import files, read, write
@@ -166,6 +168,20 @@ def test_whatever_is_written_is_read(tmp_path_factory, records):
         writer.finish()
     found = CsvReaderFormat.for_schema(typed()).read(Split(str(path)))
     assert [row for each in found for row in each.values] == records
+
+
+@given(st.text(alphabet=',"\n\r ab#', max_size=20), st.booleans())
+def test_the_slow_reader_reads_what_the_quick_one_reads(text, comments):
+    described = CsvSchema(comments=comments)
+
+    def found(slow):
+        return list(CsvRows(io.StringIO(text, newline=""), described, slow=slow))
+
+    try:
+        quick = found(False)
+    except csv.Error:
+        return
+    assert found(True) == quick
 
 
 def test_columns_that_no_text_can_show_are_refused():

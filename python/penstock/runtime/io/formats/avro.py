@@ -166,7 +166,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(map(plain, value))
+        made = list(map(plain, value))
+        return made if isinstance(value, list) else tuple(made)
     if isinstance(value, Instant):
         return _EPOCH + timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
     return value
