@@ -13,7 +13,7 @@ FLINK ?= 1.11
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help demo develop check check-pythons test test-rust test-python lint matrix docs bench bench-smoke bench-flink golden instructions instructions-update build format clean
+.PHONY: help demo develop check check-pythons test test-rust test-python lint matrix runs docs bench bench-smoke bench-flink golden instructions instructions-update build format clean
 
 BIN := $(VENV)/bin
 # cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes
@@ -79,6 +79,9 @@ test-python: $(VENV)/.checks ## the Python tests; `make test-python ARGS='-k uid
 
 matrix: $(VENV)/.checks ## every program under every setting (minutes; ARGS='--spark --seconds 600' for some of it on Spark)
 	$(BIN)/python -m tests.matrix $(ARGS)
+
+runs: $(VENV)/.checks ## every program that Flink ran, on Spark, against what Flink gave (a minute or two; ARGS='r12 keyed_sum' for some)
+	$(BIN)/python -m tests.spark.runs $(ARGS)
 
 docs: $(VENV)/.checks ## build the site in site/, warnings being errors, and run every example of README.md and docs/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs --quiet build --strict

@@ -19,5 +19,7 @@ def __getattr__(name: str) -> str:
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib.metadata import version
+    from pathlib import Path
 
-    return version("penstock")
+    shipped = Path(__file__).with_name("shipped_version.txt")  # what Spark's workers are sent has no metadata
+    return shipped.read_text() if shipped.exists() else version("penstock")

@@ -34,6 +34,7 @@ GOOD: dict[str, dict[str, Any]] = {
         "name:a,path:file:///a:b,executable:true; name:c,path:/c": (("a", "file:///a:b", True), ("c", "/c", False)),
         "": (),
     },
+    "penstock.files.shared-folders": {"/mnt/a;/mnt/b c": ("/mnt/a", "/mnt/b c")},
     "penstock.flink": {"1.11": "1.11", "2.3": "2.3"},
     "pipeline.name": {"nightly": "nightly", "": ""},
     "parallelism.default": {"1": 1, " 7 ": 7, "-1": -1, "2147483647": 2**31 - 1},

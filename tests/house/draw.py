@@ -41,6 +41,7 @@ SAYS = {
     "job.deployment": "a plan as tasks in levels",
     "job.vertices": "a vertex as descriptors",
     "job.outputs": "targets of sinks",
+    "job.locations": "local paths, several hosts",
     "job.batch_edges": "what is sorted by key",
     "job.pickling": "user code as bytes",
     "job.captures": "what cannot be pickled",

@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -61,7 +61,9 @@ def compare(executor, folder, place, dies) -> None:
     """Run a program that dies at a place, and compare with the local executor."""
     folder.mkdir()
     marker = folder / "marker"
-    found = facts(executor, mortal(folder / "out", marker, place, dies), folder / "out")
+    program = mortal(folder / "out", marker, place, dies)
+    program.settings["penstock.files.shared-folders"] = str(folder)
+    found = facts(executor, program, folder / "out")
     assert marker.exists()
     assert found == facts(LocalExecutor(), mortal(folder / "expected", marker), folder / "expected")
 
@@ -80,18 +82,28 @@ def standalone(folder: Path) -> Iterator[str]:
         yield url
 
 
-def start(stack: ExitStack, log: Path, name: str, pattern: str, *arguments: str) -> str:
+def start(
+    stack: ExitStack,
+    log: Path,
+    name: str,
+    pattern: str,
+    *arguments: str,
+    command: Sequence[str] = (f"{HOME}/bin/spark-class",),
+    environment: Mapping[str, str] = os.environ,
+) -> str:
     """Start a process of the cluster, which ends with the stack; the first text in its log that fits a pattern."""
-    command = [f"{HOME}/bin/spark-class", f"org.apache.spark.deploy.{name}", *arguments]
-    environment = {**os.environ, "SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": FAST_JVM}
+    name = name if name.startswith("org.") else f"org.apache.spark.deploy.{name}"
+    environment = {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": FAST_JVM, **environment}
     with open(log, "w") as file:
-        process = subprocess.Popen(command, env=environment, stdout=file, stderr=file)
+        process = subprocess.Popen([*command, name, *arguments], env=environment, stdout=file, stderr=file)
     stack.callback(process.wait)
     stack.callback(process.terminate)
     for _ in range(600):
         found = re.search(pattern, log.read_text())
         if found:
             return found.group()
+        if process.poll() is not None:
+            break
         time.sleep(0.2)
     raise RuntimeError(log.read_text())
 

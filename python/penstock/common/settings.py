@@ -120,6 +120,8 @@ class Settings:
     cached_files: tuple[tuple[str, str, bool], ...] = _line(
         "pipeline.cached-files", Files(), (), "executor", "Files that functions find by name in the distributed cache.",
     )
+    shared_folders: tuple[str, ...] = _line(
+        "penstock.files.shared-folders", Texts(), (), "executor", "Local folders that are the same on all hosts.")
 
     # --- the plan ---
     flink: Literal["1.11", "2.3"] = _line(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
@@ -24,6 +24,7 @@ from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
 from penstock.runtime.io.frames import FrameSink, FrameSource
 from penstock.runtime.io.sinks import PublishedSink
+from penstock.runtime.io.sources import BatchSource
 from penstock.runtime.io.spark_types import nullable, schema_of
 from penstock.runtime.io.stores import configured
 from penstock.runtime.operators.iteration import IterationHead, IterationTail
@@ -64,6 +65,7 @@ class Deployment:
         archive: with the files that the program ships, None if there are none.
         frames: the DataFrames that sources read, by index of their vertex.
         tables: what is written as DataFrames, in order of their numbers.
+        locations: where operators read or write files: name of the operator, path or URL.
     """
 
     job: JobConfig
@@ -73,6 +75,7 @@ class Deployment:
     archive: Path | None = None
     frames: Mapping[int, Any] = field(default_factory=dict[int, Any])
     tables: tuple[Table, ...] = ()
+    locations: tuple[tuple[str, str], ...] = ()
 
     def slots(self, level: int) -> int:
         """Number of tasks of a level."""
@@ -116,7 +119,17 @@ def deploy(pipeline: Pipeline, job_id: str | None = None, *, loops: bool = False
     archive = ship(pipeline.settings)
     shipped = None if archive is None else archive.name
     job = JobConfig(pipeline.name, job_id or uuid.uuid4().hex, pipeline.settings, shipped)
-    return Deployment(job, vertices, levels, tuple(sinks), archive, _frames(pipeline, job_graph), tuple(tables))
+    frames, locations = _frames(pipeline, job_graph), tuple(_locations(job_graph, operators))
+    return Deployment(job, vertices, levels, tuple(sinks), archive, frames, tuple(tables), locations)
+
+
+def _locations(job_graph: JobGraph, operators: dict[int, StreamOperator]) -> Iterator[tuple[str, str]]:
+    """Where operators read or write files, sources first as they come first in programs."""
+    names = {link.node: link.name for vertex in job_graph.vertices for link in vertex.chain}
+    for node, name in sorted(names.items()):
+        function = getattr(operators[node], "function", None)
+        if isinstance(function, BatchSource | PublishedSink):
+            yield from ((name, location) for location in function.locations())
 
 
 def _refuse_iterations(job_graph: JobGraph, batch: bool) -> None:

@@ -12,6 +12,7 @@ from penstock.common.job_status import JobStatus
 from penstock.common.settings import Settings, sparks
 from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.job.deployment import Deployment, deploy
+from penstock.job.locations import refuse_local
 from penstock.job.results import JobOutput
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows, Store
@@ -27,7 +28,7 @@ from penstock.spark.session import (
     open_session,
     session_of,
 )
-from penstock.spark.shipping import ship
+from penstock.spark.shipping import ending, equip, ship
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -102,13 +103,14 @@ class SparkExecutor:
 
         def run() -> JobExecutionResult:
             own, session = self._sessions_of(deployment, pipeline.settings)
-            ship(session, deployment.archive)
-            started = time.perf_counter()
-            with JobOutput(deployment, control) as output:
-                control.enter(JobStatus.RUNNING)
-                self._run(session, own, deployment, control, output)
-            self.reports = output.reports
-            return output.result(started)
+            with ending(session):
+                _equipped(session, own, deployment, control)
+                started = time.perf_counter()
+                with JobOutput(deployment, control) as output:
+                    control.enter(JobStatus.RUNNING)
+                    self._run(session, own, deployment, control, output)
+                self.reports = output.reports
+                return output.result(started)
 
         return run
 
@@ -126,7 +128,7 @@ class SparkExecutor:
         _refuse_restarts(pipeline.settings)
         deployment = deploy(pipeline)
         own, _ = self._sessions_of(deployment, pipeline.settings)
-        ship(own, deployment.archive)
+        _equipped(own, own, deployment, JobControl(pipeline.name))
         return lower(own, deployment, only(deployment))
 
     def _sessions_of(self, deployment: Deployment, settings: Settings) -> Any:
@@ -179,6 +181,13 @@ class SparkExecutor:
             failure = local_failure(error)
             raise failure from (failure.__cause__ or error)
         return _rows_of(batches)
+
+
+def _equipped(session: Any, own: Any, deployment: Deployment, control: JobControl) -> None:
+    """Have the tasks of a session find what they need: this package, the program's files, those that it reads."""
+    hosts = equip(session, own, control)
+    refuse_local(deployment.locations, hosts, deployment.job.settings.shared_folders)
+    ship(session, deployment.archive)
 
 
 def _rows_of(batches: list[Any]) -> Rows:

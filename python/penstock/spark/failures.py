@@ -61,7 +61,8 @@ def local_failure(error: BaseException) -> JobExecutionError:
             "fifth of it, unless you set that too)."
         )
     if found is None:
-        return JobExecutionError(f"Spark could not run the job: {_advice(text)}{type(error).__name__}: {text.strip()}")
+        what = " ".join(filter(None, [advice(text), f"{type(error).__name__}: {text.strip()}"]))
+        return JobExecutionError(f"Spark could not run the job: {what}")
     try:
         failure, causes = pickle.loads(base64.b64decode(found.group(1)))
     except Exception:  # its class exists on the executors only, say
@@ -75,10 +76,33 @@ def local_failure(error: BaseException) -> JobExecutionError:
     return failure
 
 
-def _advice(text: str) -> str:
-    if "No module named 'penstock'" not in text:
-        return ""
-    return (
+_NEEDS: dict[tuple[str, ...], str] = {
+    ("No module named 'penstock'",): (
         "the Python of its workers does not have Penstock. Before the SparkSession starts, set PYSPARK_PYTHON (or "
-        f"spark.pyspark.python) to a Python that does; the one of this program is {sys.executable}. "
-    )
+        f"spark.pyspark.python) to a Python that does; the one of this program is {sys.executable}."
+    ),
+    ("No module named 'pyarrow'", "PyArrow >="): (
+        "the Python of its workers does not have PyArrow, which Penstock cannot send. Install pyarrow>=18 there, or "
+        "have Spark bring a packed environment (spark.archives and PYSPARK_PYTHON)."
+    ),
+    ("PYTHON_VERSION_MISMATCH",): (
+        "the Python of its workers has another version than that of this program, "
+        f"{sys.version_info.major}.{sys.version_info.minor}. Set PYSPARK_PYTHON (or spark.pyspark.python) to one with "
+        "the same, as they name it there."
+    ),
+    ("Cannot run program",): (
+        "they have no such Python as they were told to run. Set PYSPARK_PYTHON (or spark.pyspark.python) to the path "
+        "of one as they name it."
+    ),
+}
+"""What to do, by what stands in Spark's text."""
+
+
+def advice(text: str) -> str:
+    """What to do about a Python that Spark's workers cannot run tasks with; nothing where the text is of something
+    else.
+
+    Args:
+        text: of Spark's exception.
+    """
+    return next((needs for signs, needs in _NEEDS.items() if any(sign in text for sign in signs)), "")

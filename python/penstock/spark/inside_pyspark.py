@@ -98,6 +98,31 @@ def driver_memory(session: Any) -> int:
     return session._jvm.java.lang.Runtime.getRuntime().maxMemory()
 
 
+def one_machine(master: str) -> bool:
+    """Whether a master runs its tasks beside the driver: ``local``, ``local[2,4]``, ``local-cluster[2,1,1024]``. The
+    names are documented, all but that of local-cluster. Checked against 4.3.0."""
+    return master.partition("[")[0] in ("local", "local-cluster")
+
+
+def executor_hosts(session: Any) -> frozenset[str]:
+    """The hosts of Spark's executors and of its driver. PySpark's status tracker does not say. Checked against 4.3.0.
+
+    Args:
+        session: a classic SparkSession.
+    """
+    tracker = session.sparkContext._jsc.sc().statusTracker()
+    return frozenset(info.host() for info in tracker.getExecutorInfos())
+
+
+def release(session: Any) -> None:
+    """End a session of Spark Connect that is not the user's, with all that was sent to it. Its public ``stop`` would
+    also end a server that this process has started. Where a version has it elsewhere, the session ends when the server
+    thinks it is idle. Checked against 4.3.0."""
+    with contextlib.suppress(Exception):
+        session.client.release_session()
+        session.client.close()
+
+
 def end_jvm(seconds: float) -> None:
     """End the JVM of this process, and wait until it has: it takes the end of its standard input for its own. Only
     stopping Spark would let it live as long as Python. Checked against 4.3.0.

@@ -76,11 +76,11 @@ def open_session(master: str | None, config: Mapping[str, str], python: str | No
 
     Raises:
         ConfigurationError: there is no Java, or a jar is not there; or a Spark with another master or fixed settings
-            runs already in this process.
+            runs already in this process; or the master is a server of Spark Connect, and what it needs is not here.
     """
     settings = {key: value for key, value in config.items() if key != "spark.master"}
     with _STARTING:
-        return _opened(master or config.get("spark.master"), settings, python)
+        return _opened(master or config.get("spark.master"), settings, python or settings.get("spark.pyspark.python"))
 
 
 _STARTING = threading.Lock()
@@ -88,17 +88,15 @@ _STARTING = threading.Lock()
 
 
 def _opened(wanted: str | None, settings: dict[str, str], python: str | None) -> Any:
+    remote = os.environ.get("SPARK_REMOTE") if wanted is None else wanted if wanted.startswith("sc://") else None
+    if remote:
+        return _connected(remote, settings, python)
     running = _running()
     if running is not None:
         _check_master(running, wanted)
         check_settings(running, settings, _started)
         check_python(running, python)
         return running
-    if os.environ.get("SPARK_REMOTE") or (wanted or "").startswith("sc://"):
-        raise ConfigurationError(
-            f"The master {wanted or os.environ['SPARK_REMOTE']!r} is a Spark Connect server. Make the session "
-            "yourself with SparkSession.builder.remote(...) and give it to the executor."
-        )
     check_java()
     _check_jars(settings.get("spark.jars", ""))
     if python is not None:
@@ -107,6 +105,23 @@ def _opened(wanted: str | None, settings: dict[str, str], python: str | None) ->
     session = _start(wanted or DEFAULT_MASTER, settings)
     _started.clear()
     _started.update(settings)
+    return session
+
+
+def _connected(server: str, settings: dict[str, str], python: str | None) -> Any:
+    """A session with a server of Spark Connect, which is as it was started."""
+    from pyspark.errors import PySparkImportError
+    from pyspark.sql import SparkSession
+
+    try:
+        session = SparkSession.builder.remote(server).getOrCreate()
+    except (ImportError, PySparkImportError) as error:
+        raise ConfigurationError(
+            f"The master {server!r} is a server of Spark Connect, which needs more packages: {error}. Install them: "
+            "pip install 'penstock[connect]'."
+        ) from error
+    check_settings(session, settings)
+    check_python(session, python)
     return session
 
 
@@ -167,8 +182,8 @@ def check_python(session: Any, python: str | None) -> None:
         theirs = "that of the server"
     if not same_python(theirs, python):
         raise ConfigurationError(
-            f"set_python_executable() was given {python!r}, but Spark runs already, and the Python of its workers is "
-            f"{theirs!r}. Start Spark with it: set PYSPARK_PYTHON before."
+            f"The workers are to run {python!r} (set_python_executable(), spark.pyspark.python), but Spark runs "
+            f"already, and the Python of its workers is {theirs!r}. Start Spark with it: set PYSPARK_PYTHON before."
         )
 
 
@@ -178,7 +193,8 @@ def _start(master: str, settings: Mapping[str, str]) -> Any:
 
     with resources.as_file(resources.files("penstock.spark") / "log4j2.properties") as log:
         jvm = LOCAL_JVM_OPTIONS if master.startswith("local") else JVM_OPTIONS
-        local = LOCAL if master.partition("[")[0] == "local" else {}
+        same = same_python(os.environ["PYSPARK_PYTHON"], sys.executable)
+        local = LOCAL if same and master.partition("[")[0] == "local" else {}
         jvm += java_options() if local else ""
         given = settings.get("spark.driver.extraJavaOptions", "")
         options = f"{jvm} -Dlog4j2.configurationFile={log.as_uri()} {given}".rstrip()

@@ -1,9 +1,25 @@
-"""Bringing an archive of the driver's to the executors, by Spark's own means; tasks find it by its name."""
+"""Bringing to the workers, by Spark's own means, what they lack: a program's archive, and Penstock itself."""
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import sys
+import threading
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+
+from penstock.common.job_control import JobControl
+from penstock.errors import ConfigurationError
+from penstock.job.shipping import same_python
+from penstock.spark import inside_pyspark
+from penstock.spark.cancelling import cancellable
+from penstock.spark.failures import advice
+from penstock.spark.package import PACKAGES, archive_of, has_native, own_sources
+from penstock.spark.probe import TASKS, Worker, this_one, workers_of
+
+_LOG = logging.getLogger("penstock")
 
 
 def ship(session: Any, archive: Path | None) -> None:
@@ -15,10 +31,112 @@ def ship(session: Any, archive: Path | None) -> None:
     """
     if archive is None:
         return
-    try:
-        spark = session.sparkContext
-    except Exception:  # Spark Connect has no SparkContext; files of a session are artifacts there
+    spark = context_of(session)
+    if spark is None:  # files of a session of Connect are artifacts
         session.addArtifacts(str(archive), file=True)
-        return
-    if all(file.rpartition("/")[2] != archive.name for file in spark.listFiles):
+    elif all(file.rpartition("/")[2] != archive.name for file in spark.listFiles):
         spark.addFile(str(archive))
+
+
+def context_of(session: Any) -> Any:
+    """The session's SparkContext; None over Spark Connect, which has none."""
+    try:
+        return session.sparkContext
+    except Exception:
+        return None
+
+
+@contextlib.contextmanager
+def ending(session: Any) -> Iterator[None]:
+    """Within the block a job runs in a session of its own, which ends with it where it would stay: over Spark
+    Connect."""
+    try:
+        yield
+    finally:
+        if context_of(session) is None:
+            inside_pyspark.release(session)
+
+
+_met: dict[str, frozenset[Worker]] = {}
+"""The workers by the Spark, or by the session of Spark Connect, that they were asked for in."""
+_ASKING = threading.Lock()
+"""One job at a time asks."""
+
+
+def equip(session: Any, parent: Any, control: JobControl) -> frozenset[str]:
+    """Have the tasks of a session import this Penstock, wherever they run. If Spark's workers may have another Python
+    than this program, a small job asks them, once per Spark; if they have no Penstock or another one, it is sent.
+
+    Args:
+        session: the job's.
+        parent: the user's session, or Penstock's own.
+        control: of the job.
+
+    Returns:
+        The hosts on which tasks run, and that of this program, as Spark names them.
+
+    Raises:
+        ConfigurationError: a worker cannot run tasks of Python and Arrow.
+        JobCancelledError: the job is to be cancelled.
+    """
+    spark = context_of(session)
+    if spark is not None and inside_pyspark.one_machine(spark.master) and same_python(spark.pythonExec, sys.executable):
+        return frozenset()
+    workers = _asked(session, spark, parent, control)
+    packages = lacking(workers)
+    native = bool(packages) and _same_platform(workers)
+    for package, archive in ((package, archive_of(package, native)) for package in packages):
+        _bring(session, spark, package, archive)
+    if spark is None:
+        return frozenset(worker.host for worker in (*workers, this_one()))
+    return frozenset() if inside_pyspark.one_machine(spark.master) else inside_pyspark.executor_hosts(session)
+
+
+def _asked(session: Any, spark: Any, parent: Any, control: JobControl) -> frozenset[Worker]:
+    key = parent.session_id if spark is None else spark.applicationId
+    with _ASKING:
+        if key not in _met:
+            try:
+                with cancellable(session, control):
+                    _met[key] = workers_of(session, TASKS if spark is None else spark.defaultParallelism)
+            except Exception as error:
+                control.check()
+                raise ConfigurationError(
+                    f"The workers of Spark cannot run tasks: {advice(str(error)) or _first_line(error)} The page "
+                    "docs/clusters.md says what they need."
+                ) from error
+        return _met[key]
+
+
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"
+
+
+def lacking(workers: Iterable[Worker]) -> tuple[str, ...]:
+    """The packages that have to be sent, because some worker has none, or another Penstock."""
+    if any(worker.sources != own_sources() for worker in workers):
+        return PACKAGES
+    return () if all(worker.cloudpickle for worker in workers) else PACKAGES[1:]
+
+
+def _same_platform(workers: Iterable[Worker]) -> bool:
+    """Whether native code of this machine can run on all workers; if not, the log says so."""
+    here = this_one().platform
+    others = sorted({worker.platform for worker in workers} - {here})
+    if others and has_native():
+        _LOG.warning(
+            "Penstock is sent to workers on %s without its native code, which is for %s: they run its Python code, "
+            "with the same results. With the package installed there, and native code in it, they are faster.",
+            " and ".join(others),
+            here,
+        )
+    return not others
+
+
+def _bring(session: Any, spark: Any, package: str, archive: Path) -> None:
+    """Have Spark unpack an archive as the folder of a package, which its workers find on their path."""
+    place = f"{archive}#{package}"
+    if spark is None:
+        session.addArtifacts(place, archive=True)
+    elif all(each.rpartition("/")[2] != f"{archive.name}#{package}" for each in spark.listArchives):
+        spark.addArchive(place)

@@ -152,6 +152,10 @@ set_file_enumerator` says otherwise.
         """
         return self.format.splits(self.paths, self.splittable)
 
+    def locations(self) -> tuple[str, ...]:
+        """The paths as given."""
+        return self.paths
+
     def read(self, split: Split) -> Iterator[Records[T]]:
         """The records of a file, or of a piece."""
         return self.format.read(split)

@@ -37,3 +37,7 @@ class FileMonitor(BatchSource):
     def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Split]]:
         """One split at a time."""
         return ([split] for split in self.found)
+
+    def locations(self) -> tuple[str, ...]:
+        """The path."""
+        return (self.path,)

@@ -107,6 +107,10 @@ class PublishedSink(BuiltinSink):
         """
         raise NotImplementedError
 
+    def locations(self) -> tuple[str, ...]:
+        """Path or URL of the file or folder that it writes."""
+        return (str(self.target()),)
+
 
 class Buffered(SinkWriter):
     """Hands its items over in lists of 2,000, or of about a mebibyte.

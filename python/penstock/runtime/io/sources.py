@@ -43,6 +43,10 @@ class BatchSource:
         """The records of one subtask, in order, in batches."""
         raise NotImplementedError
 
+    def locations(self) -> tuple[str, ...]:
+        """Paths and URLs of the files and folders that it reads."""
+        return ()
+
 
 @dataclass(frozen=True)
 class CollectionSource(BatchSource):

@@ -88,6 +88,11 @@ class Source(ABC, Generic[T]):
         """
         raise NotImplementedError(f"{type(self).__name__}.read")
 
+    def locations(self) -> Sequence[str]:
+        """Paths and URLs of the files and folders that it reads, if any: local ones are refused where a job runs on
+        several machines."""
+        return ()
+
     def readable(self) -> bool:
         """Whether it says how it is read."""
         return type(self).splits is not Source.splits and type(self).read is not Source.read
@@ -131,6 +136,10 @@ class SplitSource(BatchSource):
             for records in self.source.read(split):
                 plain = records.timestamps is None and not together
                 yield records.values if plain else Batch(records.values, records.timestamps, number)
+
+    def locations(self) -> tuple[str, ...]:
+        """What the source says."""
+        return tuple(self.source.locations())
 
 
 def deal(splits: Sequence[Split], parallelism: int) -> tuple[tuple[Split, ...], ...]:

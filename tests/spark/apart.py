@@ -1,0 +1,278 @@
+"""Programs on a Spark whose workers have nothing of the driver's: ``python -m tests.spark.apart standalone|connect
+FOLDER``, a process each. Prints what came out, as JSON by the name of the program."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyspark
+
+from penstock.common import Configuration, Time, TimestampAssigner, Types, WatermarkStrategy
+from penstock.datastream import (
+    KeyedProcessFunction,
+    MapFunction,
+    StreamExecutionEnvironment,
+    ValueStateDescriptor,
+)
+from penstock.datastream.window import TumblingEventTimeWindows
+from penstock.errors import JobCancelledError, PenstockError
+from penstock.spark.session import open_session
+from tests.spark.bare import Bare
+from tests.spark.cluster import FAST_JVM, start
+
+HOSTS = "127.0.0.2", "127.0.0.3"
+SETTINGS = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.executor.memory": "512m",
+    "spark.driver.extraJavaOptions": FAST_JVM,
+}
+WORDS = ["to", "be", "or", "not", "to", "be", "that", "is", "the", "question", "whether", "it", "is", "nobler"] * 20
+
+
+def where(_: int) -> tuple[Any, ...]:
+    """What there is where a task runs."""
+    import importlib.util
+
+    import penstock
+    from penstock.runtime import native
+
+    there = [name for name in ("tests", "pandas", "click", "rich") if importlib.util.find_spec(name)]
+    return sys.executable, penstock.__file__, native.functions() is not None, there
+
+
+class Count(KeyedProcessFunction):
+    """How often a key has been seen."""
+
+    def open(self, context: Any) -> None:
+        self.seen = context.get_state(ValueStateDescriptor("seen", Types.LONG()))
+
+    def process_element(self, value: Any, ctx: Any) -> Any:
+        self.seen.update((self.seen.value() or 0) + 1)
+        yield value, self.seen.value()
+
+
+class Shipped(MapFunction):
+    """Reads all that a program can ship."""
+
+    def open(self, context: Any) -> None:
+        self.model = context.get_distributed_cache().get_file("model")
+
+    def map(self, value: int) -> Any:
+        import shipped_module  # type: ignore[import-not-found]
+        import shipped_package  # type: ignore[import-not-found]
+
+        numbers = shipped_module.NUMBER, shipped_package.NUMBER
+        return value, *numbers, Path("data/words.txt").read_text(), Path(self.model).read_text()
+
+
+class Times(TimestampAssigner):
+    """A number is its own time."""
+
+    def extract_timestamp(self, value: Any, record_timestamp: Any) -> int:
+        return value
+
+
+Program = Callable[[StreamExecutionEnvironment], Any]
+
+
+def words(env: StreamExecutionEnvironment) -> Any:
+    ones = env.from_collection(WORDS, type_info=Types.STRING()).map(lambda word: (word, 1))
+    return ones.key_by(lambda pair: pair[0]).reduce(lambda one, other: (one[0], one[1] + other[1])).set_parallelism(3)
+
+
+def state(env: StreamExecutionEnvironment) -> Any:
+    return env.from_collection(WORDS, type_info=Types.STRING()).key_by(lambda word: word).process(Count())
+
+
+def windows(env: StreamExecutionEnvironment) -> Any:
+    timed = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Times())
+    numbers = env.generate_sequence(0, 999).assign_timestamps_and_watermarks(timed)
+    ten = numbers.key_by(lambda number: number % 3).window(TumblingEventTimeWindows.of(Time.milliseconds(100)))
+    return ten.reduce(lambda one, other: one + other)
+
+
+def same(program: Program) -> Callable[[Any, Path], Any]:
+    """A program gives on Spark what it gives in this process."""
+
+    def compare(spark: Any, folder: Path) -> Any:
+        found, expected = (collected(program, **executor) for executor in (spark, {"executor": "local"}))
+        return found == expected and len(found)
+
+    return compare
+
+
+def collected(program: Program, **executor: Any) -> list[Any]:
+    env = StreamExecutionEnvironment.get_execution_environment(**executor).set_parallelism(2)
+    with program(env).execute_and_collect() as records:
+        return sorted(records)
+
+
+def at(spark: Any, folder: Path) -> Any:
+    """Where tasks run."""
+    return collected(lambda env: env.generate_sequence(1, 4).map(where), **spark)
+
+
+def shipping(spark: Any, folder: Path) -> Any:
+    """All that a program can ship."""
+    folder.mkdir()
+    (folder / "shipped_module.py").write_text("NUMBER = 10\n")
+    (folder / "model.txt").write_text("weights")
+    (folder / "requirements.txt").write_text("shipped-package")
+    with zipfile.ZipFile(folder / "data.zip", "w") as archive:
+        archive.writestr("words.txt", "to be")
+    info = "shipped_package-1.0.dist-info"
+    with zipfile.ZipFile(folder / "shipped_package-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("shipped_package.py", "NUMBER = 100\n")
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: shipped-package\nVersion: 1.0\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "".join(f"{name},,\n" for name in wheel.namelist()))
+
+    def program(env: StreamExecutionEnvironment) -> Any:
+        env.add_python_file(str(folder / "shipped_module.py"))
+        env.add_python_archive(str(folder / "data.zip"), "data")
+        env.register_cached_file(str(folder / "model.txt"), "model")
+        env.set_python_requirements(str(folder / "requirements.txt"), str(folder))
+        return env.generate_sequence(1, 4).map(Shipped())
+
+    return collected(program, **spark)
+
+
+def files(spark: Any, folder: Path) -> Any:
+    """What is said of files on each machine's own disk, and whether they are there if they are said to be shared."""
+    folder.mkdir()
+    (folder / "in.txt").write_text("a\nb\n")
+
+    def run(configuration: Configuration) -> None:
+        env = StreamExecutionEnvironment.get_execution_environment(configuration, **spark)
+        env.read_text_file(str(folder / "in.txt")).write_as_text(str(folder / "out")).set_parallelism(2)
+        env.execute("copies")
+
+    refused = ""
+    try:
+        run(Configuration())
+    except PenstockError as error:
+        refused = f"{type(error).__name__}: {error}"
+        run(Configuration.from_dict({"penstock.files.shared-folders": str(folder)}))
+    written = sorted(line for file in (folder / "out").rglob("*") for line in file.read_text().split())
+    return refused.replace(str(folder), ""), written
+
+
+def cancelled(spark: Any, folder: Path) -> Any:
+    """Cancel a job while its tasks run."""
+    marker = str(folder)
+
+    def sleeps(value: Any) -> Any:
+        Path(marker).touch()
+        time.sleep(120)
+        return value
+
+    env = StreamExecutionEnvironment.get_execution_environment(**spark)
+    env.from_collection([1, 2]).map(sleeps).print()
+    client = env.execute_async("sleeps")
+    began = time.monotonic()
+    while not folder.exists():
+        assert time.monotonic() < began + 60, client
+        time.sleep(0.05)
+    client.cancel().result()
+    cancelled = isinstance(client.get_job_execution_result().exception(60), JobCancelledError)
+    return cancelled, client.get_job_status().result().name
+
+
+def killed(spark: Any, folder: Path) -> Any:
+    """Kill a worker with its executor, in the middle of the second level; its shuffle files go with it."""
+    marker = str(folder)
+
+    def dies(pair: Any) -> Any:
+        import signal
+
+        if pair[0] == 700 and os.environ.get("SPARK_HOME"):
+            try:
+                os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                return pair
+            pid, jvms = os.getpid(), []
+            while len(jvms) < 2:
+                pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+                jvms += [pid] * (b"org.apache.spark" in Path(f"/proc/{pid}/cmdline").read_bytes())
+            for jvm in reversed(jvms):
+                os.kill(jvm, signal.SIGKILL)
+        return pair
+
+    def program(env: StreamExecutionEnvironment) -> Any:
+        pairs = env.generate_sequence(0, 4999).map(lambda n: (n % 1000, n)).key_by(lambda pair: pair[0])
+        return pairs.reduce(lambda one, other: (one[0], one[1] + other[1])).map(dies)
+
+    return same(program)(spark, folder), folder.exists()
+
+
+PROGRAMS: dict[str, Callable[[Any, Path], Any]] = {
+    "where": at,
+    "words": same(words),
+    "state": same(state),
+    "windows": same(windows),
+    "shipping": shipping,
+    "files": files,
+    "cancelled": cancelled,
+}
+DEADLY = {"killed": killed}
+"""Last, as there is one worker less afterwards."""
+
+
+@contextmanager
+def standalone(folder: Path) -> Iterator[dict[str, Any]]:
+    """A master and two workers that cannot see the driver's packages."""
+    bare = Bare(folder / "bare")
+    web = "--webui-port", "0"
+    with ExitStack() as stack:
+        started = {"environment": bare.environment(), "command": bare.command(f"{bare.spark_home}/bin/spark-class")}
+        url = start(
+            stack, folder / "master", "master.Master", r"spark://\S+:\d+", "--host", "127.0.0.1", "--port", "0", *web
+        )
+        size = "--cores", "1", "--memory", "600m", "--work-dir"
+        for host in HOSTS:
+            work = *size, str(folder / f"work-{host}"), "--host", host, *web, url
+            start(stack, folder / host, "worker.Worker", "Successfully registered", *work, **started)
+        os.environ["PYSPARK_PYTHON"] = bare.python
+        session = open_session(url, SETTINGS)
+        yield {"master": url}
+        session.stop()
+
+
+@contextmanager
+def connect(folder: Path) -> Iterator[dict[str, Any]]:
+    """A server of Spark Connect that cannot see the driver's packages."""
+    bare = Bare(folder / "bare")
+    with ExitStack() as stack:
+        settings = {
+            "spark.connect.grpc.binding.port": "0",
+            "spark.ui.enabled": "false",
+            "spark.driver.extraJavaOptions": FAST_JVM,
+        }
+        given = [text for key, value in settings.items() for text in ("--conf", f"{key}={value}")]
+        submit = bare.command(f"{bare.spark_home}/bin/spark-submit", "--master", "local[2]", *given, "--class")
+        started = {"environment": bare.environment() | {"SPARK_DAEMON_MEMORY": "1g"}, "command": submit}
+        name, pattern = "org.apache.spark.sql.connect.service.SparkConnectServer", r"started at: .*:(\d+)"
+        port = start(stack, folder / "server", name, pattern, "spark-internal", **started).rpartition(":")[2]
+        yield {"master": f"sc://127.0.0.1:{port}"}
+        open_session(f"sc://127.0.0.1:{port}", {}).stop()  # a process waits at its end for a server that is gone
+
+
+def main(kind: str, folder: Path, *names: str) -> None:
+    """Run all programs, or some."""
+    with (standalone if kind == "standalone" else connect)(folder) as spark:
+        programs = PROGRAMS | (DEADLY if kind == "standalone" else {})
+        found = {name: programs[name](spark, folder / name) for name in names or programs}
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    os.environ |= {"SPARK_HOME": os.path.dirname(pyspark.__file__)}
+    main(sys.argv[1], Path(sys.argv[2]), *sys.argv[3:])
