@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+import venv
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pyspark
+from pyspark.sql import SparkSession
 
 from penstock.common import Configuration, Time, TimestampAssigner, Types, WatermarkStrategy
 from penstock.datastream import (
@@ -24,6 +26,7 @@ from penstock.datastream import (
 )
 from penstock.datastream.window import TumblingEventTimeWindows
 from penstock.errors import JobCancelledError, PenstockError
+from penstock.spark import shipping
 from penstock.spark.session import open_session
 from tests.spark.bare import Bare
 from tests.spark.cluster import FAST_JVM, start
@@ -120,7 +123,7 @@ def at(spark: Any, folder: Path) -> Any:
     return collected(lambda env: env.generate_sequence(1, 4).map(where), **spark)
 
 
-def shipping(spark: Any, folder: Path) -> Any:
+def all_shipped(spark: Any, folder: Path) -> Any:
     """All that a program can ship."""
     folder.mkdir()
     (folder / "shipped_module.py").write_text("NUMBER = 10\n")
@@ -213,17 +216,35 @@ def killed(spark: Any, folder: Path) -> Any:
     return same(program)(spark, folder), folder.exists()
 
 
+def unfit(spark: Any, folder: Path) -> Any:
+    """What is said of a Python without PyArrow, and of one that is not there."""
+    folder.mkdir()
+    venv.create(folder / "empty", symlinks=True)
+    context = SparkSession.builder.getOrCreate().sparkContext
+    fit, said = context.pythonExec, []
+    for python in (str(folder / "empty/bin/python"), "/no/such/python"):
+        context.pythonExec = python
+        shipping._met.clear()
+        try:
+            collected(words, **spark)
+        except PenstockError as error:
+            said.append(f"{type(error).__name__}: {error}")
+    context.pythonExec = fit
+    shipping._met.clear()
+    return said
+
+
 PROGRAMS: dict[str, Callable[[Any, Path], Any]] = {
     "where": at,
     "words": same(words),
     "state": same(state),
     "windows": same(windows),
-    "shipping": shipping,
+    "shipping": all_shipped,
     "files": files,
     "cancelled": cancelled,
 }
-DEADLY = {"killed": killed}
-"""Last, as there is one worker less afterwards."""
+STANDALONE = {"unfit": unfit, "killed": killed}
+"""Where there are workers; the last one ends one of them."""
 
 
 @contextmanager
@@ -268,7 +289,7 @@ def connect(folder: Path) -> Iterator[dict[str, Any]]:
 def main(kind: str, folder: Path, *names: str) -> None:
     """Run all programs, or some."""
     with (standalone if kind == "standalone" else connect)(folder) as spark:
-        programs = PROGRAMS | (DEADLY if kind == "standalone" else {})
+        programs = PROGRAMS | (STANDALONE if kind == "standalone" else {})
         found = {name: programs[name](spark, folder / name) for name in names or programs}
     print(json.dumps(found))
 

@@ -35,9 +35,19 @@ def run(kind: str, folder: Path) -> dict:
     return json.loads(run.stdout.splitlines()[-1])
 
 
-@pytest.fixture(scope="session", params=["standalone", "connect"])
-def found(request, tmp_path_factory):
-    return {"kind": request.param, **run(request.param, tmp_path_factory.mktemp(request.param))}
+@pytest.fixture(scope="session")
+def standalone(tmp_path_factory):
+    return run("standalone", tmp_path_factory.mktemp("standalone"))
+
+
+@pytest.fixture(scope="session")
+def connect(tmp_path_factory):
+    return run("connect", tmp_path_factory.mktemp("connect"))
+
+
+@pytest.fixture(params=["standalone", "connect"])
+def found(request):
+    return request.getfixturevalue(request.param)
 
 
 def test_the_package_is_the_one_that_was_brought(found):
@@ -47,13 +57,6 @@ def test_the_package_is_the_one_that_was_brought(found):
         assert not file.startswith(str(ROOT))
         assert native
         assert there == []
-
-
-def test_workers_on_both_hosts_have_it(found):
-    if found["kind"] == "connect":
-        pytest.skip("the server of Spark Connect has one host")
-    folders = {re.search(r"work-(\S+?)/", file).group(1) for _, file, *_ in found["where"]}
-    assert folders == {"127.0.0.2", "127.0.0.3"}
 
 
 @pytest.mark.parametrize("program", ["words", "state", "windows"])
@@ -66,22 +69,31 @@ def test_all_that_a_program_ships_arrives(found):
     assert found["shipping"] == [[n, 10, 100, "to be", "weights"] for n in (1, 2, 3, 4)]
 
 
-def test_local_files_are_for_one_host(found):
-    refused, written = found["files"]
-    if found["kind"] == "connect":
-        assert not refused
-    else:
-        assert refused.startswith("UnsupportedError: Operator")
-        assert "'/in.txt'" in refused
-        assert "127.0.0.1, 127.0.0.2, 127.0.0.3" in refused
-    assert written == ["a", "b"]
-
-
 def test_a_job_is_cancelled(found):
     assert found["cancelled"] == [True, "CANCELED"]
 
 
-def test_a_worker_that_is_killed_changes_nothing(found):
-    if found["kind"] == "connect":
-        pytest.skip("the server of Spark Connect is its only worker")
-    assert found["killed"] == [5000, True]
+def test_workers_on_both_hosts_have_the_package(standalone):
+    folders = {re.search(r"work-(\S+?)/", file).group(1) for _, file, *_ in standalone["where"]}
+    assert folders == {"127.0.0.2", "127.0.0.3"}
+
+
+def test_local_files_are_refused_on_several_hosts(standalone):
+    refused, written = standalone["files"]
+    assert refused.startswith("UnsupportedError: Operator 'Source: Custom File Source' reads or writes '/in.txt'")
+    assert "127.0.0.1, 127.0.0.2, 127.0.0.3" in refused
+    assert written == ["a", "b"]  # into a folder that is said to be shared
+
+
+def test_local_files_are_fine_on_one_host(connect):
+    assert connect["files"] == ["", ["a", "b"]]
+
+
+def test_a_python_that_cannot_run_tasks_is_explained(standalone):
+    without, missing = standalone["unfit"]
+    assert "ConfigurationError: Spark cannot run tasks: the Python of its workers does not have PyArrow" in without
+    assert "ConfigurationError: Spark cannot run tasks: its workers have no such Python" in missing
+
+
+def test_a_worker_that_is_killed_changes_nothing(standalone):
+    assert standalone["killed"] == [5000, True]

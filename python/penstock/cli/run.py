@@ -24,13 +24,16 @@ Examples:
   penstock run word_count.py --input book.txt        options after FILE are the program's
   penstock run --master 'local[4]' word_count.py     options before FILE are Penstock's
   penstock run --conf spark.driver.memory=4g word_count.py
+  penstock run --master spark://host:7077 word_count.py
   penstock run --local word_count.py                 no Spark: for a first try
   penstock run --metrics word_count.py               records in and out of every operator
   penstock run --pyflink word_count.py               a program that imports pyflink, as it is
 """,
 )
 @click.option(
-    "--master", metavar="MASTER", help="Spark master, such as local[4] or spark://host:7077.  [default: local[*,4]]"
+    "--master",
+    metavar="MASTER",
+    help="Spark master, such as local[4], spark://host:7077 or sc://host:15002.  [default: local[*,4]]",
 )
 @click.option("--local", is_flag=True, help="Run inside this process, without Spark.")
 @click.option(

@@ -91,8 +91,8 @@ _NEEDS: dict[tuple[str, ...], str] = {
         "the same, as they name it there."
     ),
     ("Cannot run program",): (
-        "they have no such Python as they were told to run. Set PYSPARK_PYTHON (or spark.pyspark.python) to the path "
-        "of one as they name it."
+        "its workers have no such Python as they were told to run. Set PYSPARK_PYTHON (or spark.pyspark.python) to the "
+        "path of one as they name it."
     ),
 }
 """What to do, by what stands in Spark's text."""

@@ -101,9 +101,9 @@ def _asked(session: Any, spark: Any, parent: Any, control: JobControl) -> frozen
                     _met[key] = workers_of(session, TASKS if spark is None else spark.defaultParallelism)
             except Exception as error:
                 control.check()
+                what = advice(str(error)) or _first_line(error)
                 raise ConfigurationError(
-                    f"The workers of Spark cannot run tasks: {advice(str(error)) or _first_line(error)} The page "
-                    "docs/clusters.md says what they need."
+                    f"Spark cannot run tasks: {what} The page docs/clusters.md says what its workers need."
                 ) from error
         return _met[key]
 

@@ -41,6 +41,18 @@ def test_a_failure_names_everything():
     assert "runtime/operators" not in text
 
 
+def test_a_module_that_is_missing_where_tasks_run_can_be_shipped():
+    def imports(x):
+        import no_such_module  # type: ignore[import-not-found]
+
+        return no_such_module.value
+
+    program = Program()
+    program.collect(program.add(StreamMap(imports), program.source([1])))
+    with pytest.raises(JobExecutionError, match=r"'no_such_module'\. Python does not find it.*add_python_file\(\)"):
+        run(program)
+
+
 def test_the_innermost_operator_is_named():
     def fail(x):
         raise ValueError("boom")

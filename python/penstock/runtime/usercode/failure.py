@@ -141,13 +141,22 @@ def _text(error: BaseException) -> str:
         return "(its text cannot be shown: str() of it fails)"
 
 
+def _advice(error: BaseException) -> str:
+    if not isinstance(error, ModuleNotFoundError):
+        return ""
+    return (
+        ". Python does not find it where the task runs: ship it with add_python_file() or set_python_requirements() of "
+        "the environment, or install it there"
+    )
+
+
 def job_error(failure: OperatorFailure, task: str, subtask: int, attempt: int) -> JobExecutionError:
     """The error that the user sees; its ``__cause__`` is the user's exception."""
     config, error = failure.config, failure.error
     uid = f" (uid {config.uid!r})" if config.uid else ""
     message = (
         f"{failure.subject}{uid} with the ID {config.operator_id} failed in task {task!r}, subtask {subtask}, "
-        f"attempt {attempt}: {type(error).__name__}: {_text(error)}\n{user_traceback(error)}"
+        f"attempt {attempt}: {type(error).__name__}: {_text(error)}{_advice(error)}\n{user_traceback(error)}"
     )
     result = JobExecutionError(
         message,
