@@ -36,6 +36,7 @@ SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.executor.memory": "512m",
     "spark.driver.extraJavaOptions": FAST_JVM,
+    "spark.executor.extraJavaOptions": FAST_JVM,
 }
 WORDS = ["to", "be", "or", "not", "to", "be", "that", "is", "the", "question", "whether", "it", "is", "nobler"] * 20
 
@@ -248,7 +249,7 @@ STANDALONE = {"unfit": unfit, "killed": killed}
 
 
 @contextmanager
-def standalone(folder: Path) -> Iterator[dict[str, Any]]:
+def standalone(folder: Path) -> Iterator[str]:
     """A master and two workers that cannot see the driver's packages."""
     bare = Bare(folder / "bare")
     web = "--webui-port", "0"
@@ -262,15 +263,15 @@ def standalone(folder: Path) -> Iterator[dict[str, Any]]:
             work = *size, str(folder / f"work-{host}"), "--host", host, *web, url
             start(stack, folder / host, "worker.Worker", "Successfully registered", *work, **started)
         os.environ["PYSPARK_PYTHON"] = bare.python
-        session = open_session(url, SETTINGS)
-        yield {"master": url}
-        session.stop()
+        yield url
 
 
 @contextmanager
-def connect(folder: Path) -> Iterator[dict[str, Any]]:
-    """A server of Spark Connect that cannot see the driver's packages."""
+def connect(folder: Path) -> Iterator[str]:
+    """A server of Spark Connect that cannot see the driver's packages, and has a Penstock of another version."""
     bare = Bare(folder / "bare")
+    (bare.site / "penstock").mkdir()
+    (bare.site / "penstock/__init__.py").write_text("raise ImportError('of another version')")
     with ExitStack() as stack:
         settings = {
             "spark.connect.grpc.binding.port": "0",
@@ -282,15 +283,21 @@ def connect(folder: Path) -> Iterator[dict[str, Any]]:
         started = {"environment": bare.environment() | {"SPARK_DAEMON_MEMORY": "1g"}, "command": submit}
         name, pattern = "org.apache.spark.sql.connect.service.SparkConnectServer", r"started at: .*:(\d+)"
         port = start(stack, folder / "server", name, pattern, "spark-internal", **started).rpartition(":")[2]
-        yield {"master": f"sc://127.0.0.1:{port}"}
-        open_session(f"sc://127.0.0.1:{port}", {}).stop()  # a process waits at its end for a server that is gone
+        yield f"sc://127.0.0.1:{port}"
 
 
 def main(kind: str, folder: Path, *names: str) -> None:
-    """Run all programs, or some."""
-    with (standalone if kind == "standalone" else connect)(folder) as spark:
-        programs = PROGRAMS | (STANDALONE if kind == "standalone" else {})
-        found = {name: programs[name](spark, folder / name) for name in names or programs}
+    """Run all programs, or some: by the master, and in the session that there is then."""
+    programs = PROGRAMS | (STANDALONE if kind == "standalone" else {})
+    with (standalone if kind == "standalone" else connect)(folder) as master:
+        session = open_session(master, SETTINGS if kind == "standalone" else {})
+        found = {}
+        try:
+            for index, name in enumerate(names or programs):
+                how = {"spark": session} if index % 2 else {"master": master}
+                found[name] = programs[name](how, folder / name)
+        finally:
+            session.stop()  # a client of Connect waits at its end for a server that is gone
     print(json.dumps(found))
 
 

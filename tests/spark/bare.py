@@ -51,6 +51,7 @@ class Bare:
 
     Attributes:
         python: its path.
+        site: the folder of its packages.
         spark_home: of the Spark beside it.
     """
 
@@ -58,7 +59,7 @@ class Bare:
         self._folder = folder
         venv.create(folder / "python", symlinks=True)
         self.python = str(folder / "python/bin/python")
-        site = Path(sysconfig.get_path("purelib", vars={"base": str(folder / "python")}))
+        self.site = site = Path(sysconfig.get_path("purelib", vars={"base": str(folder / "python")}))
         packages = [Path(pyarrow.__file__).parent, Path(pyspark.__file__).parent]
         if unshare() is None:
             (site / "pyarrow").symlink_to(packages[0])

@@ -40,9 +40,9 @@ def outcome(name: str, session: Any) -> tuple[str, list[str]]:
 
 def unmeant(name: str, outcome: tuple[str, list[str]], local_refuses: bool) -> bool:
     """Whether an outcome is none of those that are known and explained."""
-    kind, _ = outcome
-    meant = {"equal": name not in PROGRAMS, "differs": name in PROGRAMS}
-    return not meant.get(kind, name in REFUSED_ON_SPARK or local_refuses)
+    refused = name in REFUSED_ON_SPARK or local_refuses
+    meant = {"equal": name not in PROGRAMS and not refused, "differs": name in PROGRAMS, "refused": refused}
+    return not meant[outcome[0]]
 
 
 def run(names: list[str], session: Any) -> int:

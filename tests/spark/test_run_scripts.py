@@ -7,6 +7,7 @@ import pytest
 from tests.datastream.compare_runs import differences
 from tests.datastream.run_scripts import result_of
 from tests.datastream.test_run_scripts import records
+from tests.spark import runs
 
 
 @pytest.mark.parametrize(
@@ -32,3 +33,25 @@ from tests.datastream.test_run_scripts import records
 def test_spark_gives_what_flink_gave(executor, name):
     record = records()[name]
     assert list(differences(result_of(record["script"], executor), record["result"])) == []
+
+
+def test_a_sample_gives_what_flink_gave_several_programs_at_a_time(spark, capsys):
+    """`make runs` takes all of them."""
+    assert runs.run([name for name in records() if "error" not in records()[name]["result"]][::10], spark) == 0
+    assert " 0 outcomes are not meant" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "unmeant"),
+    [
+        ("keyed_sum", ("equal", []), False),
+        ("keyed_sum", ("differs", ["so"]), True),
+        ("keyed_sum", ("refused", ["so"]), True),
+        ("window_tumbling_p3", ("equal", []), True),
+        ("window_tumbling_p3", ("differs", ["so"]), False),
+        ("iterate_p2", ("refused", ["so"]), False),
+        ("iterate_p2", ("equal", []), True),
+    ],
+)
+def test_what_is_not_meant_is_told_from_what_is(name, outcome, unmeant):
+    assert runs.unmeant(name, outcome, local_refuses=False) is unmeant

@@ -42,7 +42,7 @@ def test_a_python_that_the_workers_do_not_have_is_refused(executor):
     env = StreamExecutionEnvironment.get_execution_environment(executor=executor)
     env.set_python_executable("/no/such/python")
     env.from_collection([1]).print()
-    with pytest.raises(ConfigurationError, match=r"'/no/such/python' \\(set_python_executable.*but Spark runs already"):
+    with pytest.raises(ConfigurationError, match=r"'/no/such/python' \(set_python_executable.*but Spark runs already"):
         env.execute()
     env.set_python_executable(sys.executable)
     env.from_collection([1]).add_sink(bool)
