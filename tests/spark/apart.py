@@ -21,6 +21,7 @@ from penstock.common import Configuration, Time, TimestampAssigner, Types, Water
 from penstock.datastream import (
     KeyedProcessFunction,
     MapFunction,
+    RuntimeExecutionMode,
     StreamExecutionEnvironment,
     ValueStateDescriptor,
 )
@@ -94,6 +95,11 @@ def words(env: StreamExecutionEnvironment) -> Any:
 
 def state(env: StreamExecutionEnvironment) -> Any:
     return env.from_collection(WORDS, type_info=Types.STRING()).key_by(lambda word: word).process(Count())
+
+
+def batch(env: StreamExecutionEnvironment) -> Any:
+    """Sorted by key before each task."""
+    return words(env.set_runtime_mode(RuntimeExecutionMode.BATCH))
 
 
 def windows(env: StreamExecutionEnvironment) -> Any:
@@ -239,6 +245,7 @@ PROGRAMS: dict[str, Callable[[Any, Path], Any]] = {
     "where": at,
     "words": same(words),
     "state": same(state),
+    "batch": same(batch),
     "windows": same(windows),
     "shipping": all_shipped,
     "files": files,

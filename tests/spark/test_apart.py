@@ -59,7 +59,7 @@ def test_the_package_is_the_one_that_was_brought(found):
         assert there == []
 
 
-@pytest.mark.parametrize("program", ["words", "state", "windows"])
+@pytest.mark.parametrize("program", ["words", "state", "batch", "windows"])
 def test_programs_give_what_they_give_in_one_process(found, program):
     assert found[program] is not False
     assert found[program] > 0

@@ -117,6 +117,25 @@ def test_packages_are_brought_once():
     assert connect.artifacts == [("/tmp/penstock-1.zip#penstock", "archive")] * 2  # of a job's own session each
 
 
+def test_a_jobs_session_of_spark_connect_ends_with_the_job():
+    said = []
+
+    class Client:
+        def release_session(self):
+            said.append("released")
+
+        def close(self):
+            said.append("closed")
+
+    classic, connect = Session("spark://x"), Session()
+    for session in (classic, connect):
+        session.client = Client()
+        with pytest.raises(ZeroDivisionError), shipping.ending(session):
+            assert not said
+            raise ZeroDivisionError
+    assert said == ["released", "closed"]
+
+
 def test_nobody_is_asked_on_the_drivers_own_python():
     assert shipping.equip(Session("local[2,4]"), None, None) == frozenset()  # type: ignore[arg-type]
 

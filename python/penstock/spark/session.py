@@ -318,5 +318,5 @@ def _child(session: Any, *, like: Any = None) -> Any:
     except Exception as error:
         raise ConfigurationError(
             f"The SparkSession cannot run a job; it has probably been stopped ({type(error).__name__}). Give the "
-            "executor a session that runs, or none."
+            "executor a session that runs, or none. Sessions of Spark Connect run jobs from Spark 4.3 on."
         ) from error

@@ -84,7 +84,7 @@ def equip(session: Any, parent: Any, control: JobControl) -> frozenset[str]:
         return frozenset()
     workers = _asked(session, spark, parent, control)
     packages = lacking(workers)
-    native = bool(packages) and _same_platform(workers)
+    native = "penstock" in packages and _same_platform(workers)
     for package, archive in ((package, archive_of(package, native)) for package in packages):
         _bring(session, spark, package, archive)
     if spark is None:
@@ -139,4 +139,5 @@ def _bring(session: Any, spark: Any, package: str, archive: Path) -> None:
     if spark is None:
         session.addArtifacts(place, archive=True)
     elif all(each.rpartition("/")[2] != f"{archive.name}#{package}" for each in spark.listArchives):
+        _LOG.info("Spark brings %s to its workers, whose Python has another one or none (%s).", package, archive.name)
         spark.addArchive(place)
