@@ -130,9 +130,8 @@ def test_a_jobs_session_of_spark_connect_ends_with_the_job():
     classic, connect = Session("spark://x"), Session()
     for session in (classic, connect):
         session.client = Client()
-        with pytest.raises(ZeroDivisionError), shipping.ending(session):
+        with shipping.ending(session):
             assert not said
-            raise ZeroDivisionError
     assert said == ["released", "closed"]
 
 
