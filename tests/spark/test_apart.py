@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.spark.bare import unshare
+
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs several loopback addresses and /proc")
 
@@ -56,7 +58,7 @@ def test_the_package_is_the_one_that_was_brought(found):
         assert file.endswith("/penstock/__init__.py")
         assert not file.startswith(str(ROOT))
         assert native
-        assert there == []
+        assert there == [] or unshare() is None  # else tasks look where the driver does, and find it
 
 
 @pytest.mark.parametrize("program", ["words", "state", "batch", "windows"])
