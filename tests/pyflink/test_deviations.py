@@ -58,6 +58,21 @@ def test_as_many_subtasks_as_cores() -> None:
     assert StreamExecutionEnvironment.get_execution_environment(given).get_parallelism() == 3
 
 
+def test_one_subtask_in_batch_mode_where_nobody_says() -> None:
+    make = pyflink.StreamExecutionEnvironment.get_execution_environment
+    batch = {"execution.runtime-mode": "BATCH"}
+    assert make().get_parallelism() == cores()
+    assert make().set_runtime_mode(RuntimeExecutionMode.BATCH).get_parallelism() == 1
+    assert make(Configuration(batch)).get_parallelism() == 1
+    assert make(Configuration({**batch, "parallelism.default": "3"})).get_parallelism() == 3
+    said = make().set_parallelism(4).set_runtime_mode(RuntimeExecutionMode.AUTOMATIC)
+    assert said.get_parallelism() == 4
+    env = make().set_runtime_mode(RuntimeExecutionMode.BATCH).set_runtime_mode(RuntimeExecutionMode.STREAMING)
+    assert env.get_parallelism() == cores()
+    off = make(Configuration({**batch, "penstock.pyflink.cores": "false"}))
+    assert off.set_runtime_mode(RuntimeExecutionMode.STREAMING).get_parallelism() == 1
+
+
 class Listed(WindowFunction[Any, Any, Any, Any]):
     """The records of each window."""
 

@@ -79,6 +79,7 @@ def test_settings_of_nobody() -> None:
     settings.setString("execution.target", "local")
     assert Configuration(j_configuration=settings).get_string("execution.target", "") == "local"
     assert is_local_deployment(settings)
+    assert str(Configuration({"k1": "v1", "k2": "1"})) == "{k1=v1, k2=1}"
     assert not is_local_deployment(FLINK.configuration.Configuration())
     other = FLINK.configuration.Configuration()
     other.addAll(settings)

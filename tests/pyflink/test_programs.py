@@ -74,8 +74,8 @@ def test_by_the_command_line(program: Path) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("program", BY_COMMAND, ids=lambda path: path.stem)
-def test_by_the_command_line_on_spark(program: Path) -> None:
+def test_by_the_command_line_on_spark() -> None:
+    program, *_ = BY_COMMAND
     assert sorted(printed(program, "--master", "local[2]")) == recorded(program)
 
 

@@ -219,7 +219,8 @@ class Settings:
     # --- PyFlink's ways, where they differ from Flink's; programs written for PyFlink have them all ---
     pyflink_cores: bool = _line(
         "penstock.pyflink.cores", Flag(), False, "plan",
-        "Whether operators that do not say how many subtasks they have get one for each core of the machine.",
+        "Whether operators that do not say how many subtasks they have get one for each core of the machine; in BATCH "
+        "mode there is one, as Flink chooses for little data.",
     )
     pyflink_count_windows: bool = _line(
         "penstock.pyflink.count-windows", Flag(), False, "plan",
@@ -266,7 +267,7 @@ class Settings:
         """
         settings = cls().updated(given)
         if settings.pyflink_cores and "parallelism.default" not in given:
-            return replace(settings, parallelism=cores())
+            return replace(settings, parallelism=1 if settings.batch else cores())
         return settings
 
     def updated(self, given: Mapping[str, str]) -> Settings:

@@ -47,6 +47,9 @@ class Time:
         """The length in milliseconds."""
         return self.milliseconds_
 
+    def __str__(self) -> str:
+        return f"{self.milliseconds_} ms"
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Duration:

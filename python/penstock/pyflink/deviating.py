@@ -7,12 +7,13 @@ made here has them all, but for those that its configuration sets to false.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock import common
 from penstock.common import checks
 from penstock.common.cores import cores, say_cores
-from penstock.common.settings import PYFLINKS
+from penstock.common.settings import PYFLINKS, Settings
 from penstock.datastream.environment import environment
 from penstock.errors import JobExecutionError as JavaException
 from penstock.errors import UnsupportedError
@@ -31,6 +32,7 @@ from penstock.pyflink.java.utils import get_j_env_configuration, is_local_deploy
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from typing_extensions import Self
 
     from penstock.datastream.environment.executors import Executor
 
@@ -85,6 +87,9 @@ class Configuration(common.Configuration):
             self._j_configuration.set(key, value)
         return self
 
+    def __str__(self) -> str:
+        return f"{{{', '.join(f'{key}={value}' for key, value in self.to_dict().items())}}}"
+
     def remove_config(self, key: str) -> bool:
         """Remove a setting; True when there was one.
 
@@ -112,6 +117,22 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
         if isinstance(configuration, common.Configuration):
             configuration = as_pyflink(configuration)
         super().__init__(configuration, spark, master, executor)
+        self._parallelism_is_said = False
+
+    def set_parallelism(self, parallelism: int) -> Self:
+        """Parallelism of operators added from now on: at least 1, or -1 to leave it open."""
+        super().set_parallelism(parallelism)
+        self._parallelism_is_said = True
+        return self
+
+    def set_runtime_mode(self, execution_mode: common.RuntimeExecutionMode) -> Self:
+        """STREAMING (default), BATCH or AUTOMATIC. Where no parallelism was said, it is the number of cores when
+        streaming, and 1 in BATCH mode, where Flink chooses by the amount of data."""
+        super().set_runtime_mode(execution_mode)
+        if not self._parallelism_is_said:
+            anew = Settings.of({**self.settings.given, "execution.runtime-mode": execution_mode.name})
+            self.settings = replace(self.settings, parallelism=anew.parallelism)
+        return self
 
     @property
     def _j_stream_execution_environment(self) -> JavaEnvironment:
