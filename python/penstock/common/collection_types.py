@@ -35,6 +35,9 @@ class ListTypeInfo(TypeInformation[list[T]]):
     def java_name(self) -> str:
         return f"List<{self.element_type.java_name}>"
 
+    def __str__(self) -> str:
+        return f"ListTypeInfo<{self.element_type}>"
+
     def __repr__(self) -> str:
         return f"Types.LIST({self.element_type!r})"
 
@@ -49,6 +52,9 @@ class MapTypeInfo(TypeInformation[dict[K, V]]):
     @property
     def java_name(self) -> str:
         return f"Map<{self.key_type.java_name}, {self.value_type.java_name}>"
+
+    def __str__(self) -> str:
+        return f"MapTypeInfo<{self.key_type}, {self.value_type}>"
 
     def __repr__(self) -> str:
         return f"Types.MAP({self.key_type!r}, {self.value_type!r})"
@@ -67,6 +73,9 @@ class ArrayTypeInfo(TypeInformation[T_co]):
     @property
     def java_name(self) -> str:
         return f"{type(self).__name__}<{self.element_type.java_name}>"
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}<{self.element_type}>"
 
     def __repr__(self) -> str:
         kind = type(self).__name__.removesuffix("ArrayTypeInfo").upper()

@@ -43,6 +43,9 @@ class TupleTypeInfo(TypeInformation[tuple[Any, ...]]):
     def java_name(self) -> str:
         return f"Java Tuple{len(self.field_types)}<{', '.join(t.java_name for t in self.field_types)}>"
 
+    def __str__(self) -> str:
+        return f"TupleTypeInfo({', '.join(map(str, self.field_types))})"
+
     def get_field_types(self) -> list[TypeInformation[object]]:
         """The field types, as a new list (PyFlink)."""
         return list(self.field_types)
@@ -83,6 +86,10 @@ class RowTypeInfo(TypeInformation[Row]):
     def java_name(self) -> str:
         fields = (f"{n}: {t.java_name}" for n, t in zip(self.field_names, self.field_types, strict=True))
         return f"Row({', '.join(fields)})"
+
+    def __str__(self) -> str:
+        fields = (f"{name}: {field}" for name, field in zip(self.field_names, self.field_types, strict=True))
+        return f"RowTypeInfo({', '.join(fields)})"
 
     def get_field_types(self) -> list[TypeInformation[object]]:
         """The field types, as a new list (PyFlink)."""

@@ -49,7 +49,7 @@ class TypeInformation(Generic[T_co]):
         """The type as Flink's messages print it, such as ``Java Tuple2<String, Integer>``."""
         raise NotImplementedError
 
-    def __str__(self) -> str:
+    def __str__(self) -> str:  # as PyFlink's, which programs print: a type's name, then those in it
         return self.java_name
 
 
@@ -62,6 +62,9 @@ class BasicTypeInfo(TypeInformation[T_co]):
     @property
     def java_name(self) -> str:
         return self.basic_type.value
+
+    def __str__(self) -> str:
+        return "Char" if self.basic_type is BasicType.CHAR else self.basic_type.value
 
     def __repr__(self) -> str:
         return f"Types.{self.basic_type.name}()"
@@ -77,6 +80,9 @@ class SqlTimeTypeInfo(TypeInformation[T_co]):
     def java_name(self) -> str:
         return self.sql_type.value
 
+    def __str__(self) -> str:
+        return f"{self.sql_type.value}TypeInfo"
+
     def __repr__(self) -> str:
         return f"Types.SQL_{self.sql_type.name}()"
 
@@ -88,6 +94,9 @@ class PickledBytesTypeInfo(TypeInformation[Any]):
     @property
     def java_name(self) -> str:
         return "PythonPickled"
+
+    def __str__(self) -> str:
+        return "PickledByteArrayTypeInfo"
 
     def __repr__(self) -> str:
         return "Types.PICKLED_BYTE_ARRAY()"
