@@ -12,32 +12,44 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.pyflink.on_pyflink import BEGIN, END
+
 FOLDER = Path(__file__).parent / "programs"
+RUNNER = Path(__file__).parent / "on_pyflink.py"
 
 
-def record(python: str, program: Path) -> None:
-    """Write the file beside a program."""
-    path = f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}"  # Flink starts the Python of the path
-    run = subprocess.run(
-        [python, str(program)],
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    if run.returncode:
-        raise SystemExit(f"{program.name} failed:\n{run.stderr}")
-    program.with_suffix(".txt").write_text(run.stdout, encoding="utf-8")
+def outputs(lines: list[str]) -> dict[str, str]:
+    """The lines of each program that has come to its end."""
+    found: dict[str, str] = {}
+    own: list[str] = []
+    for line in lines:
+        if line.startswith(BEGIN):
+            own = []
+        elif line.startswith(END):
+            found[line.removeprefix(END).strip()] = "".join(own)
+        else:
+            own.append(line)
+    return found
+
+
+def record(python: str, programs: list[Path]) -> int:
+    """Write the file beside each program, and say how many there are."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    arguments = [python, "-u", str(RUNNER), *map(str, programs)]
+    run = subprocess.run(arguments, env=environment, stdout=subprocess.PIPE, text=True, timeout=3600, check=False)
+    found = outputs(run.stdout.splitlines(keepends=True))
+    for name, text in found.items():
+        (FOLDER / f"{name}.txt").write_text(text, encoding="utf-8")
+        print(name)
+    return len(found)
 
 
 def main() -> None:
     """Record those that were named, or all."""
     python, *names = sys.argv[1:]
-    for program in sorted(FOLDER.glob("*.py")):
-        if not names or program.stem in names:
-            record(python, program)
-            print(program.stem)
+    programs = [program for program in sorted(FOLDER.glob("*.py")) if not names or program.stem in names]
+    if record(python, programs) < len(programs):
+        raise SystemExit("Some programs have failed, see above; their files are as they were.")
 
 
 if __name__ == "__main__":

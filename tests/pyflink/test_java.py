@@ -189,6 +189,16 @@ def test_failures_are_py4js_too() -> None:
     install_py4j_hooks()
 
 
+def test_so_they_are_in_the_background() -> None:
+    env = program()
+    env.from_collection([0]).map(lambda x: 1 // x).print()
+    with pytest.raises(Py4JJavaError, match="ZeroDivisionError"):
+        env.execute_async().get_job_execution_result().result()
+    env.from_collection([1]).print()
+    client = env.execute_async("fine")
+    assert client.get_job_execution_result().result().get_job_id() == client.get_job_id()
+
+
 def test_refusals_of_flinks_are_py4js_too_and_ours_are_not() -> None:
     with pytest.raises(Py4JJavaError, match="no operators"):
         program().execute()

@@ -18,6 +18,8 @@ import pytest
 from penstock.cli.program import run_program
 from penstock.datastream.environment import executors
 from penstock.pyflink.finder import PYFLINK, PyFlinkFinder
+from tests.pyflink.on_pyflink import BEGIN, END
+from tests.pyflink.record_outputs import outputs
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent / "programs"
@@ -123,3 +125,8 @@ def test_a_program_is_explained_as_it_is() -> None:
 def test_there_are_programs() -> None:
     assert len(PROGRAMS) >= 5
     assert "SPARK_REMOTE" not in os.environ
+
+
+def test_the_recorder_tells_the_outputs_apart() -> None:
+    lines = [f"{BEGIN}a\n", "1\n", "2\n", f"{END}a\n", f"{BEGIN}failed\n", "3\n", f"{BEGIN}b\n", f"{END}b\n"]
+    assert outputs(lines) == {"a": "1\n2\n", "b": ""}

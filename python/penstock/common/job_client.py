@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import NoReturn
 
@@ -21,6 +22,24 @@ class JobClient:
     def __init__(self, control: JobControl, result: Future[JobExecutionResult]) -> None:
         self._control = control
         self._result = result
+
+    def with_errors(self, made: Callable[[BaseException], BaseException]) -> JobClient:
+        """A client of the same job, whose failure is another exception.
+
+        Args:
+            made: the exception for one that the job has raised.
+        """
+        result: Future[JobExecutionResult] = Future()
+
+        def pass_on(ended: Future[JobExecutionResult]) -> None:
+            error = ended.exception()
+            if error is None:
+                result.set_result(ended.result())
+            else:
+                result.set_exception(made(error))
+
+        self._result.add_done_callback(pass_on)
+        return JobClient(self._control, result)
 
     def get_job_id(self) -> JobID:
         """Which run it is; its result has the same id."""

@@ -22,6 +22,7 @@ from penstock.pyflink.java.configuration import JavaConfiguration
 from penstock.pyflink.java.environment import JavaEnvironment
 from penstock.pyflink.java.errors import (
     as_javas,
+    as_thrown,
     capture_java_exception,
     convert_py4j_exception,
     install_exception_handler,
@@ -159,6 +160,11 @@ class StreamExecutionEnvironment(environment.StreamExecutionEnvironment):
         """Run the program; a failure is py4j's ``Py4JJavaError`` too, as in PyFlink."""
         with as_javas():
             return super().execute(job_name)
+
+    def execute_async(self, job_name: str | None = None) -> common.JobClient:
+        """Run the program in the background; its failure is py4j's ``Py4JJavaError`` too."""
+        with as_javas():
+            return super().execute_async(job_name).with_errors(as_thrown)
 
 
 def as_pyflink(configuration: common.Configuration) -> common.Configuration:

@@ -78,9 +78,15 @@ def as_javas() -> Generator[None, None, None]:
     try:
         yield
     except PenstockError as error:
-        if error.flink_class is None:
+        java = as_thrown(error)
+        if java is error:
             raise
-        raise as_java(error) from error.__cause__
+        raise java from error.__cause__
+
+
+def as_thrown(error: BaseException) -> BaseException:
+    """What :func:`as_java` makes of an error, if Flink throws one there, too; else the error."""
+    return as_java(error) if isinstance(error, PenstockError) and error.flink_class is not None else error
 
 
 def convert_py4j_exception(e: BaseException) -> BaseException:
