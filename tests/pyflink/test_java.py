@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 import unittest
 from typing import Any
@@ -182,6 +183,13 @@ def test_failures_are_py4js_too() -> None:
     assert (java.getCause(), java.getStackTrace()) == (None, [])
     assert convert_py4j_exception(error) is error
     assert as_java(error) is error
+    again = pickle.loads(pickle.dumps(error))
+    assert (isinstance(again, Py4JJavaError), type(again), again.operator, str(again)) == (
+        True,
+        type(error),
+        "Map",
+        str(error),
+    )
     assert capture_java_exception(failing).__name__ == "failing"
     with pytest.raises(JobExecutionError):
         capture_java_exception(failing)(program())

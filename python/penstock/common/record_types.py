@@ -88,8 +88,12 @@ class RowTypeInfo(TypeInformation[Row]):
         return f"Row({', '.join(fields)})"
 
     def __str__(self) -> str:
-        fields = (f"{name}: {field}" for name, field in zip(self.field_names, self.field_types, strict=True))
-        return f"RowTypeInfo({', '.join(fields)})"
+        names = [f"{name}: " for name in self.field_names]
+        if self.field_names == tuple(f"f{i}" for i in range(len(names))):  # what nobody has named
+            names = [""] * len(names)
+        return (
+            f"RowTypeInfo({', '.join(name + str(field) for name, field in zip(names, self.field_types, strict=True))})"
+        )
 
     def get_field_types(self) -> list[TypeInformation[object]]:
         """The field types, as a new list (PyFlink)."""

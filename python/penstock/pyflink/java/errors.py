@@ -20,15 +20,18 @@ class JavaThrowable(JavaObject):
 
     Args:
         error: the error.
+
+    Attributes:
+        error: the error.
     """
 
     def __init__(self, error: PenstockError) -> None:
-        self._error = error
+        self.error = error
         self.java_class = error.flink_class or _UNKNOWN
 
     def getMessage(self) -> str:
         """What has happened."""
-        return Exception.__str__(self._error)
+        return Exception.__str__(self.error)
 
     getLocalizedMessage = getMessage
 
@@ -55,6 +58,7 @@ def _both(kind: type[PenstockError]) -> type[PenstockError]:
     members = {"__module__": kind.__module__, "__str__": kind.__str__, "__doc__": kind.__doc__}
     if "__str__" not in {name for each in kind.__mro__[:-2] for name in vars(each)}:
         members["__str__"] = Exception.__str__
+    members["__reduce__"] = lambda self: (as_java, (self.java_exception.error,))
     return type(kind.__name__, (kind, Py4JJavaError), members)
 
 
