@@ -76,3 +76,19 @@ def test_a_setting_is_looked_at_when_it_is_set(key: str, text: str) -> None:
         with pytest.raises(ConfigurationError, match=key.replace(".", r"\.")):
             set_it(configuration)
         assert not configuration.key_set()
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        (None, []),
+        ("", []),
+        ("[one, 'two']", ["one", "two"]),
+        ("[]", []),
+        ("- one\n- two", ["one", "two"]),
+        ("one;two", ["one", "two"]),
+        ("one", ["one"]),
+    ],
+)
+def test_lists_in_a_value(text: str | None, items: list[str]) -> None:
+    assert Configuration.parse_list_value(text) == items

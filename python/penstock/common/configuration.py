@@ -143,6 +143,23 @@ class Configuration:
                 f"The setting {key} is {text!r}, but {wanted} is needed there. Set another value."
             ) from None
 
+    @staticmethod
+    def parse_list_value(value: str | None) -> list[str]:
+        """The texts in a value that is a list: ``[one, two]``, ``one;two``, or lines that begin with ``- ``.
+
+        Args:
+            value: the text; None or an empty one for no texts.
+        """
+        text = (value or "").strip()
+        lines = text.splitlines()
+        if text.startswith("[") and text.endswith("]"):
+            items = text[1:-1].split(",")
+        elif lines and all(line.lstrip().startswith("- ") for line in lines):
+            items = [line.lstrip()[2:] for line in lines]
+        else:
+            return text.split(";") if text else []
+        return [item.strip().strip("'\"") for item in items if item.strip()]
+
     def contains_key(self, key: str) -> bool:
         """Whether a value is set."""
         return key in self._values
