@@ -91,7 +91,9 @@ class Mine(MapFunction):
         return Row(value, Types.INT() is not None)
 """
 PROGRAM = """
+import logging, sys
 import neighbour
+logging.basicConfig(stream=sys.stdout, level=logging.INFO)
 from pyflink.datastream import StreamExecutionEnvironment
 env = StreamExecutionEnvironment.get_execution_environment()
 env.set_parallelism(1)
@@ -102,7 +104,8 @@ env.execute()
 
 @pytest.fixture
 def beside(tmp_path: Path) -> Path:
-    """A program that takes its function from a module beside it, which imports pyflink itself."""
+    """A program that takes its function from a module beside it, which imports pyflink itself, and that logs where it
+    prints: nothing of ours or py4j's comes there."""
     (tmp_path / "neighbour.py").write_text(NEIGHBOUR)
     (tmp_path / "program.py").write_text(PROGRAM)
     return tmp_path / "program.py"

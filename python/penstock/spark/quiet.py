@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sys
 import threading
 from collections.abc import Iterator
 
 _NOTICES = (b"WARNING: Using incubator modules",)
+
+
+def quiet_py4j() -> None:
+    """Keep py4j's notices out of a program's log, which it may have on its standard output; its warnings stay, and so
+    does the level that a program has given it."""
+    logger = logging.getLogger("py4j")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.WARNING)
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from penstock.errors import ConfigurationError
 from penstock.job.shipping import same_python
 from penstock.spark import inside_pyspark
 from penstock.spark.class_archive import java_options
-from penstock.spark.quiet import quiet_start
+from penstock.spark.quiet import quiet_py4j, quiet_start
 
 DEFAULT_MASTER = "local[*,4]"
 """All cores, and up to three failures per task: without the 4 a task that lost its Python worker would not be
@@ -102,6 +102,7 @@ def _opened(wanted: str | None, settings: dict[str, str], python: str | None) ->
     if python is not None:
         os.environ["PYSPARK_PYTHON"] = python
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # otherwise workers run whatever python3 the path finds
+    quiet_py4j()
     session = _start(wanted or DEFAULT_MASTER, settings)
     _started.clear()
     _started.update(settings)
