@@ -45,10 +45,12 @@ def test_types_are_values(type_info) -> None:
     assert sum(other == type_info for other in ALL_TYPES) == 1
 
 
-def test_types_print_as_flink_prints_them() -> None:
+def test_types_print_as_pyflink_prints_them_and_know_their_java_name() -> None:
     record = Types.TUPLE([Types.STRING(), Types.INT(), Types.LONG()])
-    assert str(record) == "Java Tuple3<String, Integer, Long>"
-    assert str(Types.ROW_NAMED(["a"], [Types.BIG_DEC()])) == "Row(a: BigDecimal)"
+    assert str(record) == "TupleTypeInfo(String, Integer, Long)"
+    assert record.java_name == "Java Tuple3<String, Integer, Long>"
+    named = Types.ROW_NAMED(["a"], [Types.BIG_DEC()])
+    assert (str(named), named.java_name) == ("RowTypeInfo(a: BigDecimal)", "Row(a: BigDecimal)")
 
 
 def test_records_are_read_one_by_one() -> None:
