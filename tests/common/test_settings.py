@@ -57,6 +57,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "penstock.exchange.combine": {"auto": True, "off": False},
     "penstock.runtime.imports": {"": (), "a, b.c": ("a", "b.c")},
     "penstock.storage.options": {"{}": {}, '{"s3": {"key": "k"}, "gs": {}}': {"s3": {"key": "k"}, "gs": {}}},
+    "penstock.types.check": {"true": True, "false": False},
     "penstock.pyflink.cores": {"true": True, "false": False},
     "penstock.pyflink.count-windows": {"true": True, "false": False},
     "penstock.pyflink.floats": {"true": True, "false": False},
@@ -65,6 +66,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "penstock.pyflink.prints": {"true": True, "false": False},
     "penstock.pyflink.rows": {"true": True, "false": False},
     "penstock.pyflink.timestamps": {"true": True, "false": False},
+    "penstock.pyflink.values": {"true": True, "false": False},
 }
 BAD: dict[type, list[str]] = {
     Flag: ["", "yes", "1", "perhaps"],

@@ -215,6 +215,8 @@ class Settings:
         "penstock.storage.options", Stores(), Stores().parse("{}"), "runtime",
         "How the driver and tasks reach stores: keys, endpoints. No plan and no message shows them.",
     )
+    types_check: bool = _line("penstock.types.check", Flag(), False, "runtime",
+        "Whether records that leave a task, are printed or collected are checked for their type: 90 ns for a pair.")
 
     # --- PyFlink's ways, where they differ from Flink's; programs written for PyFlink have them all ---
     pyflink_cores: bool = _line(
@@ -226,10 +228,8 @@ class Settings:
         "penstock.pyflink.count-windows", Flag(), False, "plan",
         "Whether the first window of `count_window(size, slide)` has `size` records, as every later one.",
     )
-    pyflink_floats: bool = _line(
-        "penstock.pyflink.floats", Flag(), False, "runtime",
-        "Whether a FLOAT has 32 bits behind a source of a collection, an exchange, and where it is collected.",
-    )
+    pyflink_floats: bool = _line("penstock.pyflink.floats", Flag(), False, "runtime",
+        "Whether a FLOAT has 32 bits behind a source of a collection, an exchange, and where it is collected.")
     pyflink_keyed_rows: bool = _line(
         "penstock.pyflink.keyed-rows", Flag(), False, "plan",
         "Whether `execute_and_collect` of a keyed stream gives rows of key and record.",
@@ -242,14 +242,14 @@ class Settings:
         "penstock.pyflink.prints", Flag(), False, "executor",
         "Whether what functions print on Spark's executors is printed by the driver, before what sinks print.",
     )
-    pyflink_rows: bool = _line(
-        "penstock.pyflink.rows", Flag(), False, "runtime",
-        "Whether what is declared as a row has the names of its type behind an exchange, printed and collected.",
-    )
+    pyflink_rows: bool = _line("penstock.pyflink.rows", Flag(), False, "runtime",
+        "Whether what is declared as a row has the names of its type behind an exchange, printed and collected.")
     pyflink_timestamps: bool = _line(
         "penstock.pyflink.timestamps", Flag(), False, "runtime",
         "Whether functions see -9223372036854775808 as the timestamp of a record without one.",
     )
+    pyflink_values: bool = _line("penstock.pyflink.values", Flag(), False, "runtime",
+        "Whether values become what their declared type holds, or are refused, where they cross to Java.")
 
     # fmt: on
     given: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)

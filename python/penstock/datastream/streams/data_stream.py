@@ -44,7 +44,7 @@ from penstock.datastream.streams.transitions import Transitions
 from penstock.errors import MissingMethodError
 from penstock.runtime.chain.operator import StreamOperator
 from penstock.runtime.keys import partition
-from penstock.runtime.keys.key_types import InRow
+from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
 from penstock.runtime.operators.process import ProcessOperator
 from penstock.runtime.usercode.naming import simple_name

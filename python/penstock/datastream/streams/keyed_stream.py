@@ -30,8 +30,8 @@ from penstock.datastream.program.program import Program, TimeCharacteristic
 from penstock.datastream.program.transformations import PartitionTransformation
 from penstock.datastream.streams.data_stream import DataStream, SingleOutputStreamOperator
 from penstock.runtime import aggregators
-from penstock.runtime.keys.key_types import InRow
 from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.operators.process import KeyedProcessOperator
 from penstock.runtime.operators.reduce import GroupedFold, GroupedReduce
 from penstock.runtime.windows.assigners import (

@@ -6,8 +6,8 @@ Source: Flink 1.11 ``StreamExecutionEnvironment``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from penstock.common import checks
 from penstock.common.contexts import SourceContext
@@ -34,8 +34,7 @@ from penstock.datastream.program.transformations import (
     YieldingTransformation,
 )
 from penstock.datastream.streams.data_stream import DataStreamSource
-from penstock.errors import TypeInfoError
-from penstock.runtime.buffers.borders import crossing
+from penstock.datastream.streams.elements import elements_of
 from penstock.runtime.io import sources
 from penstock.runtime.io.file_monitor import FileMonitor
 from penstock.runtime.io.splits import SplitSource
@@ -61,11 +60,6 @@ class ProgramWithSources(ShippingProgram):
         transformation = SourceTransformation(self.next_id(), name, type_info, parallelism, operator)
         return DataStreamSource(self, transformation, parallel)
 
-    def _elements(self, collection: Any, type_info: TypeInformation[Any] | None) -> list[Any]:
-        elements = _elements(collection, type_info)
-        cross = crossing(type_info, self.settings)
-        return elements if cross is None else list(map(cross, elements))
-
     @overload
     def from_collection(self, collection: Iterable[object], type_info: RowTypeInfo) -> DataStreamSource[Row]: ...
 
@@ -82,14 +76,14 @@ class ProgramWithSources(ShippingProgram):
         Args:
             collection: a list or another finite iterable; it is read at once, so a later change of it does not matter.
             type_info: type of the records; None leaves them undeclared. Records of a row type become rows with its
-                field names (PyFlink), tuples and lists as well.
+                field names, whether they are rows, tuples, lists, dicts, or objects with attributes (PyFlink).
 
         Raises:
-            InvalidProgramError: not an iterable, or a text, dict or stream; a record without the fields of its row
-                type.
+            InvalidProgramError: not an iterable, or a text, dict or stream.
+            TypeInfoError: a record that does not fit its type.
         """
         checks.type_info(type_info, "from_collection", "type_info")
-        elements = sources.CollectionSource(self._elements(collection, type_info), type_info)
+        elements = sources.CollectionSource(elements_of(collection, type_info, self.settings), type_info)
         return self._source("Collection Source", elements, type_info, parallel=False)
 
     def from_elements(self, *elements: T, type_info: TypeInformation[T] | None = None) -> DataStreamSource[T]:
@@ -195,7 +189,7 @@ class ProgramWithSources(ShippingProgram):
     ) -> DataStreamSource[Any]:
         """Like :meth:`from_collection`, with the environment's parallelism: records are dealt out to the subtasks."""
         checks.type_info(type_info, "from_parallel_collection", "type_info")
-        dealt = DealtOut(self._elements(collection, type_info))
+        dealt = DealtOut(elements_of(collection, type_info, self.settings))
         return self._source("Parallel Collection Source", dealt, type_info, parallel=True)
 
     def from_source(
@@ -342,37 +336,6 @@ class ProgramWithSources(ShippingProgram):
         lines = Types.STRING() if isinstance(input_format, TextInputFormat) else type_info
         operator = PlanOnly("create_input", input_format)
         return self._file_source("Custom File source", operator, operator, lines)
-
-
-def _elements(collection: Any, type_info: TypeInformation[Any] | None) -> list[Any]:
-    if isinstance(collection, str | bytes | dict) or not isinstance(collection, Iterable):
-        given = checks.shown(collection)
-        hint = f" Put it into a list: [{given}]." if isinstance(collection, str | bytes) else " Give a list."
-        checks.refuse(f"from_collection() was given {given}, which is no collection of records.{hint}")
-    elements = list(cast("Iterable[Any]", collection))
-    if not elements and isinstance(collection, Iterator):
-        checks.refuse(
-            f"from_collection() was given {checks.shown(collection)}, an iterator that has nothing left: it was "
-            "probably read before. Pass a list, which can be read again (and may be empty)."
-        )
-    return [_row(element, type_info) for element in elements] if isinstance(type_info, RowTypeInfo) else elements
-
-
-def _row(record: Any, row_type: RowTypeInfo) -> Row | None:
-    """A record as a row with the names of its type: by name where it has the same names, else by position."""
-    names = row_type.field_names
-    if record is None:
-        return None
-    if not isinstance(record, Row | tuple | list) or len(cast("Sequence[Any]", record)) != len(names):
-        raise TypeInfoError(
-            f"from_collection() was given the record {checks.shown(record)}, but the type {row_type} has {len(names)} "
-            "fields. Give each record as a Row or tuple of them."
-        )
-    if not isinstance(record, Row):
-        return Row.of_values(cast("Sequence[Any]", record), names)
-    by_name = record.field_names is not None and set(record.field_names) == set(names)
-    values = record.get_fields_by_names(names) if by_name else record.values
-    return Row.of_values(values, names, record.get_row_kind())
 
 
 class DealtOut(ParallelSourceFunction[Any]):

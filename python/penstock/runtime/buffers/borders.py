@@ -1,15 +1,14 @@
-"""Values as they are behind a border between Python and Java in PyFlink, by two switches: there a FLOAT has 32 bits
-(``penstock.pyflink.floats``), and what is declared as a row is one with the names of its type, in their order
-(``penstock.pyflink.rows``).
+"""Values as they are behind a border between Python and Java in PyFlink, by three switches: there a FLOAT has 32 bits
+(``penstock.pyflink.floats``), what is declared as a row is one with the names of its type, in their order
+(``penstock.pyflink.rows``), and every other value is what its declared type holds, or is refused
+(``penstock.pyflink.values``): :mod:`.conversions` has these.
 
-Borders are sources of collections, exchanges between tasks, prints, and what is collected; functions of one chain hand
-values on as they are.
+Borders are sources of collections, exchanges between tasks, outputs of an operator that several read, prints, and what
+is collected; functions of which each reads the one before hand values on as they are.
 """
 
 from __future__ import annotations
 
-import math
-import struct
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -21,44 +20,98 @@ from penstock.common.typeinfo import (
     BasicTypeInfo,
     ListTypeInfo,
     MapTypeInfo,
+    PrimitiveArrayTypeInfo,
     RowTypeInfo,
     TupleTypeInfo,
     TypeInformation,
 )
+from penstock.runtime.buffers.conversions import CHANGING, byte_array, conversion, float32, shortest32
+from penstock.runtime.buffers.value_checks import glance, kind_of, misfit
 
 Cross = Callable[[Any], Any]
-_FLOAT = struct.Struct("f")
+EDGE, SOURCE, COLLECT = "edge", "source", "collect"
+"""The places where conversions differ: between tasks, out of a collection, into the result."""
 
 
-def float32(value: Any) -> Any:
-    """A number as the nearest one of 32 bits, infinite beyond them; what is no number stays."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return value
-    try:
-        return _FLOAT.unpack(_FLOAT.pack(value))[0]
-    except OverflowError:
-        return math.copysign(math.inf, value)
-
-
-def crossing(type_info: TypeInformation[Any] | None, settings: Settings) -> Cross | None:
+def crossing(type_info: TypeInformation[Any] | None, settings: Settings, place: str = EDGE) -> Cross | None:
     """What a border does to records of a type; None if that is nothing. O(the type), and O(the record) per record.
 
     Args:
         type_info: of the records, None for undeclared.
         settings: of the program: its switches.
+        place: which border.
     """
-    if isinstance(type_info, BasicTypeInfo):
-        return float32 if settings.pyflink_floats and type_info.basic_type is BasicType.FLOAT else None
+    cross, plain = _crossing(type_info, settings, place, ""), glance(type_info) if settings.pyflink_values else None
+    if cross is None or plain is None or _changing(type_info):
+        return cross
+    return lambda value: value if plain(value) else cross(value)
+
+
+def _changing(type_info: TypeInformation[Any] | None) -> bool:
+    """Whether a border may change values that are of their type."""
+    if isinstance(type_info, TupleTypeInfo):
+        return any(map(_changing, type_info.field_types))
+    return kind_of(type_info) in CHANGING
+
+
+def _crossing(type_info: TypeInformation[Any] | None, settings: Settings, place: str, field: str) -> Cross | None:
+    if isinstance(type_info, BasicTypeInfo) and type_info.basic_type is BasicType.FLOAT:
+        narrow = shortest32 if place == COLLECT else float32
+        return _after(_converted(type_info, settings, place, field), narrow if settings.pyflink_floats else None)
+    if kind_of(type_info) is not None:
+        return _converted(type_info, settings, place, field)
     if isinstance(type_info, TupleTypeInfo | RowTypeInfo):
-        fields = [crossing(field, settings) for field in type_info.field_types]
-        by_name = settings.pyflink_rows and isinstance(type_info, RowTypeInfo)
-        return _row(type_info.field_names, fields) if by_name else _fields(fields)
+        named = zip(type_info.field_names, type_info.field_types, strict=True)
+        fields = [_crossing(each, settings, place, f"{field}.{name}") for name, each in named]
+        strict = settings.pyflink_values
+        if isinstance(type_info, RowTypeInfo) and settings.pyflink_rows:
+            return _row(type_info, fields, field, strict and place != SOURCE)
+        if isinstance(type_info, TupleTypeInfo) and strict:
+            return _tuple(type_info, fields, field, (tuple, list, Row) if place == SOURCE else tuple)
+        return _fields(fields)
     if isinstance(type_info, ListTypeInfo | ArrayTypeInfo):
-        element = crossing(type_info.element_type, settings)
-        return None if element is None else lambda value: list(map(element, value)) if _listed(value) else value
+        return _elements(type_info, settings, place, field)
     if isinstance(type_info, MapTypeInfo):
-        return _entries(crossing(type_info.key_type, settings), crossing(type_info.value_type, settings))
+        key = _crossing(type_info.key_type, settings, place, f"{field}[key]")
+        return _entries(key, _crossing(type_info.value_type, settings, place, f"{field}[value]"))
     return None
+
+
+def _converted(type_info: TypeInformation[Any] | None, settings: Settings, place: str, field: str) -> Cross | None:
+    if type_info is None or not settings.pyflink_values:
+        return None
+    return conversion(type_info, field, read=place == SOURCE, collected=place == COLLECT)
+
+
+def _after(first: Cross | None, second: Cross | None) -> Cross | None:
+    if first is None or second is None:
+        return first or second
+    return lambda value: second(first(value))
+
+
+def _elements(
+    type_info: ListTypeInfo[Any] | ArrayTypeInfo[Any], settings: Settings, place: str, field: str
+) -> Cross | None:
+    element = _crossing(type_info.element_type, settings, place, f"{field}[]")
+    if not settings.pyflink_values:
+        narrow = element or _same
+        return None if element is None else lambda value: list(map(narrow, value)) if _listed(value) else value
+    if isinstance(type_info, PrimitiveArrayTypeInfo) and kind_of(type_info.element_type) is BasicType.BYTE:
+        return byte_array(type_info, field, collected=place == COLLECT)
+    boxed = isinstance(type_info, ArrayTypeInfo) and not isinstance(type_info, PrimitiveArrayTypeInfo)
+    if element is not None and boxed:
+        element = _unless_none(element)
+
+    def cross(value: Any) -> Any:
+        if not isinstance(value, list) and (place != SOURCE or not _listed(value)):
+            raise misfit(value, type_info, field, f"it is a {type(value).__name__}, not a list")
+        return list(value) if element is None else list(map(element, value))
+
+    return cross
+
+
+def _unless_none(cross: Cross) -> Cross:
+    return lambda value: None if value is None else cross(value)
 
 
 def _listed(value: Any) -> bool:
@@ -66,7 +119,24 @@ def _listed(value: Any) -> bool:
 
 
 def _crossed(fields: Sequence[Cross | None], values: Iterable[Any]) -> list[Any]:
-    return [value if cross is None else cross(value) for cross, value in zip(fields, values, strict=True)]
+    return [
+        value if cross is None or value is None else cross(value) for cross, value in zip(fields, values, strict=True)
+    ]
+
+
+def _tuple(
+    type_info: TupleTypeInfo, fields: Sequence[Cross | None], field: str, classes: type | tuple[type, ...]
+) -> Cross:
+    """Of what becomes tuples, or is refused; None in it too, as far as its field has no such value."""
+
+    def cross(value: Any) -> Any:
+        if not isinstance(value, classes):
+            raise misfit(value, type_info, field, f"it is a {type(value).__name__}, not a tuple")
+        if len(value) != len(fields):
+            raise misfit(value, type_info, field, f"it has {len(value)} fields, not {len(fields)}")
+        return tuple([one if each is None else each(one) for each, one in zip(fields, value, strict=True)])
+
+    return cross
 
 
 def _fields(fields: Sequence[Cross | None]) -> Cross | None:
@@ -85,17 +155,24 @@ def _fields(fields: Sequence[Cross | None]) -> Cross | None:
     return cross
 
 
-def _row(names: tuple[str, ...], fields: Sequence[Cross | None]) -> Cross:
-    """Of rows, which get these names."""
-    known = set(names)
+def _row(type_info: RowTypeInfo, fields: Sequence[Cross | None], field: str, strict: bool) -> Cross:
+    """Of rows, which get the names of their type."""
+    names, known = type_info.field_names, set(type_info.field_names)
 
     def cross(value: Any) -> Any:
+        if strict and not isinstance(value, Row):
+            raise misfit(value, type_info, field, f"it is a {type(value).__name__}, not a Row")
         if not isinstance(value, tuple | list | Row) or len(value) != len(fields):
+            if strict:
+                raise misfit(value, type_info, field, f"it has {len(value)} fields, not {len(fields)}")
             return value
         if not isinstance(value, Row):
             return Row.of_values(_crossed(fields, value), names)
-        by_name = value.field_names is not None and value.field_names != names and set(value.field_names) == known
-        values = value.get_fields_by_names(names) if by_name else value.values
+        own = names_of(value)
+        if strict and own is not None and not known.issubset(own):
+            raise misfit(value, type_info, field, f"its fields are {list(own)}")
+        by_name = own is not None and own != names and known.issuperset(own)
+        values = value.get_fields_by_names(names) if by_name else value
         return Row.of_values(_crossed(fields, values), names, value.get_row_kind())
 
     return cross
@@ -104,7 +181,7 @@ def _row(names: tuple[str, ...], fields: Sequence[Cross | None]) -> Cross:
 def _entries(key: Cross | None, item: Cross | None) -> Cross | None:
     if key is None and item is None:
         return None
-    key, item = key or _same, item or _same
+    key, item = key or _same, _same if item is None else _unless_none(item)
     return lambda value: {key(k): item(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 

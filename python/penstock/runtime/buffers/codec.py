@@ -38,6 +38,7 @@ from penstock.runtime.buffers import columns
 from penstock.runtime.buffers.borders import crossing
 from penstock.runtime.buffers.signals import Signals
 from penstock.runtime.buffers.stamps import Stamps
+from penstock.runtime.buffers.value_checks import checked_all
 
 _ATOMS = frozenset({str, int, float, bool, bytes, type(None)})
 _MOST_SKIPPED = 63
@@ -91,6 +92,7 @@ class Encoder:
         fits = settings.codec == "auto" and functions is not None and _may_fit(record_type)
         self._wanted = self._persistent or fits
         self._cross = crossing(record_type, settings)
+        self._check = checked_all(record_type) if settings.types_check else None
         self._skip = self._skipped = 0
 
     def encode(self, values: list[Any], stamps: Stamps, signals: Signals, key: int = columns.UNKNOWN) -> bytes:
@@ -102,8 +104,11 @@ class Encoder:
             key: which field of each record is its key (:mod:`.columns`).
 
         Raises:
+            TypeInfoError: a record does not fit its declared type, and a setting asks for that.
             Exception: whatever pickle raises when a record cannot be pickled at all.
         """
+        if self._check is not None:
+            self._check(pickle.loads(v.data) if type(v) is _Pickled else v for v in values)
         if self._cross is not None:
             values = [self._cross(pickle.loads(v.data) if type(v) is _Pickled else v) for v in values]
         if self._wanted and self._due():

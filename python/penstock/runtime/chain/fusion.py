@@ -105,7 +105,7 @@ class Fusion:
         feed = text.feed()
         if not any(self._looks(target) for target in text.targets):
             return feed
-        targets = [target._replace(copy=None) for target in text.targets]
+        targets = [t if t.crosses else t._replace(copy=None) for t in text.targets]
         as_they_are = _Text(self, targets, position, immutable=True).feed()
         return lambda results, timestamp: (as_they_are if are_immutable(results) else feed)(results, timestamp)
 
@@ -240,9 +240,10 @@ class _Text:
             target, value, deep, loops, owner = stack.pop()
             if target.copy is not None:
                 copied = f"c{self._next()}"
-                immutable = self._bind("immutable", self._fusion.immutable)
                 copy = self._bind(f"copy{copied}", target.copy)
-                line = f"{copied} = {value} if {immutable}({value}) else {copy}({value})"
+                immutable = "" if target.crosses else self._bind("immutable", self._fusion.immutable)
+                same = f"{value} if {immutable}({value}) else " if immutable else ""
+                line = f"{copied} = {same}{copy}({value})"
                 self._add(" " * deep + line, owner)
                 value = copied
             if target.writer is not None:

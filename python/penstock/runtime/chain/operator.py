@@ -60,11 +60,13 @@ class StreamOperator:
 
     Attributes:
         keeps_output: whether its state may hold the objects it emits; then operators chained to it get copies.
+        in_java: whether PyFlink runs it in Java, where all that it emits is as its declared type has it.
         toggles: whether it may declare the task idle between two records.
         keyed: how the input is keyed, for operators behind ``key_by``.
     """
 
     keeps_output: ClassVar[bool] = False
+    in_java: ClassVar[bool] = False
     toggles: ClassVar[bool] = False
 
     keyed: KeyPartition | None = field(default=None, kw_only=True)

@@ -16,6 +16,7 @@ from random import Random
 
 from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime import native
+from penstock.runtime.buffers.borders import crossing
 from penstock.runtime.buffers.codec import copier, decode_value
 from penstock.runtime.chain.beside import Beside
 from penstock.runtime.chain.context import OperatorContext
@@ -102,9 +103,12 @@ class OperatorChain:
             writers.append(writer)
             self._beside[position].add(writer.partition, "behind")
             result.append(Target(network.side_tag, writer))
-        copies = _copies(config, spec.keeps_output, context.job.settings.object_reuse)
+        copies = _copies(config, spec.keeps_output, self._settings.object_reuse)
+        border = len(config.network) + len(config.chained) > 1 or spec.in_java
         for link, copy in zip(config.chained, copies, strict=True):
-            result.append(Target(link.side_tag, None, link.position, link.input, copy))
+            cross = crossing(link.record_type, self._settings) if border or link.side_tag is not None else None
+            made = copy if cross is None else _crossed(cross, copy)
+            result.append(Target(link.side_tag, None, link.position, link.input, made, cross is not None))
         return result
 
     def _output(self, target: Target, context: OperatorContext) -> Output:
@@ -212,6 +216,12 @@ def _copies(config: OperatorConfig, keeps_output: bool, reuse: bool) -> list[Cop
     one_output = len({link.side_tag for link in links}) <= 1
     alone = len(links) - 1 if one_output and not keeps_output else None
     return [None if reuse or index == alone else copier(link.record_type) for index, link in enumerate(links)]
+
+
+def _crossed(cross: Copy, copy: Copy | None) -> Copy:
+    """A copy that is what PyFlink's functions get where they are not fused with the one before: from an output that
+    several read, from a side output, from an operator in Java."""
+    return cross if copy is None else lambda value: cross(copy(value))
 
 
 def opening_order(operators: tuple[OperatorConfig, ...]) -> list[int]:

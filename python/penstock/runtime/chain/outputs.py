@@ -218,6 +218,7 @@ class Target(NamedTuple):
         writer: at the border of the chain, else None.
         position, number: the next operator and its input, where there is no writer.
         copy: makes the copies that the operator is given, None for none.
+        crosses: whether these are other values than the records, so that what cannot change is not given as it is.
     """
 
     tag: str | None
@@ -225,6 +226,7 @@ class Target(NamedTuple):
     position: int = -1
     number: int = 0
     copy: Copy | None = None
+    crosses: bool = False
 
 
 class CountingOutput(Output):

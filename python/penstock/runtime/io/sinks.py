@@ -15,12 +15,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from penstock.common.typeinfo import RowTypeInfo
 from penstock.errors import ConfigurationError
 from penstock.runtime import native
+from penstock.runtime.buffers.borders import COLLECT as COLLECTED
 from penstock.runtime.buffers.borders import crossing
 from penstock.runtime.buffers.codec import dumps, encode, freezer
 from penstock.runtime.buffers.filling import Filling, Size, room, sizes
 from penstock.runtime.buffers.stamps import Stamps
+from penstock.runtime.buffers.value_checks import checker
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.exchange.gate import COLLECT, PRINT
@@ -171,8 +174,10 @@ class PrintSink(BuiltinSink):
     def writer(self, context: OperatorContext) -> SinkWriter:
         """Lines as the driver will print them."""
         record_type = context.config.input_type
-        text, cross = print_text(record_type), crossing(record_type, context.job.settings)
-        shown = text if cross is None else lambda value: text(cross(value))
+        text, settings = print_text(record_type), context.job.settings
+        # what is a row at the top is shown by a Python function, which PyFlink fuses with the one before
+        cross = None if isinstance(record_type, RowTypeInfo) else crossing(record_type, settings)
+        shown = _behind(checker(record_type) if settings.types_check else None, cross, text)
         prefix = self.prefix(context.subtask, context.vertex.parallelism)
 
         def send(lines: list[str]) -> None:
@@ -186,6 +191,18 @@ class PrintSink(BuiltinSink):
         if parallelism > 1:
             parts.append(str(subtask + 1))
         return ":".join(parts) + "> " if parts else ""
+
+
+def _behind(check: Callable[[Any], None] | None, cross: Callable[[Any], Any] | None, make: Callable[[Any], Any]) -> Any:
+    """``make`` of values that have been checked and have crossed a border, as far as there is need."""
+    if check is None:
+        return make if cross is None else lambda value: make(cross(value))
+
+    def made(value: Any) -> Any:
+        check(value)
+        return make(value if cross is None else cross(value))
+
+    return made
 
 
 @dataclass(frozen=True)
@@ -202,8 +219,10 @@ class CollectSink(BuiltinSink):
         """Records, protected from later changes."""
         record_type = context.config.input_type
         freeze = freezer(record_type) or (lambda value: value)
-        cross = crossing(record_type, context.job.settings)
-        make = freeze if cross is None else lambda value: freeze(cross(value))
+        settings = context.job.settings
+        make = _behind(
+            checker(record_type) if settings.types_check else None, crossing(record_type, settings, COLLECTED), freeze
+        )
         none: Stamps = []
 
         def send(values: list[Any]) -> None:

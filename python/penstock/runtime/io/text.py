@@ -15,10 +15,11 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from penstock.common.row import Row
+from penstock.common.time import Instant
 from penstock.common.typeinfo import (
     ArrayTypeInfo,
     BasicType,
@@ -34,6 +35,7 @@ from penstock.errors import TypeInfoError
 from penstock.runtime.keys.javahash import float_bits
 
 Text = Callable[[Any], str]
+_EPOCH = datetime(1970, 1, 1)
 
 
 def print_text(type_info: TypeInformation[Any] | None) -> Text:
@@ -118,6 +120,17 @@ def _java_decimal(value: float, digits: str) -> str:
     return f"{sign}{figures[0]}.{figures[1:] or '0'}E{point - 1}"
 
 
+def _instant(value: Any) -> str:
+    """``Instant.toString``: no fraction, or as many groups of three digits as there are."""
+    if not isinstance(value, Instant):
+        return str(value)
+    moment = _EPOCH + timedelta(seconds=value.seconds)
+    digits = f"{value.nanos:09d}"
+    while digits.endswith("000"):
+        digits = digits[:-3]
+    return f"{moment:%Y-%m-%dT%H:%M:%S}{'.' if digits else ''}{digits}Z"
+
+
 def _sql_time(value: Any) -> str:
     if isinstance(value, datetime):
         fraction = f"{value.microsecond:06d}".rstrip("0") or "0"
@@ -131,4 +144,5 @@ _BASIC: dict[BasicType, Text] = {
     BasicType.BOOLEAN: lambda value: "true" if value else "false",
     BasicType.DOUBLE: java_double,
     BasicType.FLOAT: java_float,
+    BasicType.INSTANT: _instant,
 }

@@ -2,9 +2,11 @@
 
 Flink places a key by its Java hash code, so the hash must be Java's to the bit, for the Java class that the key's
 declared type names. Undeclared Python values stand for: str String, bool Boolean, int Long (BigInteger outside 64
-bits), float Double, Decimal BigDecimal, tuple a Flink tuple, list ArrayList, Row Row. **An undeclared int therefore
-hashes as a Long**: for a negative number that differs from an Integer, so declare ``Types.INT()`` where Flink has an
-Integer.
+bits), float Double, Decimal BigDecimal, tuple a Flink tuple, list ArrayList, Row Row, date, time and datetime those of
+java.sql, :class:`~penstock.common.Instant` and timedelta an Instant and a Duration of java.time, UUID UUID, a frozen
+dataclass a record of Java. **An undeclared int therefore hashes as a Long**: for a negative number that differs from an
+Integer, so declare ``Types.INT()`` where Flink has an Integer. Two have no stable hash in Java, and one of ours: bytes
+that of a row's byte array, a member of an enumeration that of its name.
 
 Python's ``==`` is not Java's ``equals``: ``1 == 1.0 == True`` and ``0.0 == -0.0``, while Java tells all of them apart.
 So keyed state and caches use the *canonical form* of a key: a hashable value that is equal exactly when Java's keys
@@ -19,14 +21,28 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from datetime import date, time
+from dataclasses import fields
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
+from functools import cache
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from penstock.common.row import Row
-from penstock.common.typeinfo import BasicType
+from penstock.common.time import Instant
+from penstock.common.typeinfo import BasicType, SqlTimeType
 from penstock.errors import TypeInfoError
+from penstock.runtime.keys.object_hash import (
+    hash_bytes,
+    hash_date,
+    hash_duration,
+    hash_instant,
+    hash_time,
+    hash_timestamp,
+    hash_uuid,
+    name_of_member,
+)
 
 MAX_TUPLE_ARITY = 25
 _MASK = 0xFFFFFFFF
@@ -163,6 +179,18 @@ BASIC = {
     BasicType.DOUBLE: Basic(hash_double, (float, int), double_bits, b"d"),
     BasicType.FLOAT: Basic(hash_float, (float, int), float_bits, b"f"),
     BasicType.BIG_DEC: Basic(hash_big_decimal, Decimal, unscaled_value),
+    BasicType.INSTANT: Basic(hash_instant, Instant),
+}
+
+
+def _day(value: date) -> date:
+    return value.date() if isinstance(value, datetime) else value
+
+
+SQL_TIME = {
+    SqlTimeType.DATE: Basic(hash_date, date, _day),
+    SqlTimeType.TIME: Basic(hash_time, time),
+    SqlTimeType.TIMESTAMP: Basic(hash_timestamp, datetime),
 }
 
 
@@ -176,10 +204,6 @@ def fold(h: int, hashes: Any) -> int:
     return signed(h)
 
 
-def _bytes_in_row(value: bytes | bytearray) -> int:
-    return fold(1, (b - 256 if b > 127 else b for b in value))
-
-
 # --- undeclared values -----------------------------------------------------------------------------------------------
 
 
@@ -188,9 +212,12 @@ def hash_undeclared(value: Any) -> int:
     if value is None:
         return 0
     hash_code = _UNDECLARED.get(type(value)) or next((h for t, h in _UNDECLARED.items() if isinstance(value, t)), None)
-    if hash_code is None:
+    if hash_code is not None:
+        return hash_code(value)
+    names = frozen_fields(type(value))
+    if names is None:
         raise _no_hash(value)
-    return hash_code(value)
+    return fold(0, (hash_undeclared(getattr(value, name)) for name in names))
 
 
 def _tuple(value: tuple) -> int:
@@ -200,12 +227,15 @@ def _tuple(value: tuple) -> int:
 
 
 def _row(value: Row) -> int:
-    hashes = (_bytes_in_row(v) if isinstance(v, (bytes, bytearray)) else hash_undeclared(v) for v in value)
-    fields = fold(1, hashes)
-    return signed(31 * value.get_row_kind().value + fields)
+    return signed(31 * value.get_row_kind().value + fold(1, map(hash_undeclared, value)))
 
 
-_UNDECLARED: dict[type, Hash] = {  # bool before int, which is its base class
+def _member(value: Enum) -> int:
+    _, name = name_of_member(value)[1]
+    return hash_undeclared(name)
+
+
+_UNDECLARED: dict[type, Hash] = {  # bool before int and datetime before date, which are their base classes
     str: hash_string,
     bool: hash_boolean,
     int: _undeclared_int,
@@ -214,23 +244,40 @@ _UNDECLARED: dict[type, Hash] = {  # bool before int, which is its base class
     list: lambda value: fold(1, map(hash_undeclared, value)),
     Row: _row,
     Decimal: hash_big_decimal,
+    bytes: hash_bytes,
+    bytearray: hash_bytes,
+    datetime: hash_timestamp,
+    date: hash_date,
+    time: hash_time,
+    Instant: hash_instant,
+    timedelta: hash_duration,
+    UUID: hash_uuid,
+    Enum: _member,
 }
 
 
+@cache
+def frozen_fields(kind: type) -> tuple[str, ...] | None:
+    """The names of the fields that make objects of a frozen dataclass equal; None of any other class."""
+    parameters = getattr(kind, "__dataclass_params__", None)
+    if parameters is None or not (parameters.frozen and parameters.eq):
+        return None
+    return tuple(field.name for field in fields(kind) if field.compare)
+
+
 def _no_hash(value: Any) -> TypeInfoError:
-    kind = type(value).__name__
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        advice = "Flink's byte[] hashes by identity; use key.hex(), key.decode(), or Row(key)"
+    kind_of = type(value)
+    kind = kind_of.__name__
+    if isinstance(value, memoryview):
+        advice = "what it shows may change; use bytes(key)"
+    elif hasattr(kind_of, "__dataclass_params__"):
+        advice = "it can change, or its class leaves equality to others; declare it with @dataclass(frozen=True)"
     elif isinstance(value, (set, frozenset, dict)):
         advice = "its order is not fixed; use a sorted tuple of its items"
     elif type(value).__module__ == "numpy":
         advice = "Java has no such type; use the Python value, key.item()"
-    elif isinstance(value, (date, time)):
-        advice = "its hash differs from process to process; use key.isoformat()"
-    elif isinstance(value, Enum):
-        advice = "its hash differs from process to process; use key.name or key.value"
     else:
-        advice = "its hash differs from process to process; use a str, int, or a tuple of its fields"
+        advice = "its hash differs from process to process; use a str, int, frozen dataclass, or a tuple of its fields"
     return TypeInfoError(
         f"The key {value!r} is a {kind}, which cannot be a key because {advice}.",
         flink_class="org.apache.flink.api.common.InvalidProgramException",
@@ -238,6 +285,8 @@ def _no_hash(value: Any) -> TypeInfoError:
 
 
 _SIMPLE = frozenset({str, int, type(None)})
+_OWN_FORM = (date, time, Instant, timedelta, UUID)
+"""Values that no value of another class equals, and that are equal when Java's are."""
 
 
 def canonical_undeclared(value: Any) -> Any:
@@ -266,4 +315,11 @@ def canonical_undeclared(value: Any) -> Any:
         return value
     if isinstance(value, (bytes, bytearray)):
         return bytes(value)
-    raise _no_hash(value)
+    if isinstance(value, Enum):
+        return name_of_member(value)
+    if isinstance(value, _OWN_FORM):
+        return value
+    names = frozen_fields(kind)
+    if names is None:
+        raise _no_hash(value)
+    return (kind.__qualname__, *(canonical_undeclared(getattr(value, name)) for name in names), object)

@@ -8,38 +8,32 @@ Cost: compiling is linear in the size of the type.
 
 from __future__ import annotations
 
-import pickle
-from dataclasses import dataclass
 from typing import Any
 
 from penstock.common.row import Row
 from penstock.common.typeinfo import (
     BasicTypeInfo,
     ListTypeInfo,
+    MapTypeInfo,
     PickledBytesTypeInfo,
     RowTypeInfo,
+    SqlTimeTypeInfo,
     TupleTypeInfo,
     TypeInformation,
 )
 from penstock.errors import TypeInfoError
-from penstock.runtime.keys.javahash import BASIC, Canonical, Hash, canonical_undeclared, fold, hash_undeclared, signed
-
-
-@dataclass(frozen=True)
-class InRow(TypeInformation[Any]):
-    """Of keys as PyFlink sends them to Java, by the switch ``penstock.pyflink.keys``: the hash is that of a row with
-    nothing but the key, and a key of undeclared type is its pickle, so everything that can be pickled is one.
-
-    Attributes:
-        key_type: of the key itself, None for undeclared.
-    """
-
-    key_type: TypeInformation[Any] | None
-
-    @property
-    def java_name(self) -> str:
-        return str(self.key_type)
-
+from penstock.runtime.keys.javahash import (
+    BASIC,
+    SQL_TIME,
+    Basic,
+    Canonical,
+    Hash,
+    canonical_undeclared,
+    fold,
+    hash_undeclared,
+    signed,
+)
+from penstock.runtime.keys.pyflink_keys import NULL, InRow, deep_hash, hash_pickled, pickled_form
 
 Look = tuple[str, dict[str, Any]]
 _NEVER: Look = "False", {}
@@ -57,11 +51,12 @@ class KeyHash:
         checked: the canonical form of a value that may be of another type than the declared one; raises what ``hash``
             raises then. Without it ``False`` would stand for ``[]``, and ``1`` for ``1.0``.
         identity: True when canonical(v) is v for every value of the type, so that callers may skip it.
+        nullable: whether None is a key; its canonical form is :data:`~.pyflink_keys.NULL` then.
         plain: an expression of ``value`` and the names in it, true of most values that are of the type beyond doubt and
             are their own canonical form. To be written out where a call for each record costs too much.
     """
 
-    __slots__ = ("canonical", "checked", "hash", "identity", "key_type", "plain")
+    __slots__ = ("canonical", "checked", "hash", "identity", "key_type", "nullable", "plain")
 
     hash: Hash
 
@@ -70,9 +65,12 @@ class KeyHash:
         self.hash, canonical = _compile(key_type)
         self.identity: bool = canonical is None
         self.canonical: Canonical = canonical or _same
-        undeclared = self.hash in (hash_undeclared, _hash_pickled)
+        undeclared = self.hash in (hash_undeclared, hash_pickled)
         self.checked: Canonical = self.canonical if undeclared else _checked_form(self)
         self.plain: Look = _plain(key_type, canonical)
+        self.nullable: bool = isinstance(key_type, InRow)
+        if self.nullable:
+            self.canonical, self.checked = _null_apart(self.canonical), _null_apart(self.checked)
 
 
 def native_code(key_type: TypeInformation[Any] | None) -> bytes | None:
@@ -95,8 +93,8 @@ def _compile(key_type: TypeInformation[Any] | None) -> tuple[Hash, Canonical | N
     """Hash and canonical form of a type; None for the form means the value itself."""
     if key_type is None or isinstance(key_type, PickledBytesTypeInfo):
         return hash_undeclared, canonical_undeclared
-    if isinstance(key_type, BasicTypeInfo) and key_type.basic_type in BASIC:
-        basic = BASIC[key_type.basic_type]
+    basic = _basic(key_type)
+    if basic is not None:
         return _checked(basic.hash, basic.python_type, key_type), basic.canonical
     if isinstance(key_type, (TupleTypeInfo, RowTypeInfo)):
         return _compile_fields(key_type)
@@ -109,11 +107,32 @@ def _compile(key_type: TypeInformation[Any] | None) -> tuple[Hash, Canonical | N
             _checked(lambda value: fold(1, map(element, value)), (list, tuple), key_type),
             lambda value: (list, *(None if v is None else form(v) for v in value)),
         )
+    if isinstance(key_type, MapTypeInfo):
+        return _compile_map(key_type)
     raise TypeInfoError(
         f"A {key_type} cannot be a key: it has no hash code that is the same in every process. Key by a text, a "
         "number, or a tuple of them.",
         flink_class="org.apache.flink.api.common.InvalidProgramException",
     )
+
+
+def _basic(key_type: TypeInformation[Any] | None) -> Basic | None:
+    """What is known of a type of single values; None of others."""
+    if isinstance(key_type, BasicTypeInfo):
+        return BASIC[key_type.basic_type]
+    return SQL_TIME[key_type.sql_type] if isinstance(key_type, SqlTimeTypeInfo) else None
+
+
+def _compile_map(key_type: MapTypeInfo[Any, Any]) -> tuple[Hash, Canonical]:
+    """As ``AbstractMap.hashCode``: whatever the order of its entries."""
+    (key_hash, key_form), (item_hash, item_form) = _compile(key_type.key_type), _compile(key_type.value_type)
+    of_key, of_item = _nullable(key_hash), _nullable(item_hash)
+    keys, items = key_form or _same, item_form or _same
+
+    def form(value: Any) -> tuple[type, frozenset[Any]]:
+        return dict, frozenset((keys(k), None if v is None else items(v)) for k, v in value.items())
+
+    return _checked(lambda value: signed(sum(of_key(k) ^ of_item(v) for k, v in value.items())), dict, key_type), form
 
 
 def _nullable(hash_code: Hash) -> Hash:
@@ -124,24 +143,15 @@ def _nullable(hash_code: Hash) -> Hash:
 def _compile_in_row(key_type: TypeInformation[Any] | None) -> tuple[Hash, Canonical | None]:
     hash_code, canonical = _compile(key_type)
     if hash_code is hash_undeclared:
-        return _hash_pickled, _pickled_form
-    return lambda value: signed(_ROW + hash_code(value)), canonical
+        return hash_pickled, pickled_form
+    assert key_type is not None
+    inner = deep_hash(key_type, lambda each: _compile(each)[0])
 
+    def checked(value: Any) -> int:
+        hash_code(value)  # refuses what does not fit
+        return signed(31 + inner(value))
 
-_ROW = 62
-"""What Java's row of one field adds to the hash of the field."""
-
-
-def _hash_pickled(value: Any) -> int:
-    data = pickle.dumps(value, 5)  # PyFlink pickles by protocol 5
-    return signed(_ROW + fold(1, (byte - 256 if byte > 127 else byte for byte in data)))
-
-
-def _pickled_form(value: Any) -> Any:
-    try:
-        return canonical_undeclared(value)
-    except TypeInfoError:  # no hash in Java, but a pickle
-        return bytes, pickle.dumps(value, 5)
+    return lambda value: hash_pickled(None) if value is None else checked(value), canonical
 
 
 def _checked(hash_code: Hash, python_type: type | tuple[type, ...], key_type: TypeInformation[Any]) -> Hash:
@@ -174,13 +184,17 @@ def _checked_form(key_hash: KeyHash) -> Canonical:
     return checked
 
 
+def _null_apart(form: Canonical) -> Canonical:
+    return lambda value: NULL if value is None else form(value)
+
+
 def _plain(key_type: TypeInformation[Any] | None, canonical: Canonical | None) -> Look:
     declared = key_type.key_type if isinstance(key_type, InRow) else key_type
     if isinstance(declared, BasicTypeInfo) and canonical is None:
         return "type(value) is kind", {"kind": _exact(declared)}
     if isinstance(declared, TupleTypeInfo) and canonical is tuple:
         return _looks(declared) or _NEVER
-    return ("type(value) is str", {}) if canonical in (canonical_undeclared, _pickled_form) else _NEVER
+    return ("type(value) is str", {}) if canonical in (canonical_undeclared, pickled_form) else _NEVER
 
 
 def _looks(key_type: TupleTypeInfo | RowTypeInfo) -> Look | None:
@@ -206,9 +220,10 @@ def _checked_fields(key_type: TupleTypeInfo | RowTypeInfo, canonical: Canonical,
 
 def _exact(key_type: TypeInformation[Any] | None) -> type | None:
     """The Python type whose values need no further look; None where each does."""
-    if not isinstance(key_type, BasicTypeInfo):
+    basic = _basic(key_type)
+    if basic is None:
         return None
-    python_type = BASIC[key_type.basic_type].python_type
+    python_type = basic.python_type
     return python_type[0] if isinstance(python_type, tuple) else python_type
 
 

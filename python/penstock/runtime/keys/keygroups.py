@@ -74,7 +74,7 @@ def assign_to_key_group(key: Any, max_parallelism: int, key_hash: KeyHash) -> in
     Raises:
         TypeInfoError: None, or a value without a stable Java hash.
     """
-    if key is None:
+    if key is None and not key_hash.nullable:
         raise null_key()
     return murmur(key_hash.hash(key)) % max_parallelism
 

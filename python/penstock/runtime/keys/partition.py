@@ -6,9 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from penstock.common.settings import Settings
 from penstock.common.typeinfo import TypeInformation
+from penstock.runtime.buffers.borders import crossing
+from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.usercode.binding import bind
 from penstock.runtime.usercode.failure import failure_of
+
+_IN_PYFLINK = Settings(pyflink_floats=True, pyflink_rows=True, pyflink_values=True)
 
 
 @dataclass(frozen=True)
@@ -26,8 +31,12 @@ class KeyPartition:
     call: str = field(default="key_by()", compare=False)
 
     def selector(self) -> Callable[[Any], Any]:
-        """The function from record to key."""
-        return bind(self.key_selector, "get_key")
+        """The function from record to key: as its type has it, where PyFlink sends it to Java."""
+        select = bind(self.key_selector, "get_key")
+        if not isinstance(self.key_type, InRow):
+            return select
+        cross = crossing(self.key_type.key_type, _IN_PYFLINK)
+        return select if cross is None else _crossed(select, cross)
 
     def functions(self) -> list[tuple[Any, str]]:
         """The user's functions, each with what it is called in messages."""
@@ -41,6 +50,14 @@ class KeyPartition:
             place: where the selector runs: before the operator, or behind it.
         """
         return failure_of(f"key selector of {self.call}", place, error)
+
+
+def _crossed(select: Callable[[Any], Any], cross: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def selected(record: Any) -> Any:
+        key = select(record)
+        return None if key is None else cross(key)
+
+    return selected
 
 
 @dataclass(frozen=True)

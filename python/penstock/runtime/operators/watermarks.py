@@ -45,6 +45,7 @@ class TimestampsAndWatermarks(StreamOperator):
     """
 
     toggles: ClassVar[bool] = True
+    in_java: ClassVar[bool] = True
 
     strategy: WatermarkStrategy[Any]
     parts: int = 1

@@ -79,10 +79,10 @@ class KeyedState:
         Raises:
             TypeInfoError: the key is None.
         """
-        if key is None:
+        if key is None and not self._key_hash.nullable:
             raise null_key()
         self.current_key = key
-        if type(key) is str or self._key_hash.identity:
+        if type(key) is str or (self._key_hash.identity and key is not None):
             self.slot = key
             return key
         slot = self.slot = self._key_hash.canonical(key)

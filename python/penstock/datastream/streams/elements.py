@@ -1,0 +1,140 @@
+"""The records of a collection, as their declared type has them: rows of what stands for rows, and nothing that does not
+fit.
+
+A row may be given as a Row, by name or by position, a tuple or list, a dict, or an object with attributes, also inside
+other values (PyFlink, whose ``RowTypeInfo.to_internal_type`` takes the same at the top).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from penstock.common import checks
+from penstock.common.row import Row, names_of
+from penstock.common.settings import Settings
+from penstock.common.typeinfo import (
+    ArrayTypeInfo,
+    ListTypeInfo,
+    MapTypeInfo,
+    RowTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+)
+from penstock.errors import TypeInfoError
+from penstock.runtime.buffers.borders import SOURCE, crossing
+from penstock.runtime.buffers.value_checks import checked_all
+
+Make = Callable[[Any], Any]
+
+
+def elements_of(collection: Any, type_info: TypeInformation[Any] | None, settings: Settings) -> list[Any]:
+    """The records of a collection. O(records).
+
+    Args:
+        collection: what a program has given.
+        type_info: of the records, None for undeclared.
+        settings: of the program: PyFlink's ways with values.
+
+    Raises:
+        InvalidProgramError: it is no collection; TypeInfoError, a record that does not fit its type.
+    """
+    elements = _listed(collection)
+    make = _rows(type_info)
+    if make is not None:
+        elements = list(map(make, elements))
+    try:
+        if settings.pyflink_values:
+            cross = crossing(type_info, settings, SOURCE)
+            return elements if cross is None else list(map(cross, elements))
+        check = checked_all(type_info, nulls=True)
+        if check is not None:
+            check(elements)
+    except TypeInfoError as error:
+        raise TypeInfoError(f"from_collection(): {error}") from None
+    cross = crossing(type_info, settings, SOURCE)
+    return elements if cross is None else list(map(cross, elements))
+
+
+def _listed(collection: Any) -> list[Any]:
+    if isinstance(collection, str | bytes | dict) or not isinstance(collection, Iterable):
+        given = checks.shown(collection)
+        hint = f" Put it into a list: [{given}]." if isinstance(collection, str | bytes) else " Give a list."
+        checks.refuse(f"from_collection() was given {given}, which is no collection of records.{hint}")
+    elements = list(cast("Iterable[Any]", collection))
+    if not elements and isinstance(collection, Iterator):
+        checks.refuse(
+            f"from_collection() was given {checks.shown(collection)}, an iterator that has nothing left: it was "
+            "probably read before. Pass a list, which can be read again (and may be empty)."
+        )
+    return elements
+
+
+def _rows(type_info: TypeInformation[Any] | None) -> Make | None:
+    """What makes rows of all that stands for rows in records of a type; None where there is none."""
+    if isinstance(type_info, RowTypeInfo):
+        return _row(type_info)
+    if isinstance(type_info, TupleTypeInfo):
+        fields = [_rows(each) for each in type_info.field_types]
+        return _kept(tuple, lambda value: tuple(_each(fields, value))) if any(fields) else None
+    if isinstance(type_info, ListTypeInfo | ArrayTypeInfo):
+        element = _rows(type_info.element_type)
+        return None if element is None else _kept((list, tuple), lambda value: list(map(element, value)))
+    if isinstance(type_info, MapTypeInfo):
+        key, item = _rows(type_info.key_type) or _same, _rows(type_info.value_type) or _same
+        if key is _same and item is _same:
+            return None
+        return _kept(dict, lambda value: {key(k): item(v) for k, v in value.items()})
+    return None
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _kept(kind: type | tuple[type, ...], make: Make) -> Make:
+    """What is of another class stays, to be refused by whoever checks it."""
+    return lambda value: make(value) if isinstance(value, kind) else value
+
+
+def _each(fields: Sequence[Make | None], values: Iterable[Any]) -> Iterator[Any]:
+    for make, value in zip(fields, values, strict=False):
+        yield value if make is None else make(value)
+
+
+def _row(row_type: RowTypeInfo) -> Make:
+    """A record as a row with the names of its type: by name where it has names, else by position."""
+    names, fields = row_type.field_names, [_rows(each) for each in row_type.field_types]
+    inner = any(fields)
+
+    def row(record: Any) -> Row | None:
+        if record is None:
+            return None
+        values = _values(record, row_type)
+        kind = record.get_row_kind() if isinstance(record, Row) else Row().get_row_kind()
+        return Row.of_values(list(_each(fields, values)) if inner else values, names, kind)
+
+    return row
+
+
+def _values(record: Any, row_type: RowTypeInfo) -> Sequence[Any]:
+    """The values of the fields, in the order of the type."""
+    names = row_type.field_names
+    if isinstance(record, Row):
+        own = names_of(record)
+        if own is not None and own != names and set(own) == set(names):
+            return record.get_fields_by_names(names)
+        if len(record) == len(names):
+            return list(record)
+    elif isinstance(record, tuple | list):
+        if len(cast("Sequence[Any]", record)) == len(names):
+            return cast("Sequence[Any]", record)
+    elif isinstance(record, Mapping):
+        return [cast("Mapping[Any, Any]", record).get(name) for name in names]
+    elif any(hasattr(record, name) for name in names):
+        return [getattr(record, name, None) for name in names]
+    raise TypeInfoError(
+        f"from_collection() was given the record {checks.shown(record)}, but the type {row_type} has {len(names)} "
+        "fields. Give each record as a Row or tuple of them, a dict with their names, or an object with such "
+        "attributes."
+    )

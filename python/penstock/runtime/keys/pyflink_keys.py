@@ -1,0 +1,111 @@
+"""Keys as PyFlink sends them to Java, by the switch ``penstock.pyflink.keys``: in a row with nothing but the key.
+
+The hash is that of this row, which counts null as 0 and every other field as 31 and its hash, in lists and maps too; a
+key of undeclared type is its pickle.
+
+Sources of the semantics: ``RowUtils.deepHashCodeRow`` (Flink 2.3.0); PyFlink's coders.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, ClassVar
+
+from penstock.common.row import Row
+from penstock.common.typeinfo import ListTypeInfo, MapTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
+from penstock.errors import TypeInfoError
+from penstock.runtime.keys.javahash import Hash, canonical_undeclared, fold, signed
+from penstock.runtime.keys.object_hash import hash_bytes
+
+
+@dataclass(frozen=True)
+class InRow(TypeInformation[Any]):
+    """Of such keys. None is one, and of undeclared type everything that can be pickled.
+
+    Attributes:
+        key_type: of the key itself, None for undeclared.
+    """
+
+    key_type: TypeInformation[Any] | None
+
+    @property
+    def java_name(self) -> str:
+        return str(self.key_type)
+
+
+NULL = (type(None),)
+"""The canonical form of None where it is a key."""
+_FIELD = 31
+"""What a row adds to the hash of a field."""
+
+
+def deep_hash(field_type: TypeInformation[Any], compile_hash: Callable[[TypeInformation[Any]], Hash]) -> Hash:
+    """What a field adds to the hash of a row.
+
+    Args:
+        field_type: its type.
+        compile_hash: makes the hash of other types.
+    """
+    if isinstance(field_type, ListTypeInfo):
+        element = deep_hash(field_type.element_type, compile_hash)
+        return lambda value: 0 if value is None else fold(1, map(element, value))
+    if isinstance(field_type, MapTypeInfo):
+        key, item = (deep_hash(each, compile_hash) for each in (field_type.key_type, field_type.value_type))
+        return lambda value: 0 if value is None else signed(1 + sum(key(k) ^ item(v) for k, v in value.items()))
+    hash_code = _object_hash(field_type, compile_hash)
+    return lambda value: 0 if value is None else _FIELD + hash_code(value)
+
+
+def _object_hash(key_type: TypeInformation[Any], compile_hash: Callable[[TypeInformation[Any]], Hash]) -> Hash:
+    """``hashCode`` of a value itself, of which only rows, and what has rows inside, are others than in Flink 1.11."""
+    if isinstance(key_type, RowTypeInfo):
+        fields = [deep_hash(field, compile_hash) for field in key_type.field_types]
+
+        def row(value: Any) -> int:
+            kind = value.get_row_kind().value if isinstance(value, Row) else 0
+            return signed(31 * kind + fold(1, (field(v) for field, v in zip(fields, value, strict=True))))
+
+        return row
+    if isinstance(key_type, TupleTypeInfo):
+        hashes = [_object_hash(field, compile_hash) for field in key_type.field_types]
+        return lambda value: fold(0, (0 if v is None else h(v) for h, v in zip(hashes, value, strict=True)))
+    return compile_hash(key_type)
+
+
+def hash_pickled(value: Any) -> int:
+    """The hash of a key of undeclared type."""
+    return _FIELD if value is None else signed(2 * _FIELD + hash_bytes(pickled(value)))
+
+
+def pickled_form(value: Any) -> Any:
+    """The canonical form of a key of undeclared type."""
+    try:
+        return canonical_undeclared(value)
+    except TypeInfoError:  # no hash in Java, but a pickle
+        return bytes, pickled(value)
+
+
+def pickled(value: Any) -> bytes:
+    """As PyFlink pickles keys, by protocol 5; the same on every machine."""
+    try:
+        return pickle.dumps(value, 5)
+    except pickle.PicklingError:  # of a class of the program's own module, which tasks know by value
+        target = io.BytesIO()
+        _ByName(target, 5).dump(value)
+        return target.getvalue()
+
+
+class _ByName(pickle._Pickler):  # type: ignore[misc,name-defined] # the one in Python, as the fast one cannot be taught
+    """Writes classes and functions by their names without looking whether they can be found there."""
+
+    def save_global(self, obj: Any, name: str | None = None) -> None:
+        self.save(obj.__module__)
+        self.save(name or obj.__qualname__)
+        self.write(pickle.STACK_GLOBAL)
+        self.memoize(obj)
+
+    dispatch: ClassVar[dict[type, Any]] = {**pickle._Pickler.dispatch, FunctionType: save_global}
