@@ -65,6 +65,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "penstock.pyflink.keys": {"true": True, "false": False},
     "penstock.pyflink.prints": {"true": True, "false": False},
     "penstock.pyflink.rows": {"true": True, "false": False},
+    "penstock.pyflink.side-outputs": {"true": True, "false": False},
     "penstock.pyflink.timestamps": {"true": True, "false": False},
     "penstock.pyflink.values": {"true": True, "false": False},
 }

@@ -244,10 +244,10 @@ class Settings:
     )
     pyflink_rows: bool = _line("penstock.pyflink.rows", Flag(), False, "runtime",
         "Whether what is declared as a row has the names of its type behind an exchange, printed and collected.")
-    pyflink_timestamps: bool = _line(
-        "penstock.pyflink.timestamps", Flag(), False, "runtime",
-        "Whether functions see -9223372036854775808 as the timestamp of a record without one.",
-    )
+    pyflink_side_outputs: bool = _line("penstock.pyflink.side-outputs", Flag(), False, "runtime",
+        "Whether `yield tag, value` is a record of the main output if nobody reads any side output of the operator.")
+    pyflink_timestamps: bool = _line("penstock.pyflink.timestamps", Flag(), False, "runtime",
+        "Whether functions see -9223372036854775808 as the timestamp of a record without one.")
     pyflink_values: bool = _line("penstock.pyflink.values", Flag(), False, "runtime",
         "Whether values become what their declared type holds, or are refused, where they cross to Java.")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 from penstock.common import contexts
@@ -118,10 +119,22 @@ class ProcessContext(Times, contexts.OnTimerContext[Any]):
         return self._domain
 
 
+class _NoTag:
+    """No tag is of this class."""
+
+
 class Yielding(LiveOperator):
     """A live operator whose functions yield records, and (tag, record) for side outputs."""
 
     emitted: int = 0
+
+    @cached_property
+    def _tag(self) -> type:
+        """The class of the tags of side outputs; one that nothing is of where PyFlink does not look for them, as nobody
+        reads one: there tag and value are a record."""
+        config = self.context.config
+        read = any(output.side_tag is not None for output in (*config.chained, *config.network))
+        return OutputTag if read or not self.context.job.settings.pyflink_side_outputs else _NoTag
 
     def emit(self, results: Any, timestamp: int | None) -> None:
         """Emit what a function has returned; None is nothing.
@@ -132,11 +145,11 @@ class Yielding(LiveOperator):
         """
         if results is None:
             return
-        output = self.output
+        output, tag = self.output, self._tag
         collect = output.collect
         try:
             for result in results:
-                if type(result) is tuple and len(result) == 2 and type(result[0]) is OutputTag:
+                if type(result) is tuple and len(result) == 2 and type(result[0]) is tag:
                     output.collect_side(result[0].tag_id, result[1], timestamp)
                 else:
                     self.emitted += 1
@@ -217,7 +230,7 @@ class _Process(Yielding):
 
     def fragment(self) -> Fragment:
         f = bind(self.function, "process_element")
-        bindings = {"f": f, "ctx": self._ctx, "side": self.output.collect_side, "tag": OutputTag}
+        bindings = {"f": f, "ctx": self._ctx, "side": self.output.collect_side, "tag": self._tag}
         return self.with_key_line(
             Fragment(_LINES, bindings, depth=3, counted=True, loops=1, explain=self._explain), always=True
         )
