@@ -64,15 +64,12 @@ class InvalidProgramError(PenstockError):
     """A DataStream program that cannot be translated: wrong arguments, wrong types, wrong order of calls."""
 
 
-class TypeInfoError(InvalidProgramError):
-    """A value or a field reference does not fit the declared type."""
+class TypeInfoError(InvalidProgramError, TypeError, ValueError):
+    """A value or a field reference does not fit the declared type, or a row is used against its fields. It is both of
+    the classes that PyFlink raises there."""
 
 
-class RowError(TypeInfoError, TypeError, ValueError):
-    """A row was made or used against its fields. It is both of the classes that PyFlink raises there."""
-
-
-class UnknownFieldError(TypeInfoError, AttributeError, KeyError, ValueError):
+class UnknownFieldError(TypeInfoError, AttributeError, KeyError):
     """A row has no field of a name, by ``row.name`` or ``row["name"]``: all that PyFlink and dicts raise there."""
 
     def __str__(self) -> str:  # a KeyError's would be in quotes

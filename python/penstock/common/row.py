@@ -11,7 +11,7 @@ from enum import Enum
 from operator import itemgetter
 from typing import Any, cast
 
-from penstock.errors import RowError, TypeInfoError, UnknownFieldError
+from penstock.errors import TypeInfoError, UnknownFieldError
 
 
 class RowKind(Enum):
@@ -33,7 +33,7 @@ class Row:
     ``row[0]``). Rows are equal if their kinds and values are, and their names, in whatever order, as in PyFlink.
 
     Raises:
-        RowError: when positional and named fields are mixed; it is a ValueError, too.
+        TypeInfoError: when positional and named fields are mixed; it is a ValueError, too.
     """
 
     __slots__ = ("_kind", "_names", "_values")
@@ -44,7 +44,7 @@ class Row:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args and kwargs:
-            raise RowError(
+            raise TypeInfoError(
                 f"Row was given {len(args)} positional and {len(kwargs)} named fields. Name all fields or none of them."
             )
         object.__setattr__(self, "_names", tuple(kwargs) if kwargs else None)
@@ -110,10 +110,10 @@ class Row:
         """Name → value; with ``recursive`` also for rows inside rows, lists and dicts.
 
         Raises:
-            RowError: when the row has no names; it is a TypeError, too.
+            TypeInfoError: when the row has no names; it is a TypeError, too.
         """
         if self._names is None:
-            raise RowError(
+            raise TypeInfoError(
                 f"as_dict() of {self!r}, which has no field names and so no dict form. Build it as Row(name=value)."
             )
         values = map(_plain, self._values) if recursive else self._values
@@ -127,11 +127,11 @@ class Row:
             values: its fields in order, as many as there are names, or fewer.
 
         Raises:
-            RowError: more of them; it is a ValueError, too.
+            TypeInfoError: more of them; it is a ValueError, too.
         """
         names: tuple[str, ...] = tuple(self._values)
         if len(values) > len(names):
-            raise RowError(
+            raise TypeInfoError(
                 f"{self!r} was called for a row of its fields, {len(names)} of them, with {len(values)} values. "
                 "Give as many values as there are names."
             )

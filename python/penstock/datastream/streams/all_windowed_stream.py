@@ -1,7 +1,7 @@
 """AllWindowedStream: windows over a whole stream, in one subtask.
 
-Source: Flink 1.11 ``AllWindowedStream``. (In PyFlink the operator has the environment's parallelism; here, as in Java,
-1.)
+Source: Flink 1.11 ``AllWindowedStream``. (In PyFlink the operator has the environment's parallelism, and all records go
+to the subtask of one key, as by the switch ``penstock.pyflink.keys``; in Java it is 1.)
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from penstock.datastream.streams.keyed_stream import KeyedStream
 from penstock.datastream.streams.windowed import Applied, Windowed
 from penstock.runtime.io.text import file_text
 from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.state import serializers
 from penstock.runtime.usercode.naming import java_object
 from penstock.runtime.windows.assigners import WindowAssigner
@@ -39,16 +40,19 @@ class NullByteKey(KeySelector[object, int]):
 class AllWindowedStream(Windowed[T, W]):
     """A stream of records of type ``T`` cut into windows of type ``W``, all of them in one subtask."""
 
-    __slots__ = ()
+    __slots__ = ("_pyflink",)
 
     _keyed = False
     _call = "window_all"
 
     def __init__(self, stream: DataStream[T], assigner: WindowAssigner[T, W]) -> None:
-        super().__init__(KeyedStream(stream, KeyPartition(NullByteKey(), Types.BYTE())), assigner)
+        self._pyflink: bool = stream.get_execution_environment().settings.pyflink_keys
+        key_type = InRow(None) if self._pyflink else Types.BYTE()
+        super().__init__(KeyedStream(stream, KeyPartition(NullByteKey(), key_type)), assigner)
 
     def _add(self, applied: Applied, output_type: TypeInformation[Any] | None) -> SingleOutputStreamOperator[Any]:
-        return super()._add(applied, output_type).force_non_parallel()
+        added = super()._add(applied, output_type)
+        return added if self._pyflink else added.force_non_parallel()
 
     def _name(self, applied: Applied) -> str:
         if self._evictor is not None or applied.state == "List":
