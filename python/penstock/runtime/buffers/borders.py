@@ -26,7 +26,7 @@ from penstock.common.typeinfo import (
     TypeInformation,
 )
 from penstock.runtime.buffers.conversions import CHANGING, byte_array, conversion, float32, shortest32
-from penstock.runtime.buffers.value_checks import glance, kind_of, misfit
+from penstock.runtime.buffers.value_checks import a, glance, kind_of, misfit
 
 Cross = Callable[[Any], Any]
 EDGE, SOURCE, COLLECT = "edge", "source", "collect"
@@ -104,7 +104,7 @@ def _elements(
 
     def cross(value: Any) -> Any:
         if not isinstance(value, list) and (place != SOURCE or not _listed(value)):
-            raise misfit(value, type_info, field, f"it is a {type(value).__name__}, not a list")
+            raise misfit(value, type_info, field, f"it is {a(type(value))}, not a list")
         return list(value) if element is None else list(map(element, value))
 
     return cross
@@ -131,7 +131,7 @@ def _tuple(
 
     def cross(value: Any) -> Any:
         if not isinstance(value, classes):
-            raise misfit(value, type_info, field, f"it is a {type(value).__name__}, not a tuple")
+            raise misfit(value, type_info, field, f"it is {a(type(value))}, not a tuple")
         if len(value) != len(fields):
             raise misfit(value, type_info, field, f"it has {len(value)} fields, not {len(fields)}")
         return tuple([one if each is None else each(one) for each, one in zip(fields, value, strict=True)])
@@ -161,7 +161,7 @@ def _row(type_info: RowTypeInfo, fields: Sequence[Cross | None], field: str, str
 
     def cross(value: Any) -> Any:
         if strict and not isinstance(value, Row):
-            raise misfit(value, type_info, field, f"it is a {type(value).__name__}, not a Row")
+            raise misfit(value, type_info, field, f"it is {a(type(value))}, not a Row")
         if not isinstance(value, tuple | list | Row) or len(value) != len(fields):
             if strict:
                 raise misfit(value, type_info, field, f"it has {len(value)} fields, not {len(fields)}")

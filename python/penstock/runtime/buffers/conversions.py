@@ -8,14 +8,16 @@ timestamps what is shorter than a millisecond, and their zone. Measured with PyF
 from __future__ import annotations
 
 import math
+import operator
 import struct
 from collections.abc import Callable
 from datetime import date, datetime, time, timezone
+from decimal import Decimal
 from typing import Any, SupportsFloat, SupportsInt
 
 from penstock.common.time import Instant
 from penstock.common.typeinfo import BasicType, SqlTimeType, TypeInformation
-from penstock.runtime.buffers.value_checks import BITS, CLASSES, PRIMITIVES, Kind, kind_of, misfit
+from penstock.runtime.buffers.value_checks import BITS, CLASSES, PRIMITIVES, Kind, a, kind_of, misfit
 
 Cross = Callable[[Any], Any]
 _FLOAT = struct.Struct("f")
@@ -64,7 +66,7 @@ def conversion(type_info: TypeInformation[Any], field: str, read: bool, collecte
         except OverflowError:
             raise misfit(value, type_info, field, f"it has more than {BITS.get(kind)} bits") from None
         except (TypeError, ValueError, AttributeError):
-            raise misfit(value, type_info, field, f"it is a {type(value).__name__}") from None
+            raise misfit(value, type_info, field, f"it is {a(type(value))}") from None
 
     return cross
 
@@ -74,7 +76,7 @@ def byte_array(type_info: TypeInformation[Any], field: str, collected: bool) -> 
 
     def cross(value: Any) -> Any:
         if not isinstance(value, bytes | bytearray):
-            raise misfit(value, type_info, field, f"it is a {type(value).__name__}, not bytes")
+            raise misfit(value, type_info, field, f"it is {a(type(value))}, not bytes")
         return [byte - 256 if byte > 127 else byte for byte in value] if collected else bytes(value)
 
     return cross
@@ -85,6 +87,8 @@ def _change(kind: Kind | None, read: bool, collected: bool) -> Cross:
         return _wrapping(BITS[kind]) if read else _whole(BITS[kind])
     if kind is SqlTimeType.TIME and collected:
         return lambda value: _of_day(value).replace(microsecond=0)
+    if kind is BasicType.STRING and read:
+        return _text
     if kind is BasicType.INSTANT and read:
         return lambda value: Instant.of_epoch_milli(value.to_epoch_milli())
     return _CHANGES.get(kind) or _of_class(CLASSES[kind])
@@ -130,6 +134,20 @@ def _number(value: Any) -> float:
     return float(value)
 
 
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else _of_class((str,))(value)
+
+
+def _truth(value: Any) -> bool:
+    return bool(operator.index(value))
+
+
+def _decimal(value: Any) -> Decimal:
+    return value if isinstance(value, Decimal) else Decimal(str(_of_class((int, float))(value)))
+
+
 def _of_day(value: time) -> time:
     return value.replace(microsecond=value.microsecond // 1000 * 1000)
 
@@ -141,6 +159,8 @@ def _without_zone(value: datetime) -> datetime:
 
 
 _CHANGES: dict[Kind | None, Cross] = {
+    BasicType.BOOLEAN: _truth,
+    BasicType.BIG_DEC: _decimal,
     BasicType.FLOAT: _number,
     BasicType.DOUBLE: _number,
     BasicType.INSTANT: _of_class((Instant,)),

@@ -92,6 +92,11 @@ def glance(type_info: TypeInformation[Any] | None) -> Callable[[Any], bool] | No
     return None if seen is None else eval(f"lambda value: {seen[0]}", seen[1])
 
 
+def a(kind: type) -> str:
+    """A class with its article."""
+    return f"{'an' if kind.__name__[0] in 'aeiouAEIOU' else 'a'} {kind.__name__}"
+
+
 def misfit(value: Any, type_info: TypeInformation[Any], field: str, because: str) -> TypeInfoError:
     """The error for a value that does not fit its type.
 
@@ -143,14 +148,14 @@ def _single(type_info: TypeInformation[Any], nulls: bool, field: str) -> Check:
     kind = kind_of(type_info)
     classes, bits = CLASSES[kind], BITS.get(kind)
     truth = kind is BasicType.BOOLEAN
-    expected = " or ".join(each.__name__ for each in classes)
+    expected = " or ".join(map(a, classes))
 
     def check(value: Any) -> None:
         if value is None:
             if kind in PRIMITIVES and not nulls:
                 raise misfit(value, type_info, field, "None is no value of it")
         elif not isinstance(value, classes) or isinstance(value, bool) is not truth:
-            raise misfit(value, type_info, field, f"it is a {type(value).__name__}, not a {expected}")
+            raise misfit(value, type_info, field, f"it is {a(type(value))}, not {expected}")
         elif bits is not None and not -(1 << bits - 1) <= value < 1 << bits - 1:
             raise misfit(value, type_info, field, f"it has more than {bits} bits")
         elif kind is BasicType.CHAR and len(value) != 1:
@@ -168,7 +173,7 @@ def _record(type_info: TupleTypeInfo | RowTypeInfo, nulls: bool, field: str) -> 
         if value is None and nulls:
             return
         if not isinstance(value, whole):
-            raise misfit(value, type_info, field, f"it is a {type(value).__name__}, not a {whole.__name__}")
+            raise misfit(value, type_info, field, f"it is {a(type(value))}, not {a(whole)}")
         if len(value) != len(fields):
             raise misfit(value, type_info, field, f"it has {len(value)} fields, not {len(fields)}")
         values: Iterable[Any] = value
@@ -192,7 +197,7 @@ def _listed(type_info: ListTypeInfo[Any] | ArrayTypeInfo[Any], nulls: bool, fiel
         if (as_bytes and isinstance(value, bytes | bytearray)) or (value is None and nulls):
             return
         if not isinstance(value, list | tuple):
-            raise misfit(value, type_info, field, f"it is a {type(value).__name__}, not a list")
+            raise misfit(value, type_info, field, f"it is {a(type(value))}, not a list")
         for one in value:
             if element is not None and not (boxed and one is None):
                 element(one)
@@ -208,7 +213,7 @@ def _mapped(type_info: MapTypeInfo[Any, Any], nulls: bool, field: str) -> Check:
         if value is None and nulls:
             return
         if not isinstance(value, dict):
-            raise misfit(value, type_info, field, f"it is a {type(value).__name__}, not a dict")
+            raise misfit(value, type_info, field, f"it is {a(type(value))}, not a dict")
         for name, one in value.items():
             if key is not None:
                 key(name)
