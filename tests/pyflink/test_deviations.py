@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from penstock.common import Configuration, Row, RowKind, RuntimeExecutionMode, Types, WatermarkStrategy
+from penstock.common import Configuration, OutputTag, Row, RowKind, RuntimeExecutionMode, Types, WatermarkStrategy
 from penstock.common.cores import cores
 from penstock.common.settings import PYFLINKS, TABLE, Settings
 from penstock.datastream import MapFunction, ProcessFunction, StreamExecutionEnvironment, WindowFunction
@@ -288,6 +288,68 @@ def test_all_that_can_be_pickled_is_a_key(mode: RuntimeExecutionMode, parallelis
     other = program().from_collection([(days[3], 1)]).key_by(lambda pair: pair[0]).sum(1)
     with pytest.raises(JobExecutionError, match="which cannot be a key"):
         collected(other)
+
+
+@pytest.mark.parametrize("mode", [RuntimeExecutionMode.STREAMING, RuntimeExecutionMode.BATCH])
+@pytest.mark.parametrize("key_type", [None, Types.STRING(), Types.INT()])
+def test_none_is_a_key_with_state_of_its_own(mode: RuntimeExecutionMode, key_type: Any) -> None:
+    other = 7 if key_type == Types.INT() else "a"
+    env = program(keys="true").set_runtime_mode(mode).set_parallelism(3)
+    pairs = env.from_collection([(None, 1), (other, 10), (None, 2), (other, 20)])
+    keyed = pairs.key_by(lambda pair: pair[0], key_type=key_type)
+    sums = collected(keyed.reduce(lambda left, right: (left[0], left[1] + right[1])))
+    assert {(None, 3), (other, 30)} <= set(sums)
+    with pytest.raises(JobExecutionError, match="returned None"):
+        collected(program().from_collection([(None, 1)]).key_by(lambda pair: pair[0]).sum(1))
+
+
+class Sides(ProcessFunction[Any, Any]):
+    """A record, and one beside it."""
+
+    def process_element(self, value: Any, ctx: Any) -> Any:
+        yield value
+        yield SIDE, -value
+
+
+SIDE = OutputTag("side", Types.INT())
+
+
+def test_a_side_output_that_nobody_reads() -> None:
+    def seen(env: Any, read: bool) -> list[Any]:
+        stream = env.from_collection([1, 2], type_info=Types.INT()).process(Sides())
+        if read:
+            stream.get_side_output(SIDE).map(str)
+        return collected(stream)
+
+    both = [1, (SIDE, -1), 2, (SIDE, -2)]
+    assert seen(program(side_outputs="true"), read=False) == both
+    assert seen(program(side_outputs="true"), read=True) == seen(program(), read=False) == [1, 2]
+
+
+def test_a_value_is_what_its_type_holds() -> None:
+    def seen(env: Any, value: Any, type_info: Any) -> Any:
+        return collected(env.from_collection([0]).map(lambda _: value, output_type=type_info).rebalance())[0]
+
+    moment = datetime.datetime(2020, 1, 2, 3, 4, 5, 678901)
+    for value, type_info, theirs in (
+        (1.5, Types.INT(), 1),
+        (moment, Types.SQL_TIMESTAMP(), moment.replace(microsecond=678000)),
+        ((2, True), Types.TUPLE([Types.DOUBLE(), Types.LONG()]), (2.0, 1)),
+    ):
+        assert repr(seen(program(values="true"), value, type_info)) == repr(theirs)
+        assert seen(program(), value, type_info) == value
+    with pytest.raises(JobExecutionError, match=r"Operator 'Map'.*The record 'x' does not fit its declared type"):
+        seen(program(values="true"), "x", Types.INT())
+
+
+def test_all_windows_are_those_of_one_key() -> None:
+    def subtasks(env: Any) -> list[Any]:
+        numbers = env.set_parallelism(4).from_collection([1, 2, 3, 4], type_info=Types.INT())
+        return collected(numbers.count_window_all(2).reduce(lambda x, y: x + y).map(Subtask()))
+
+    assert subtasks(program(keys="true")) == [(3, 0), (7, 0)]
+    alone = program().set_parallelism(4).from_collection([1, 2]).count_window_all(2).reduce(lambda x, y: x + y)
+    assert alone.transformation.parallelism == 1
 
 
 def test_what_functions_print_is_handed_over_in_pieces(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import key_group_of_hash, null_key
+from penstock.runtime.keys.pyflink_keys import NULL
 from penstock.runtime.state.timers import Clock, TimerQueue
 
 VOID = None
@@ -79,10 +80,10 @@ class KeyedState:
         Raises:
             TypeInfoError: the key is None.
         """
-        if key is None and not self._key_hash.nullable:
-            raise null_key()
+        if key is None:
+            return self._enter_null()
         self.current_key = key
-        if type(key) is str or (self._key_hash.identity and key is not None):
+        if type(key) is str or self._key_hash.identity:
             self.slot = key
             return key
         slot = self.slot = self._key_hash.canonical(key)
@@ -91,6 +92,13 @@ class KeyedState:
                 self._forget_keys()
             self._keys[slot] = key
         return slot
+
+    def _enter_null(self) -> Any:
+        if not self._key_hash.nullable:
+            raise null_key()
+        self.current_key, self.slot = None, NULL
+        self._keys[NULL] = None
+        return NULL
 
     def _forget_keys(self) -> None:
         """Forget the keys that have no state and no timer. O(state), so the next time comes after as many new keys as a
