@@ -194,7 +194,11 @@ class Row:
         return [value for _, value in sorted(fields, key=itemgetter(0))]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).of_values, (self._values, self._names, self._kind)
+        if type(self) is not Row:
+            return type(self).of_values, (self._values, self._names, self._kind)
+        if self._kind is RowKind.INSERT:  # by far the most, and by a function, which takes a fifth of the time
+            return _row, (self._values, self._names)
+        return _row, (self._values, self._names, self._kind)
 
     def __repr__(self) -> str:
         if self._names is None:
@@ -208,6 +212,11 @@ _PRIVATE = frozenset({*Row.__slots__, "_fields"})
 def names_of(row: Row) -> tuple[str, ...] | None:
     """The names of a row's fields, None for a row by position, whatever its fields are called."""
     return row._names  # pyright: ignore[reportPrivateUsage]
+
+
+def _row(values: list[Any], names: tuple[str, ...] | None, kind: RowKind = RowKind.INSERT) -> Row:
+    """What a pickle makes a row by."""
+    return Row.of_values(values, names, kind)
 
 
 def _has(names: tuple[str, ...] | None, name: str) -> bool:

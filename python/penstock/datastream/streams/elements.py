@@ -78,10 +78,11 @@ def _rows(type_info: TypeInformation[Any] | None) -> Make | None:
         fields = [_rows(each) for each in type_info.field_types]
         return _kept(tuple, lambda value: tuple(_each(fields, value))) if any(fields) else None
     if isinstance(type_info, ListTypeInfo | ArrayTypeInfo):
-        element = _rows(type_info.element_type)
+        element = _rows(cast("ListTypeInfo[Any] | ArrayTypeInfo[Any]", type_info).element_type)
         return None if element is None else _kept((list, tuple), lambda value: list(map(element, value)))
     if isinstance(type_info, MapTypeInfo):
-        key, item = _rows(type_info.key_type) or _same, _rows(type_info.value_type) or _same
+        entries = cast("MapTypeInfo[Any, Any]", type_info)
+        key, item = _rows(entries.key_type) or _same, _rows(entries.value_type) or _same
         if key is _same and item is _same:
             return None
         return _kept(dict, lambda value: {key(k): item(v) for k, v in value.items()})

@@ -29,6 +29,7 @@ from penstock.runtime.buffers.conversions import CHANGING, byte_array, conversio
 from penstock.runtime.buffers.value_checks import a, glance, kind_of, misfit
 
 Cross = Callable[[Any], Any]
+_FIELDS = (tuple, list, Row)
 EDGE, SOURCE, COLLECT = "edge", "source", "collect"
 """The places where conversions differ: between tasks, out of a collection, into the result."""
 
@@ -80,7 +81,9 @@ def _crossing(type_info: TypeInformation[Any] | None, settings: Settings, place:
 def _converted(type_info: TypeInformation[Any] | None, settings: Settings, place: str, field: str) -> Cross | None:
     if type_info is None or not settings.pyflink_values:
         return None
-    return conversion(type_info, field, read=place == SOURCE, collected=place == COLLECT)
+    cross = conversion(type_info, field, read=place == SOURCE, collected=place == COLLECT)
+    plain = None if _changing(type_info) else glance(type_info)
+    return cross if plain is None else lambda value: value if plain(value) else cross(value)
 
 
 def _after(first: Cross | None, second: Cross | None) -> Cross | None:
@@ -145,7 +148,7 @@ def _fields(fields: Sequence[Cross | None]) -> Cross | None:
         return None
 
     def cross(value: Any) -> Any:
-        if not isinstance(value, tuple | list | Row) or len(value) != len(fields):
+        if not isinstance(value, _FIELDS) or len(value) != len(fields):
             return value  # is refused, or not, by whoever needs the fields
         new = _crossed(fields, value)
         if isinstance(value, Row):
@@ -157,23 +160,24 @@ def _fields(fields: Sequence[Cross | None]) -> Cross | None:
 
 def _row(type_info: RowTypeInfo, fields: Sequence[Cross | None], field: str, strict: bool) -> Cross:
     """Of rows, which get the names of their type."""
-    names, known = type_info.field_names, set(type_info.field_names)
+    names, known, changes = type_info.field_names, set(type_info.field_names), any(fields)
 
     def cross(value: Any) -> Any:
         if strict and not isinstance(value, Row):
             raise misfit(value, type_info, field, f"it is {a(type(value))}, not a Row")
-        if not isinstance(value, tuple | list | Row) or len(value) != len(fields):
+        if not isinstance(value, _FIELDS) or len(value) != len(fields):
             if strict:
                 raise misfit(value, type_info, field, f"it has {len(value)} fields, not {len(fields)}")
             return value
         if not isinstance(value, Row):
             return Row.of_values(_crossed(fields, value), names)
-        own = names_of(value)
-        if strict and own is not None and not known.issubset(own):
-            raise misfit(value, type_info, field, f"its fields are {list(own)}")
-        by_name = own is not None and own != names and known.issuperset(own)
-        values = value.get_fields_by_names(names) if by_name else value
-        return Row.of_values(_crossed(fields, values), names, value.get_row_kind())
+        own, values = names_of(value), value
+        if own is not None and own != names:
+            if known.issuperset(own):
+                values = value.get_fields_by_names(names)
+            elif strict:
+                raise misfit(value, type_info, field, f"its fields are {list(own)}")
+        return Row.of_values(_crossed(fields, values) if changes else values, names, value.get_row_kind())
 
     return cross
 

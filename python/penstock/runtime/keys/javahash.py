@@ -284,9 +284,9 @@ def _no_hash(value: Any) -> TypeInfoError:
     )
 
 
-_SIMPLE = frozenset({str, int, type(None)})
 _OWN_FORM = (date, time, Instant, timedelta, UUID)
 """Values that no value of another class equals, and that are equal when Java's are."""
+_SIMPLE = frozenset({str, int, type(None), datetime, *_OWN_FORM})
 
 
 def canonical_undeclared(value: Any) -> Any:

@@ -99,7 +99,10 @@ def pickled(value: Any) -> bytes:
         return target.getvalue()
 
 
-class _ByName(pickle._Pickler):  # type: ignore[misc,name-defined] # the one in Python, as the fast one cannot be taught
+_Pickler: Any = pickle._Pickler  # pyright: ignore[reportAttributeAccessIssue] # the fast one cannot be taught
+
+
+class _ByName(_Pickler):
     """Writes classes and functions by their names without looking whether they can be found there."""
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
@@ -108,4 +111,4 @@ class _ByName(pickle._Pickler):  # type: ignore[misc,name-defined] # the one in 
         self.write(pickle.STACK_GLOBAL)
         self.memoize(obj)
 
-    dispatch: ClassVar[dict[type, Any]] = {**pickle._Pickler.dispatch, FunctionType: save_global}
+    dispatch: ClassVar[dict[type, Any]] = {**_Pickler.dispatch, FunctionType: save_global}
