@@ -36,7 +36,6 @@ ALLOWED = {
     "Row.of_values": (1, ROWS),
     "Row.values": (1, ROWS),
     "TimeEvictor.evict": (2, PAIRS),
-    "Types.INSTANT": (1, "Python has no class for it"),
     "WindowAssigner.default_trigger": (1, "windows of any kind"),
     "WindowAssigner.get_default_trigger": (1, "windows of any kind"),
     "WindowAssigner.get_window_serializer": (1, "windows of any kind"),

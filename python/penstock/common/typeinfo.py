@@ -11,10 +11,9 @@ Source of the names: ``pyflink.common.typeinfo``.
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from penstock.common.callables import shown
 from penstock.common.collection_types import (
@@ -29,9 +28,13 @@ from penstock.common.record_types import RowTypeInfo, TupleTypeInfo
 from penstock.common.scalar_types import (
     BasicType,
     BasicTypeInfo,
+    DateTypeInfo,
+    InstantTypeInfo,
     PickledBytesTypeInfo,
     SqlTimeType,
     SqlTimeTypeInfo,
+    TimestampTypeInfo,
+    TimeTypeInfo,
     TypeInformation,
 )
 from penstock.errors import TypeInfoError
@@ -41,6 +44,8 @@ __all__ = [
     "BasicArrayTypeInfo",
     "BasicType",
     "BasicTypeInfo",
+    "DateTypeInfo",
+    "InstantTypeInfo",
     "ListTypeInfo",
     "MapTypeInfo",
     "ObjectArrayTypeInfo",
@@ -49,6 +54,8 @@ __all__ = [
     "RowTypeInfo",
     "SqlTimeType",
     "SqlTimeTypeInfo",
+    "TimeTypeInfo",
+    "TimestampTypeInfo",
     "TupleTypeInfo",
     "TypeInformation",
     "Types",
@@ -118,24 +125,24 @@ class Types:
         return BasicTypeInfo(BasicType.BIG_DEC)
 
     @staticmethod
-    def INSTANT() -> BasicTypeInfo[Any]:
+    def INSTANT() -> InstantTypeInfo:
         """A point in time."""
-        return BasicTypeInfo(BasicType.INSTANT)
+        return InstantTypeInfo(BasicType.INSTANT)
 
     @staticmethod
-    def SQL_DATE() -> SqlTimeTypeInfo[datetime.date]:
+    def SQL_DATE() -> DateTypeInfo:
         """``datetime.date``."""
-        return SqlTimeTypeInfo(SqlTimeType.DATE)
+        return DateTypeInfo()
 
     @staticmethod
-    def SQL_TIME() -> SqlTimeTypeInfo[datetime.time]:
+    def SQL_TIME() -> TimeTypeInfo:
         """``datetime.time``."""
-        return SqlTimeTypeInfo(SqlTimeType.TIME)
+        return TimeTypeInfo()
 
     @staticmethod
-    def SQL_TIMESTAMP() -> SqlTimeTypeInfo[datetime.datetime]:
+    def SQL_TIMESTAMP() -> TimestampTypeInfo:
         """``datetime.datetime`` without zone."""
-        return SqlTimeTypeInfo(SqlTimeType.TIMESTAMP)
+        return TimestampTypeInfo()
 
     @staticmethod
     def PICKLED_BYTE_ARRAY() -> PickledBytesTypeInfo:

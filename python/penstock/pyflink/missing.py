@@ -12,12 +12,8 @@ ConfigOptions = a_class("pyflink.common.config_options", "ConfigOptions")
 ExecutionMode = a_class("pyflink.common.execution_mode", "ExecutionMode")
 InputDependencyConstraint = a_class("pyflink.common.input_dependency_constraint", "InputDependencyConstraint")
 VoidNamespaceSerializer = a_class("pyflink.common.serializer", "VoidNamespaceSerializer")
-DateTypeInfo = a_class("pyflink.common.typeinfo", "DateTypeInfo")
 ExternalTypeInfo = a_class("pyflink.common.typeinfo", "ExternalTypeInfo")
-InstantTypeInfo = a_class("pyflink.common.typeinfo", "InstantTypeInfo")
 LocalTimeTypeInfo = a_class("pyflink.common.typeinfo", "LocalTimeTypeInfo")
-TimeTypeInfo = a_class("pyflink.common.typeinfo", "TimeTypeInfo")
-TimestampTypeInfo = a_class("pyflink.common.typeinfo", "TimestampTypeInfo")
 JavaObjectWrapper = a_class("pyflink.common.utils", "JavaObjectWrapper")
 AssignerWithPeriodicWatermarksWrapper = a_class(
     "pyflink.common.watermark_strategy", "AssignerWithPeriodicWatermarksWrapper"

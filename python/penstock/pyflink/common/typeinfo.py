@@ -16,20 +16,17 @@ from penstock.common.record_types import RowTypeInfo, TupleTypeInfo
 from penstock.common.scalar_types import (
     BasicType,
     BasicTypeInfo,
+    DateTypeInfo,
+    InstantTypeInfo,
     PickledBytesTypeInfo,
     SqlTimeTypeInfo,
+    TimestampTypeInfo,
+    TimeTypeInfo,
     TypeInformation,
 )
 from penstock.common.typeinfo import Types
 from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import (
-    DateTypeInfo,
-    ExternalTypeInfo,
-    InstantTypeInfo,
-    LocalTimeTypeInfo,
-    TimestampTypeInfo,
-    TimeTypeInfo,
-)
+from penstock.pyflink.missing import ExternalTypeInfo, LocalTimeTypeInfo
 
 __all__ = [
     "BasicArrayTypeInfo",
