@@ -11,6 +11,7 @@ from penstock.common.settings import find
 CHAINING, PARALLELISM = "chaining", "parallelism"
 BUFFER, CODEC = "penstock.exchange.buffer-records", "penstock.exchange.codec"
 FORM, NATIVE = "penstock.runtime.form", "penstock.runtime.native"
+CHECK = "penstock.types.check"
 CLOCK = "clock"
 """No knob, but what some programs depend on all the same."""
 
@@ -29,11 +30,12 @@ KNOBS: dict[str, tuple[Any, ...]] = {
     FORM: choices(FORM),
     CODEC: choices(CODEC),
     NATIVE: choices(NATIVE),
+    CHECK: (None, "true"),
 }
 """Values by knob, the default first; a name with a dot is a setting of the program's configuration, None leaves it
 out. The parallelism is that of the environment: what a program sets for one operator stays."""
 
-EXACT = frozenset({FORM, CODEC, NATIVE})
+EXACT = frozenset({FORM, CODEC, NATIVE, CHECK})
 """Knobs that change nothing at all: neither an order, nor which subtask does something. The executor is another."""
 
 Setting = Mapping[str, Any]
