@@ -17,12 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.common import Row, Types
+from penstock.common import Row, RowKind, Types
 from penstock.common.time import Instant
 from penstock.errors import TypeInfoError
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import ChannelAssigner, assign_to_key_group
-from penstock.runtime.keys.pyflink_keys import InRow, hash_pickled, pickled
+from penstock.runtime.keys.pyflink_keys import InRow, hash_pickled, pickled, pickled_form
 from tests.reference.keys import reference_date_hash, reference_group
 
 
@@ -162,6 +162,29 @@ def test_a_class_of_the_program_itself_is_pickled_by_name() -> None:
         pickle.dumps(copy)
     assert b"Point" in pickled(copy)
     assert hash_pickled(copy) == hash_pickled(Point) != by_reference
+
+
+PICKLES = [
+    (
+        Row(1, "x"),
+        "80059549000000000000008c147079666c696e6b2e636f6d6d6f6e2e7479706573948c0b5f6372656174655f726f779493944e4b018c017894869468008c07526f774b696e649493944b0085945294879452942e",
+    ),
+    (
+        Row(a=1, b="x"),
+        "80059554000000000000008c147079666c696e6b2e636f6d6d6f6e2e7479706573948c0b5f6372656174655f726f779493945d94288c0161948c016294654b018c017894869468008c07526f774b696e649493944b0085945294879452942e",
+    ),
+    (
+        Row.of_kind(RowKind.DELETE, 1, None),
+        "80059546000000000000008c147079666c696e6b2e636f6d6d6f6e2e7479706573948c0b5f6372656174655f726f779493944e4b014e869468008c07526f774b696e649493944b0385945294879452942e",
+    ),
+]
+"""What PyFlink 2.3.0 pickles these rows to."""
+
+
+@pytest.mark.parametrize(("row", "theirs"), PICKLES, ids=["plain", "named", "deleted"])
+def test_a_row_is_pickled_as_pyflinks(row: Row, theirs: str) -> None:
+    assert pickled(row).hex() == theirs
+    assert pickled_form(row) == (bytes, bytes.fromhex(theirs))
 
 
 def test_hashes_are_those_of_other_processes() -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, ClassVar
 
-from penstock.common.row import Row
+from penstock.common.row import Row, RowKind, names_of
 from penstock.common.typeinfo import ListTypeInfo, MapTypeInfo, RowTypeInfo, TupleTypeInfo, TypeInformation
 from penstock.errors import TypeInfoError
 from penstock.runtime.keys.javahash import Hash, canonical_undeclared, fold, signed
@@ -84,29 +84,48 @@ def hash_pickled(value: Any) -> int:
 def pickled_form(value: Any) -> Any:
     """The canonical form of a key of undeclared type."""
     try:
-        return canonical_undeclared(value)
+        if type(value) is not Row:  # its names are in its pickle, and not in Java's hash
+            return canonical_undeclared(value)
     except TypeInfoError:  # no hash in Java, but a pickle
-        return bytes, pickled(value)
+        pass
+    return bytes, pickled(value)
 
 
 def pickled(value: Any) -> bytes:
     """As PyFlink pickles keys, by protocol 5; the same on every machine."""
     try:
-        return pickle.dumps(value, 5)
+        if type(value) is not Row:
+            return pickle.dumps(value, 5)
     except pickle.PicklingError:  # of a class of the program's own module, which tasks know by value
-        target = io.BytesIO()
-        _ByName(target, 5).dump(value)
-        return target.getvalue()
+        pass
+    target = io.BytesIO()
+    _ByName(target, 5).dump(value)
+    return target.getvalue()
+
+
+def _create_row(*_: Any) -> None:
+    """Stands for PyFlink's function of this name, by which its rows are pickled."""
+
+
+_create_row.__module__ = "pyflink.common.types"
 
 
 _Pickler: Any = pickle._Pickler  # pyright: ignore[reportAttributeAccessIssue] # the fast one cannot be taught
 
 
 class _ByName(_Pickler):
-    """Writes classes and functions by their names without looking whether they can be found there."""
+    """Writes rows as PyFlink, and classes and functions by their names without looking whether they can be found
+    there."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        """Rows as PyFlink pickles its own."""
+        if type(obj) is not Row:
+            return NotImplemented
+        names = names_of(obj)
+        return _create_row, (None if names is None else list(names), tuple(obj), obj.get_row_kind())
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
-        self.save(obj.__module__)
+        self.save(_create_row.__module__ if obj is RowKind else obj.__module__)
         self.save(name or obj.__qualname__)
         self.write(pickle.STACK_GLOBAL)
         self.memoize(obj)
