@@ -26,6 +26,7 @@ from penstock.common.typeinfo import (
     TypeInformation,
 )
 from penstock.runtime.buffers.conversions import CHANGING, byte_array, conversion, float32, shortest32
+from penstock.runtime.buffers.java_maps import ordering
 from penstock.runtime.buffers.value_checks import a, glance, kind_of, misfit
 
 Cross = Callable[[Any], Any]
@@ -74,7 +75,8 @@ def _crossing(type_info: TypeInformation[Any] | None, settings: Settings, place:
         return _elements(type_info, settings, place, field)
     if isinstance(type_info, MapTypeInfo):
         key = _crossing(type_info.key_type, settings, place, f"{field}[key]")
-        return _entries(key, _crossing(type_info.value_type, settings, place, f"{field}[value]"))
+        order = ordering(type_info.key_type, place == SOURCE) if settings.pyflink_values else None
+        return _entries(key, _crossing(type_info.value_type, settings, place, f"{field}[value]"), order)
     return None
 
 
@@ -177,16 +179,22 @@ def _row(type_info: RowTypeInfo, fields: Sequence[Cross | None], field: str, str
                 values = value.get_fields_by_names(names)
             elif strict:
                 raise misfit(value, type_info, field, f"its fields are {list(own)}")
-        return Row.of_values(_crossed(fields, values) if changes else values, names, value.get_row_kind())
+        return Row.of_values(_crossed(fields, values) if changes else list(values), names, value.get_row_kind())
 
     return cross
 
 
-def _entries(key: Cross | None, item: Cross | None) -> Cross | None:
+def _entries(key: Cross | None, item: Cross | None, order: Cross | None) -> Cross | None:
     if key is None and item is None:
         return None
-    key, item = key or _same, _same if item is None else _unless_none(item)
-    return lambda value: {key(k): item(v) for k, v in value.items()} if isinstance(value, dict) else value
+    key, item, order = key or _same, _same if item is None else _unless_none(item), order or _same
+
+    def cross(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return dict(order([(key(k), item(v)) for k, v in value.items()]))
+
+    return cross
 
 
 def _same(value: Any) -> Any:

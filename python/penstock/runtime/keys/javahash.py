@@ -29,6 +29,7 @@ from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from penstock.common.java_hash import hash_string
 from penstock.common.row import Row
 from penstock.common.time import Instant
 from penstock.common.typeinfo import BasicType, SqlTimeType
@@ -60,15 +61,6 @@ def signed(h: int) -> int:
 
 
 # --- scalars ---------------------------------------------------------------------------------------------------------
-
-
-def hash_string(value: str) -> int:
-    """``String.hashCode``, over UTF-16 units."""
-    h = 0
-    units = value.encode() if value.isascii() else memoryview(value.encode("utf-16-le", "surrogatepass")).cast("H")
-    for unit in units:
-        h = (31 * h + unit) & _MASK
-    return h - 0x100000000 if h & 0x80000000 else h
 
 
 def hash_long(value: int) -> int:
