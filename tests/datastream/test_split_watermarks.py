@@ -95,7 +95,10 @@ def test_in_batch_mode_there_are_timestamps_only():
 
 def test_a_failing_generator_names_the_source():
     strategy = WatermarkStrategy.for_generator(lambda: Punctuated()).with_timestamp_assigner(lambda value, _: None)
-    with pytest.raises(JobExecutionError, match=r"watermark generator of the strategy in operator 'Source: in'"):
+    with pytest.raises(
+        JobExecutionError,
+        match=r"watermark generator of the strategy \(line \d+ of test_split_watermarks.py\) in operator 'Source: in'",
+    ):
         seen(Partitions([1], [2]), strategy)
 
 

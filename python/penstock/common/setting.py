@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Literal, Protocol
 
@@ -346,3 +346,10 @@ class Setting:
         names = {name.lower(): name for name in getattr(self.kind, "names", ())}
         near = get_close_matches(text.strip().lower(), list(names), 1)
         return f" Did you mean {names[near[0]]!r}?" if near else ""
+
+
+def line(
+    key: str, kind: Kind, default: Any, part: Literal["plan", "runtime", "executor"], doc: str, later: str | None = None
+) -> Any:
+    """A field of the table of settings; see :class:`Setting` for what is said of it."""
+    return field(default=default, metadata={"setting": Setting(key, kind, default, part, doc, later)})

@@ -1,4 +1,5 @@
-"""All settings of a program, parsed: each field of :class:`Settings` is one line of the table.
+"""All settings of a program, parsed: each field of :class:`Settings` is one line of the table. Those for what PyFlink does
+otherwise than Flink are in a base of it.
 
 A new setting is a field here. From it follow the check of its value, the page ``docs/settings.md``, and for those that
 change no result what the matrix tests vary (``tests/matrix/knobs.py``).
@@ -15,6 +16,7 @@ from typing import Any, Literal
 from penstock.common.cores import cores
 from penstock.common.execution_mode import RuntimeExecutionMode
 from penstock.common.flink_keys import class_paths, is_flinks, is_flinks_jar
+from penstock.common.pyflink_settings import PyFlinkSettings
 from penstock.common.restart_strategy import (
     FailureRateRestart,
     FallbackRestart,
@@ -22,7 +24,7 @@ from penstock.common.restart_strategy import (
     NoRestart,
     RestartStrategyConfiguration,
 )
-from penstock.common.setting import OURS, Choice, Files, Flag, Kind, Pairs, Setting, Span, Stores, Text, Texts, Whole
+from penstock.common.setting import OURS, Choice, Files, Flag, Pairs, Setting, Span, Stores, Text, Texts, Whole, line
 from penstock.errors import ConfigurationError
 
 SPARKS = "spark."
@@ -47,14 +49,8 @@ _RESTARTS = Choice(
 _AUTO_OR_OFF = Choice({"auto": True, "off": False})
 
 
-def _line(
-    key: str, kind: Kind, default: Any, part: Literal["plan", "runtime", "executor"], doc: str, later: str | None = None
-) -> Any:
-    return field(default=default, metadata={"setting": Setting(key, kind, default, part, doc, later)})
-
-
 @dataclass(frozen=True)
-class Settings:
+class Settings(PyFlinkSettings):
     """The settings of a program: parsed when its environment is made, changed by the environment's methods, handed over
     with the plan, and carried to the tasks.
 
@@ -65,191 +61,159 @@ class Settings:
     # A table: first what is parsed, then what is said of it.
     # fmt: off
     # --- who runs it ---
-    executor: str | None = _line(
+    executor: str | None = line(
         "penstock.executor", Choice.of("spark", "local"), None, "executor",
         "Who runs the program; unset, what the environment variable `PENSTOCK_EXECUTOR` says, or Spark.",
     )
-    restart_strategy: str = _line(
+    restart_strategy: str = line(
         "restart-strategy", _RESTARTS, "none", "executor",
         "Whether a job that failed is run again; on the local executor only.", "restart-strategy.type",
     )
-    restart_attempts: int = _line(
+    restart_attempts: int = line(
         "restart-strategy.fixed-delay.attempts", Whole(0, _LARGEST_INT), 1, "executor",
         "How often it is run again, if the strategy is fixed-delay.",
     )
-    restart_delay: int = _line(
+    restart_delay: int = line(
         "restart-strategy.fixed-delay.delay", Span(), 1000, "executor", "How long to wait before each of these times."
     )
-    restart_rate: int = _line(
+    restart_rate: int = line(
         "restart-strategy.failure-rate.max-failures-per-interval", Whole(1, _LARGEST_INT), 1, "executor",
         "How often it may fail in an interval and is run again, if the strategy is failure-rate.",
     )
-    restart_rate_interval: int = _line(
+    restart_rate_interval: int = line(
         "restart-strategy.failure-rate.failure-rate-interval", Span(1), 60_000, "executor", "Length of that interval."
     )
-    restart_rate_delay: int = _line(
+    restart_rate_delay: int = line(
         "restart-strategy.failure-rate.delay", Span(), 1000, "executor", "How long to wait before each of these times."
     )
 
-    jars: tuple[str, ...] = _line(
+    jars: tuple[str, ...] = line(
         "pipeline.jars", Texts(), (), "executor",
         "URLs of jars for Spark, where Penstock starts it. Flink's own are left out, and named in a warning.",
     )
-    classpaths: tuple[str, ...] = _line(
+    classpaths: tuple[str, ...] = line(
         "pipeline.classpaths", Texts(), (), "executor",
         "URLs of jars and folders that are there on all machines already, for the class path of Spark.",
     )
 
-    python_files: tuple[str, ...] = _line(
+    python_files: tuple[str, ...] = line(
         "python.files", Texts(","), (), "executor",
         "Modules, packages, folders and zips that tasks can import from.",
     )
-    python_archives: tuple[str, ...] = _line(
+    python_archives: tuple[str, ...] = line(
         "python.archives", Texts(","), (), "executor",
         "Zips and tars that tasks find unpacked in their current folder, in one of the name after a #, or else of "
         "their own name.",
     )
-    python_requirements: str | None = _line(
+    python_requirements: str | None = line(
         "python.requirements", Text(), None, "executor",
         "A file of requirements for pip, which tasks can import; a folder with the packages may follow after a #.",
     )
-    python_executable: str | None = _line(
+    python_executable: str | None = line(
         "python.executable", Text(), None, "executor",
         "The Python that runs tasks on the Spark that Penstock starts; elsewhere another one is refused.",
     )
-    cached_files: tuple[tuple[str, str, bool], ...] = _line(
+    cached_files: tuple[tuple[str, str, bool], ...] = line(
         "pipeline.cached-files", Files(), (), "executor", "Files that functions find by name in the distributed cache.",
     )
-    shared_folders: tuple[str, ...] = _line(
-        "penstock.files.shared-folders", Texts(), (), "executor", "Local folders that are the same on all hosts.")
+    shared_folders: tuple[str, ...] = line(
+        "penstock.files.shared-folders", Texts(), (), "executor", "Local folders that are the same on all hosts.",
+    )
 
     # --- the plan ---
-    flink: Literal["1.11", "2.3"] = _line(
+    flink: Literal["1.11", "2.3"] = line(
         "penstock.flink", Choice.of("1.11", "2.3"), "1.11", "plan", "The Flink version to plan as."
     )
-    name: str = _line(
+    name: str = line(
         "pipeline.name", Text(), "Flink Streaming Job", "plan", "The job's name, unless `execute()` is given one."
     )
-    parallelism: int = _line(
+    parallelism: int = line(
         "parallelism.default", Whole(1, _LARGEST_INT, or_unset=True), 1, "plan",
         "Subtasks of operators that do not say how many; the default is 1 on every machine.",
     )
-    max_parallelism: int = _line(
+    max_parallelism: int = line(
         "pipeline.max-parallelism", Whole(1, 32_768, or_unset=True), -1, "plan",
         "Key groups of operators that do not say how many; -1 for as many as Flink takes by the parallelism.",
     )
-    chaining: bool = _line(
+    chaining: bool = line(
         "pipeline.operator-chaining", Flag(), True, "plan",
         "Whether operators may share a task.", "pipeline.operator-chaining.enabled",
     )
-    buffer_timeout: int = _line(
+    buffer_timeout: int = line(
         "execution.buffer-timeout", Span(or_unset=True), -1, "plan",
         "The buffer timeout of edges in the plan; -1 for the default of the Flink version. Nothing waits for it here.",
         "execution.buffer-timeout.interval",
     )
-    checkpoint_interval: int | None = _line(
+    checkpoint_interval: int | None = line(
         "execution.checkpointing.interval", Span(10), None, "plan",
         "Enables checkpoints in the plan; none are taken here.",
     )
-    checkpointing_mode: Literal["EXACTLY_ONCE", "AT_LEAST_ONCE"] = _line(
+    checkpointing_mode: Literal["EXACTLY_ONCE", "AT_LEAST_ONCE"] = line(
         "execution.checkpointing.mode", _CHECKPOINTS, "EXACTLY_ONCE", "plan",
         "What a restored job would guarantee, in the plan.",
     )
-    generated_uids: bool = _line(
+    generated_uids: bool = line(
         "pipeline.auto-generate-uids", Flag(), True, "plan",
         "Whether operators may do without a uid; if not, one that has neither uid nor uid hash is refused.",
     )
-    time_characteristic: Literal["ProcessingTime", "IngestionTime", "EventTime"] = _line(
+    time_characteristic: Literal["ProcessingTime", "IngestionTime", "EventTime"] = line(
         "pipeline.time-characteristic", _TIMES, "ProcessingTime", "plan",
         "What time means to `time_window` and interval joins (Flink 1.11).",
     )
 
     # --- the runtime ---
-    runtime_mode: RuntimeExecutionMode = _line(  # noqa: RUF009 - it is a field
+    runtime_mode: RuntimeExecutionMode = line(  # noqa: RUF009 - it is a field
         "execution.runtime-mode", _MODES, RuntimeExecutionMode.STREAMING, "runtime",
         "STREAMING emits every update, BATCH what is known at a key's end; AUTOMATIC is BATCH, as every source has an "
         "end.",
     )
-    object_reuse: bool = _line(
+    object_reuse: bool = line(
         "pipeline.object-reuse", Flag(), False, "runtime",
         "Whether the operators of a chain hand records on without a copy.",
     )
-    watermark_interval: int = _line(
+    watermark_interval: int = line(
         "pipeline.auto-watermark-interval", Span(), 200, "runtime",
         "With 0 periodic watermark generators are asked at the end of the input only. All other values are the same "
         "here: generators are asked after numbers of records, not by the clock.",
     )
-    parameters: tuple[tuple[str, str], ...] = _line(
+    parameters: tuple[tuple[str, str], ...] = line(
         "pipeline.global-job-parameters", Pairs(), (), "runtime",
         "What functions read by `get_job_parameter`; they can read the other keys of the configuration, too.",
     )
-    latency_interval: int = _line(
+    latency_interval: int = line(
         "metrics.latency.interval", Span(), 0, "runtime", "Time between two latency markers of a source; 0 for none."
     )
-    form: Literal["fused", "listed"] = _line(
+    form: Literal["fused", "listed"] = line(
         "penstock.runtime.form", Choice.of("fused", "listed"), "fused", "runtime",
         "A chain of operators as one generated function, or as an object per output, as in Flink.",
     )
-    native: bool = _line(
+    native: bool = line(
         "penstock.runtime.native", _AUTO_OR_OFF, True, "runtime",
         "Native functions where there are some, or Python's alone.",
     )
-    codec: Literal["auto", "pickle", "columns"] = _line(
+    codec: Literal["auto", "pickle", "columns"] = line(
         "penstock.exchange.codec", Choice.of("auto", "pickle", "columns"), "auto", "runtime",
         "How records between tasks are written; auto takes columns where native code writes them and the type allows.",
     )
-    buffer_records: int = _line(
+    buffer_records: int = line(
         "penstock.exchange.buffer-records", Whole(1, 1_000_000), 2_000, "runtime",
         "Records in a buffer between two tasks, at the most; 1,000 to 2,000 measured best.",
     )
-    combine: bool = _line(
+    combine: bool = line(
         "penstock.exchange.combine", _AUTO_OR_OFF, True, "runtime",
         "Whether records of a key may be combined before they are sent, where that changes no result.",
     )
-    imports: tuple[str, ...] = _line(
+    imports: tuple[str, ...] = line(
         "penstock.runtime.imports", Texts(","), (), "runtime",
         "Modules that every task imports before it reads a program's functions.",
     )
 
-    storage_options: Mapping[str, Mapping[str, Any]] = _line(
+    storage_options: Mapping[str, Mapping[str, Any]] = line(
         "penstock.storage.options", Stores(), Stores().parse("{}"), "runtime",
         "How the driver and tasks reach stores: keys, endpoints. No plan and no message shows them.",
     )
-    types_check: bool = _line("penstock.types.check", Flag(), False, "runtime",
+    types_check: bool = line("penstock.types.check", Flag(), False, "runtime",
         "Whether records that leave a task, are printed or collected are checked for their type: 90 ns for a pair.")
-
-    # --- PyFlink's ways, where they differ from Flink's; programs written for PyFlink have them all ---
-    pyflink_cores: bool = _line(
-        "penstock.pyflink.cores", Flag(), False, "plan",
-        "Whether operators that do not say how many subtasks they have get one for each core of the machine; in BATCH "
-        "mode there is one, as Flink chooses for little data.",
-    )
-    pyflink_count_windows: bool = _line(
-        "penstock.pyflink.count-windows", Flag(), False, "plan",
-        "Whether the first window of `count_window(size, slide)` has `size` records, as every later one.",
-    )
-    pyflink_floats: bool = _line("penstock.pyflink.floats", Flag(), False, "runtime",
-        "Whether a FLOAT has 32 bits behind a source of a collection, an exchange, and where it is collected.")
-    pyflink_keyed_rows: bool = _line(
-        "penstock.pyflink.keyed-rows", Flag(), False, "plan",
-        "Whether `execute_and_collect` of a keyed stream gives rows of key and record.",
-    )
-    pyflink_keys: bool = _line(
-        "penstock.pyflink.keys", Flag(), False, "plan",
-        "Whether `key_by` sends keys to the subtasks that PyFlink sends them to, and takes all that can be pickled.",
-    )
-    pyflink_prints: bool = _line(
-        "penstock.pyflink.prints", Flag(), False, "executor",
-        "Whether what functions print on Spark's executors is printed by the driver, before what sinks print.",
-    )
-    pyflink_rows: bool = _line("penstock.pyflink.rows", Flag(), False, "runtime",
-        "Whether what is declared as a row has the names of its type behind an exchange, printed and collected.")
-    pyflink_side_outputs: bool = _line("penstock.pyflink.side-outputs", Flag(), False, "runtime",
-        "Whether `yield tag, value` is a record of the main output if nobody reads any side output of the operator.")
-    pyflink_timestamps: bool = _line("penstock.pyflink.timestamps", Flag(), False, "runtime",
-        "Whether functions see -9223372036854775808 as the timestamp of a record without one.")
-    pyflink_values: bool = _line("penstock.pyflink.values", Flag(), False, "runtime",
-        "Whether values become what their declared type holds, or are refused, where they cross to Java.")
 
     # fmt: on
     given: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -347,9 +311,10 @@ class Settings:
         return dict(self.parameters).get(key, self.given.get(key, default))
 
 
-_LINES = [line for line in fields(Settings) if "setting" in line.metadata]
-_ATTRIBUTES = {line.metadata["setting"].key: line.name for line in _LINES}
-TABLE: tuple[Setting, ...] = tuple(line.metadata["setting"] for line in _LINES)
+_PARSED = [each for each in fields(Settings) if "setting" in each.metadata]
+_LINES = sorted(_PARSED, key=lambda each: each.name.startswith("pyflink_"))  # what a base has comes first otherwise
+_ATTRIBUTES = {each.metadata["setting"].key: each.name for each in _LINES}
+TABLE: tuple[Setting, ...] = tuple(each.metadata["setting"] for each in _LINES)
 """All settings, in the order of their attributes."""
 _BY_KEY = {key: setting for setting in TABLE for key in setting.keys}
 SECRETS = frozenset(key for key, setting in _BY_KEY.items() if setting.secret)

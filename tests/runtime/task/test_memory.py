@@ -11,7 +11,7 @@ from penstock.runtime.buffers.row import Row
 from penstock.runtime.exchange.gate import DRIVER
 from penstock.runtime.exchange.writer import RecordWriter
 from penstock.runtime.io.file_monitor import FileMonitor
-from penstock.runtime.io.sinks import CollectSink, PrintSink, TextSink, _Buffered, _TextFile
+from penstock.runtime.io.sinks import Buffered, CollectSink, PrintSink, TextSink, _TextFile
 from penstock.runtime.operators.elementwise import StreamFlatMap, StreamMap
 from penstock.runtime.operators.sink import StreamSink
 from penstock.runtime.operators.source import FileReader, StreamSource
@@ -122,7 +122,7 @@ def test_one_record_that_makes_very_many_waits_in_a_file(monkeypatch, caplog):
 @pytest.mark.parametrize("size", [10, 600_000])
 def test_records_of_one_call_are_gathered_while_they_are_small(tmp_path, monkeypatch, size, form):
     batches = []
-    for kind, method in ((RecordWriter, "write_batch"), (_TextFile, "write_all"), (_Buffered, "write_all")):
+    for kind, method in ((RecordWriter, "write_batch"), (_TextFile, "write_all"), (Buffered, "write_all")):
         monkeypatch.setattr(kind, method, _noting(getattr(kind, method), batches))
     program = Program(settings={"penstock.runtime.form": form})
     boom = program.add(StreamFlatMap(lambda x: (str(i).zfill(size) for i in range(100))), program.source([1]))

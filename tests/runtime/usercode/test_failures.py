@@ -157,6 +157,10 @@ def awaited(f):
 def test_results_that_are_no_iterable(kind, result):
     program = Program()
     program.collect(program.add(kind(lambda value: result), program.source([1]), name="one"))
+    if result is None and kind is awaited:
+        with pytest.raises(JobExecutionError, match="result of AsyncFunction cannot be none"):
+            run(program)
+        return
     if result is None and kind is not StreamFlatMap:
         assert run(program)[0]["out"] == []
         return
