@@ -1,5 +1,5 @@
-"""All settings of a program, parsed: each field of :class:`Settings` is one line of the table. Those for what PyFlink does
-otherwise than Flink are in a base of it.
+"""All settings of a program, parsed: each field of :class:`Settings` is one line of the table. Those for what
+PyFlink does otherwise than Flink are in a base of it.
 
 A new setting is a field here. From it follow the check of its value, the page ``docs/settings.md``, and for those that
 change no result what the matrix tests vary (``tests/matrix/knobs.py``).
