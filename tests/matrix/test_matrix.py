@@ -42,7 +42,7 @@ def test_the_sample_has_every_pair_of_values() -> None:
 
 def test_every_setting_of_ours_is_a_knob_but_those_that_cannot_be() -> None:
     """Combining lets a reduction count fewer records as read; tests/datastream/test_batch_mode.py varies it. What tasks
-    import is a name, no choice, and where stores are is no choice either. PyFlink's ways are there to change results; tests/pyflink holds each of them."""
+    import and where stores are is no choice. PyFlink's ways are there to change results; tests/pyflink holds each."""
     ours = {setting.key for setting in TABLE if setting.part == "runtime" and setting.key.startswith("penstock.")}
     assert ours - KNOBS.keys() - {*PYFLINKS} == {
         "penstock.exchange.combine",
