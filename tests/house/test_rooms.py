@@ -42,6 +42,8 @@ ROOMS = {
     ],
     "datastream": [
         "functions",
+        "sinks",
+        "input_formats",
         "formats",
         "schemas",
         "state",

@@ -18,14 +18,6 @@ from penstock.datastream.externalized_checkpoint_retention import (
     ExternalizedCheckpointCleanup,
     ExternalizedCheckpointRetention,
 )
-from penstock.datastream.formats import (
-    FileInputFormat,
-    FileProcessingMode,
-    InputFormat,
-    OutputFormat,
-    Source,
-    TextInputFormat,
-)
 from penstock.datastream.functions import (
     AggregateFunction,
     AllWindowFunction,
@@ -60,6 +52,14 @@ from penstock.datastream.functions import (
     SinkFunction,
     SourceFunction,
     WindowFunction,
+)
+from penstock.datastream.input_formats import (
+    FileInputFormat,
+    FileProcessingMode,
+    InputFormat,
+    OutputFormat,
+    Source,
+    TextInputFormat,
 )
 from penstock.datastream.program.checkpoint_config import CheckpointConfig
 from penstock.datastream.program.program import CheckpointingMode, TimeCharacteristic

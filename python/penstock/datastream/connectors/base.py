@@ -4,31 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from enum import Enum
-from typing import Any, Generic, TypeVar
+from typing import Any
 
-from penstock.common.typeinfo import TypeInformation
-from penstock.runtime.io.sinks import BuiltinSink
+from penstock.datastream.sinks import Sink
 from penstock.runtime.io.splits import Source
 
 __all__ = ["DeliveryGuarantee", "Sink", "Source", "StreamTransformer", "SupportsPreprocessing"]
-
-T = TypeVar("T", contravariant=True)
-
-
-class Sink(ABC, Generic[T]):
-    """What ``sink_to`` writes to: a sink of :mod:`penstock.datastream.connectors`. A sink of your own is a
-    ``SinkFunction`` for ``add_sink``."""
-
-    def check(self, record_type: TypeInformation[object] | None) -> None:
-        """Refuse records of a type that it cannot write.
-
-        Args:
-            record_type: of the stream, None for undeclared.
-        """
-
-    @abstractmethod
-    def runtime(self) -> BuiltinSink:
-        """What tasks run."""
 
 
 class DeliveryGuarantee(Enum):

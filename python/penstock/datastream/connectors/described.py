@@ -86,7 +86,16 @@ class Described:
         return f"<{type(self).__qualname__} {', '.join(shown)}>"
 
 
-class DescribedSink(Described, Sink[Any]):
+class _Planned(Described):
+    """What streams take and no task runs."""
+
+    @property
+    def plan_only(self) -> str:
+        """Which of them it is, as a message goes on behind the name of the call."""
+        return f" of {type(self).__name__}"
+
+
+class DescribedSink(_Planned, Sink[Any]):
     """For ``sink_to``."""
 
     def runtime(self) -> Any:
@@ -94,11 +103,11 @@ class DescribedSink(Described, Sink[Any]):
         raise UnsupportedError(f"{type(self).__name__} has nothing to run. Use {self.advice}.")
 
 
-class DescribedSource(Described, Source[Any]):
+class DescribedSource(_Planned, Source[Any]):
     """For ``from_source``."""
 
 
-class DescribedSinkFunction(Described, SinkFunction[Any]):
+class DescribedSinkFunction(_Planned, SinkFunction[Any]):
     """For ``add_sink``."""
 
     def invoke(self, value: Any, context: Any = None, /) -> None:
@@ -106,7 +115,7 @@ class DescribedSinkFunction(Described, SinkFunction[Any]):
         raise UnsupportedError(f"{type(self).__name__} has nothing to run. Use {self.advice}.")
 
 
-class DescribedSourceFunction(Described, SourceFunction[Any]):
+class DescribedSourceFunction(_Planned, SourceFunction[Any]):
     """For ``add_source``."""
 
     def run(self, ctx: Any, /) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Generic, NoReturn, TypeVar, cast
 from penstock.common import checks
 from penstock.common.bulk_writer import BulkWriterFactory
 from penstock.common.serialization import Encoder
-from penstock.datastream.connectors.base import Sink
+from penstock.datastream.sinks import AddedSink, Sink
 from penstock.errors import UnsupportedError
 from penstock.runtime.io.buckets import BucketAssigner
 from penstock.runtime.io.bulk_sink import BulkOutput
@@ -343,7 +343,7 @@ class DefaultBulkFormatBuilder(BulkFormatBuilder[T]):
         return StreamingFileSink(self._output())
 
 
-class StreamingFileSink(FileSink[T_contra]):
+class StreamingFileSink(FileSink[T_contra], AddedSink):
     """What :class:`FileSink` was called before Flink 1.12, for ``add_sink``. Here it does the same."""
 
     @staticmethod

@@ -18,14 +18,6 @@ from penstock.datastream.formats.csv import (
     CsvSchemaBuilder,
     CsvWriterFactory,
 )
-from penstock.datastream.formats.input_format import (
-    FileInputFormat,
-    FileProcessingMode,
-    InputFormat,
-    OutputFormat,
-    Source,
-    TextInputFormat,
-)
 from penstock.datastream.formats.json import JsonLinesEncoder, JsonReaderFormat
 from penstock.datastream.formats.orc import OrcBulkWriters, OrcWriterFactory
 from penstock.datastream.formats.parquet import (
@@ -35,6 +27,14 @@ from penstock.datastream.formats.parquet import (
     ParquetBulkWriters,
     ParquetColumnarRowInputFormat,
     ParquetWriterFactory,
+)
+from penstock.datastream.input_formats import (
+    FileInputFormat,
+    FileProcessingMode,
+    InputFormat,
+    OutputFormat,
+    Source,
+    TextInputFormat,
 )
 
 __all__ = [

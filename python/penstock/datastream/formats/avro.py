@@ -11,7 +11,7 @@ from typing import IO, Any
 from penstock.common import checks
 from penstock.common.bulk_writer import BulkWriter, BulkWriterFactory
 from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation
-from penstock.datastream.formats.input_format import FileInputFormat
+from penstock.datastream.input_formats import FileInputFormat
 from penstock.errors import InvalidProgramError
 from penstock.runtime.io.formats.avro import AvroRecords, AvroWriter, fastavro
 from penstock.runtime.io.formats.base import StreamFormat
@@ -152,7 +152,11 @@ class AvroInputFormat(FileInputFormat[Any]):
     def __init__(self, path: str, schema: AvroSchema) -> None:
         super().__init__(checks.path(path, "AvroInputFormat"))
         self.schema: AvroSchema = of_records(schema, "AvroInputFormat")
-        self.file_format = AvroReaderFormat(schema.text)
+        self._format = AvroReaderFormat(schema.text)
+
+    def file_format(self) -> AvroReaderFormat:
+        """How its files are read."""
+        return self._format
 
     def get_produced_type(self) -> TypeInformation[Any]:
         """The type of its records."""

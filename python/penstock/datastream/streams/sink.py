@@ -11,16 +11,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from penstock.common import checks
 from penstock.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
-from penstock.datastream.connectors.base import Sink
-from penstock.datastream.connectors.described import DescribedSink, DescribedSinkFunction
-from penstock.datastream.connectors.file_sink import StreamingFileSink
-from penstock.datastream.connectors.kafka.flink_kafka import FlinkKafkaProducerBase
-from penstock.datastream.connectors.spark import SparkSink, schema_from
-from penstock.datastream.formats import OutputFormat
 from penstock.datastream.functions import SinkFunction
+from penstock.datastream.input_formats import OutputFormat
 from penstock.datastream.program import missing
 from penstock.datastream.program.plan_only import PlanOnly
 from penstock.datastream.program.transformations import SinkTransformation, Transformation
+from penstock.datastream.sinks import AddedSink, Sink
 from penstock.datastream.streams.collecting import CloseableIterator
 from penstock.datastream.streams.setters import SinkSetters
 from penstock.runtime.io import sinks
@@ -91,16 +87,15 @@ class SinkMethods(Generic[T]):
             self.transformation,
         )
 
-    def add_sink(self, sink_func: SinkFunction[T] | Callable[[T], object] | StreamingFileSink[T]) -> DataStreamSink[T]:
+    def add_sink(self, sink_func: SinkFunction[T] | Callable[[T], object] | AddedSink) -> DataStreamSink[T]:
         """Send records to a SinkFunction, a callable of one argument, a StreamingFileSink or FlinkKafkaProducer."""
-        if isinstance(sink_func, FlinkKafkaProducerBase):
+        if isinstance(sink_func, AddedSink):
             return self._sink("Unnamed", sink_func.runtime())
-        if isinstance(sink_func, StreamingFileSink):
-            return self.sink_to(cast("Sink[T]", sink_func))
         if isinstance(sink_func, Sink):
             checks.refuse(f"add_sink() was given a {type(cast('object', sink_func)).__name__}. Use sink_to() for it.")
-        if isinstance(sink_func, DescribedSinkFunction):
-            return self._sink("Unnamed", PlanOnly("add_sink", sink_func, f" of {type(sink_func).__name__}"))
+        planned = getattr(sink_func, "plan_only", None)
+        if planned is not None:
+            return self._sink("Unnamed", PlanOnly("add_sink", sink_func, planned))
         return self._sink("Unnamed", checks.function(sink_func, "add_sink", "invoke"))
 
     def sink_to(self, sink: Sink[T]) -> DataStreamSink[T]:
@@ -108,8 +103,9 @@ class SinkMethods(Generic[T]):
         hint = "Call build() on it." if hasattr(sink, "build") else "Give FileSink.for_row_format(…).build(), say."
         hint = f"{hint} A SinkFunction or a callable goes to add_sink()."
         checks.instance(sink, "sink_to", Sink, hint, ", which is no Sink")
-        if isinstance(sink, DescribedSink):
-            return self._sink("Unnamed", PlanOnly("sink_to", sink, f" of {type(sink).__name__}"))
+        planned = getattr(sink, "plan_only", None)
+        if planned is not None:
+            return self._sink("Unnamed", PlanOnly("sink_to", sink, planned))
         sink.check(self.transformation.output_type)
         return self._sink("Unnamed", sink.runtime())
 
@@ -133,6 +129,8 @@ class SinkMethods(Generic[T]):
             InvalidProgramError: the type of the records is not declared, and no schema was given.
             UnsupportedError: the program does not run on Spark.
         """
+        from penstock.datastream.connectors.spark import SparkSink, schema_from
+
         sink: SparkSink[Any] = SparkSink(_nothing, schema=None if schema is None else schema_from(schema, "to_spark"))
         sink.check(self.transformation.output_type, "to_spark")
         before = self._program.last_id

@@ -14,18 +14,8 @@ from penstock.common.contexts import SourceContext
 from penstock.common.row import Row
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from penstock.common.watermark_strategy import WatermarkStrategy
-from penstock.datastream.connectors.described import DescribedSource, DescribedSourceFunction
-from penstock.datastream.connectors.kafka.flink_kafka import FlinkKafkaConsumerBase
-from penstock.datastream.connectors.spark import frame_source
-from penstock.datastream.formats import (
-    AvroInputFormat,
-    FileInputFormat,
-    FileProcessingMode,
-    InputFormat,
-    Source,
-    TextInputFormat,
-)
 from penstock.datastream.functions import ParallelSourceFunction, RuntimeContext, SourceFunction
+from penstock.datastream.input_formats import FileInputFormat, FileProcessingMode, InputFormat, Source
 from penstock.datastream.program.plan_only import PlanOnly
 from penstock.datastream.program.shipping import ShippingProgram
 from penstock.datastream.program.transformations import (
@@ -38,7 +28,6 @@ from penstock.datastream.streams.elements import elements_of
 from penstock.runtime.io import sources
 from penstock.runtime.io.file_monitor import FileMonitor
 from penstock.runtime.io.splits import SplitSource
-from penstock.runtime.operators.format_reader import FormatMonitor, FormatReader
 from penstock.runtime.operators.source import FileReader, StreamSource
 
 if TYPE_CHECKING:
@@ -132,12 +121,11 @@ class ProgramWithSources(ShippingProgram):
             )
         checks.name(source_name, "add_source", "source name")
         checks.type_info(type_info, "add_source", "type_info")
-        if isinstance(source_func, FlinkKafkaConsumerBase):
-            operator = PlanOnly("add_source", source_func, ", which never ends")
-            return self._source(source_name, operator, type_info or source_func.get_produced_type(), parallel=True)
-        if isinstance(source_func, DescribedSourceFunction):
-            operator = PlanOnly("add_source", source_func, f" of {type(source_func).__name__}")
-            return self._source(source_name, operator, type_info, parallel=True)
+        planned = getattr(source_func, "plan_only", None)
+        if planned is not None:
+            produced = getattr(source_func, "get_produced_type", None)
+            records = type_info if type_info or produced is None else produced()
+            return self._source(source_name, PlanOnly("add_source", source_func, planned), records, parallel=True)
         parallel = isinstance(source_func, ParallelSourceFunction)
         return self._source(source_name, source_func, type_info, parallel)
 
@@ -271,6 +259,8 @@ class ProgramWithSources(ShippingProgram):
             InvalidProgramError: no DataFrame, one without columns, or another type than its columns have.
             UnsupportedError: it never ends, or has a type that no record has, such as an interval.
         """
+        from penstock.datastream.connectors.spark import frame_source
+
         source = frame_source(df, checks.type_info(type_info, "from_spark", "type_info"))
         checks.name(source_name, "from_spark", "source name")
         if watermark_strategy is not None:
@@ -327,15 +317,15 @@ class ProgramWithSources(ShippingProgram):
         checks.type_info(type_info, "create_input", "type_info")
         hint = "Use read_text_file(), or a SourceFunction with add_source()."
         checks.instance(input_format, "create_input", InputFormat, hint, ", which is no InputFormat")
-        if isinstance(input_format, AvroInputFormat):
-            made, wanted = input_format.file_format, type_info or input_format.get_produced_type()
-            monitor = StreamSource(FormatMonitor(input_format.file_path))
-            return self._file_source("Custom File source", monitor, FormatReader(made), wanted)
         if not isinstance(input_format, FileInputFormat):
             return self._source("Custom Source", PlanOnly("create_input"), type_info, parallel=True)
-        lines = Types.STRING() if isinstance(input_format, TextInputFormat) else type_info
-        operator = PlanOnly("create_input", input_format)
-        return self._file_source("Custom File source", operator, operator, lines)
+        file_format, wanted = input_format.file_format(), type_info or input_format.get_produced_type()
+        monitor = reader = PlanOnly("create_input", input_format)
+        if file_format is not None:
+            from penstock.runtime.operators.format_reader import FormatMonitor, FormatReader
+
+            monitor, reader = StreamSource(FormatMonitor(input_format.file_path)), FormatReader(file_format)
+        return self._file_source("Custom File source", monitor, reader, wanted)
 
 
 class DealtOut(ParallelSourceFunction[Any]):
@@ -356,6 +346,4 @@ class DealtOut(ParallelSourceFunction[Any]):
 
 def _why(source: Source[Any]) -> str:
     """Why a source is planned only."""
-    if isinstance(source, DescribedSource):
-        return f" of {type(source).__name__}"
-    return "" if source.bounded else ", which never ends"
+    return getattr(source, "plan_only", "" if source.bounded else ", which never ends")

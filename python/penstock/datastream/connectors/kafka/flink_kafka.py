@@ -20,6 +20,7 @@ from penstock.datastream.connectors.kafka.serialization import KafkaRecordSerial
 from penstock.datastream.connectors.kafka.sink import written_by
 from penstock.datastream.connectors.kafka.source import KafkaSource
 from penstock.datastream.functions import ParallelSourceFunction, SinkFunction
+from penstock.datastream.sinks import AddedSink
 from penstock.errors import UnsupportedError
 from penstock.runtime.io.sinks import BuiltinSink
 from penstock.runtime.kafka.deserializing import ValueOnly, value_schema
@@ -41,6 +42,7 @@ class FlinkKafkaConsumerBase(ParallelSourceFunction[Any]):
         "KafkaSource.builder() with set_bounded(KafkaOffsetsInitializer.latest()) and env.from_source(): it reads what "
         "is there when the job starts, and ends, which a FlinkKafkaConsumer never does"
     )
+    plan_only = ", which never ends"
 
     def __init__(
         self, topics: tuple[str, ...], schema: DeserializationSchema[Any], properties: Mapping[str, str]
@@ -146,7 +148,7 @@ class Semantic(Enum):
     """Perhaps."""
 
 
-class FlinkKafkaProducerBase(SinkFunction[Any]):
+class FlinkKafkaProducerBase(SinkFunction[Any], AddedSink):
     """Base of FlinkKafkaProducer."""
 
     _output: BuiltinSink

@@ -1,13 +1,18 @@
 """Formats of Flink's older interfaces, as far as a plan needs to know them: a program that reads or writes through them
-can be planned, not run. Sources that run are in :mod:`penstock.datastream.connectors`."""
+can be planned, and run where a format of files says how it is read. Sources that run are in
+:mod:`penstock.datastream.connectors`."""
 
 from __future__ import annotations
 
 from abc import ABC
 from enum import Enum
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
+from penstock.common.typeinfo import TypeInformation, Types
 from penstock.runtime.io.splits import Source
+
+if TYPE_CHECKING:
+    from penstock.runtime.io.formats.base import FileFormat
 
 __all__ = [
     "FileInputFormat",
@@ -36,9 +41,21 @@ class FileInputFormat(InputFormat[T]):
     def __init__(self, file_path: str) -> None:
         self.file_path = file_path
 
+    def file_format(self) -> FileFormat[T] | None:
+        """How its files are read; None if they are not, and programs with it can be planned only."""
+        return None
+
+    def get_produced_type(self) -> TypeInformation[T] | None:
+        """The type of its records, None for undeclared."""
+        return None
+
 
 class TextInputFormat(FileInputFormat[str]):
     """The lines of text files."""
+
+    def get_produced_type(self) -> TypeInformation[str]:
+        """Texts."""
+        return Types.STRING()
 
 
 class OutputFormat(ABC, Generic[T_contra]):
