@@ -13,6 +13,7 @@ import urllib.request
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         os.environ.pop("SPARK_HOME", None)
     else:
         os.environ["SPARK_HOME"] = SPARK_HOME
+
+
+@pytest.fixture(scope="session")
+def spark() -> Any:
+    """The one Spark of a process: made by Penstock itself, as a program without a session of its own gets one."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from penstock.spark.session import open_session
+
+    fast = "-XX:TieredStopAtLevel=1 -Xss4m"
+    return open_session("local[2,4]", {"spark.driver.extraJavaOptions": fast, "spark.sql.shuffle.partitions": "7"})
 
 
 @pytest.fixture(scope="session")

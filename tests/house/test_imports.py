@@ -70,7 +70,8 @@ def test_every_part_has_a_law() -> None:
     ("module", "forbidden"),
     [
         ("penstock", {"pyspark", "pyarrow", "penstock._native", "penstock.datastream"}),
-        ("penstock.datastream", {"penstock.datastream.connectors", "pyspark", "pyarrow", "confluent_kafka", "pandas", "fsspec", "penstock._native"}),
+        ("penstock.datastream", {"pyspark", "pyarrow", "confluent_kafka", "pandas", "fsspec", "penstock._native"}),
+        ("penstock.datastream", {"penstock.datastream.connectors", "penstock.datastream.formats"}),
         ("penstock.runtime.task.task", {*ABOVE_THE_RUNTIME, "confluent_kafka"}),
         ("penstock.job.results", ABOVE_THE_RUNTIME),
         ("penstock.local", {"pyspark", "pyarrow", "pandas", "fsspec", "penstock._native"}),

@@ -132,14 +132,15 @@ def test_what_is_written_is_read(broker, values, writers, readers) -> None:
     assert broker.values(copy) == broker.values(topic)
 
 
-def spark() -> SparkExecutor:
-    return SparkExecutor(master="local[2,4]", progress=False)
+@pytest.fixture
+def executor(spark) -> SparkExecutor:
+    return SparkExecutor(spark, progress=False)
 
 
-def test_on_spark_a_killed_task_leaves_nothing_and_is_run_again(broker, tmp_path) -> None:
+def test_on_spark_a_killed_task_leaves_nothing_and_is_run_again(broker, tmp_path, executor) -> None:
     topic, copy = broker.made(3), broker.made(2)
     broker.fill(topic, ({"value": b"%d" % n, "partition": n % 3} for n in range(3_000)))
-    env, died = environment(2, spark()), tmp_path / "died"
+    env, died = environment(2, executor), tmp_path / "died"
 
     def fragile(value: str) -> str:
         if value == "1500" and not died.exists():
@@ -154,7 +155,7 @@ def test_on_spark_a_killed_task_leaves_nothing_and_is_run_again(broker, tmp_path
     env.execute()
     assert died.exists()
     assert broker.values(copy, "read_uncommitted") == sorted(map(str, range(3_000)))
-    assert read(broker.source(copy), 3, spark()) == sorted(map(str, range(3_000)))
+    assert read(broker.source(copy), 3, executor) == sorted(map(str, range(3_000)))
 
 
 class Whole(DeserializationSchema):
@@ -165,11 +166,10 @@ class Whole(DeserializationSchema):
         return Types.LONG()
 
 
-def test_on_spark_what_cannot_be_read_is_named(broker) -> None:
+def test_on_spark_what_cannot_be_read_is_named(broker, executor) -> None:
     topic = broker.made()
     broker.fill(topic, [b"1", b"x"])
     source = broker.source(topic).set_value_only_deserializer(Whole())
-    with pytest.raises(
-        JobExecutionError, match=f"schema Whole, given topic '{topic}', partition 0, offset 1 in operator"
-    ):
-        read(source, 1, spark())
+    given = f"schema Whole, given topic '{topic}', partition 0, offset 1"
+    with pytest.raises(JobExecutionError, match=rf"{given} \(line \d+ of test_broker.py\) in operator"):
+        read(source, 1, executor)

@@ -92,7 +92,7 @@ def test_a_failed_job_leaves_nothing(broker, tmp_path) -> None:
     with pytest.raises(JobExecutionError, match="invalid literal"):
         env.execute()
     assert broker.values(topic, "read_uncommitted") == []
-    assert [path.name for path in tmp_path.rglob("*")] == ["sink-p"]
+    assert list(tmp_path.rglob("*")) == []
 
 
 def test_what_brokers_refuse_they_refuse_before_anything_starts(broker, tmp_path) -> None:

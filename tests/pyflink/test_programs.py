@@ -12,6 +12,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,8 +67,8 @@ def test_a_program_prints_what_pyflink_prints(program: Path) -> None:
 
 @pytest.mark.spark
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
-def test_so_it_does_on_spark(program: Path) -> None:
-    assert shown(program, executors.get("spark", master="local[2,4]")) == recorded(program)
+def test_so_it_does_on_spark(program: Path, spark: Any) -> None:
+    assert shown(program, executors.get("spark", spark=spark)) == recorded(program)
 
 
 @pytest.mark.parametrize("program", BY_COMMAND, ids=lambda path: path.stem)
