@@ -10,10 +10,11 @@ from typing import IO, Any
 
 from penstock.common import checks
 from penstock.common.bulk_writer import BulkWriter, BulkWriterFactory
+from penstock.common.extras import fastavro
 from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation
 from penstock.datastream.input_formats import FileInputFormat
 from penstock.errors import InvalidProgramError
-from penstock.runtime.io.formats.avro import AvroRecords, AvroWriter, fastavro
+from penstock.runtime.io.formats.avro import AvroRecords, AvroWriter
 from penstock.runtime.io.formats.base import StreamFormat
 
 __all__ = [

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import IO, Any
 
+from penstock.common.extras import lacking
 from penstock.errors import ConfigurationError
 from penstock.runtime.io.storage import SCHEMES, Entry, LocalStorage, Storage, is_local, join
 
@@ -89,11 +90,7 @@ class Store(Storage):
 
             self._fs, place = url_to_fs(path, **options)
         except ImportError as error:
-            extra = SCHEMES[scheme][1]
-            raise ConfigurationError(
-                f"{path!r} cannot be reached: {error}. Install what {scheme}: needs, on the driver and where tasks "
-                f"run: pip install 'penstock[{extra}]'."
-            ) from error
+            raise lacking(f"{path!r} cannot be reached", SCHEMES[scheme][1], error) from error
         except Exception as error:
             raise _unreachable(path, error) from error
         self._scheme = scheme

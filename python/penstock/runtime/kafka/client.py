@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from penstock.common.extras import library
 from penstock.errors import ConfigurationError, PenstockError
 from penstock.runtime.kafka import properties as names
 
@@ -46,14 +47,7 @@ def kafka() -> Any:
     Raises:
         ConfigurationError: it is not installed.
     """
-    try:
-        import confluent_kafka
-    except ImportError as error:
-        raise ConfigurationError(
-            "Kafka is read and written by the library confluent-kafka, which cannot be imported here "
-            f"({error}). Run: pip install 'penstock[kafka]', on the executors too."
-        ) from error
-    return confluent_kafka
+    return library("confluent_kafka", "kafka", "Kafka")
 
 
 class Errors:

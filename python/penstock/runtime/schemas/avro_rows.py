@@ -9,22 +9,15 @@ from functools import cached_property
 from typing import Any
 
 from penstock.common import checks
+from penstock.common.extras import fastavro
 from penstock.common.row import Row
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation
-from penstock.errors import ConfigurationError, UnsupportedError
+from penstock.errors import UnsupportedError
 from penstock.runtime.schemas.avro_values import AvroForm, record_in, record_out, scalar_in, scalar_out
 from penstock.runtime.schemas.failures import Convert, raise_failure
 
 __all__ = ["AvroRowDeserializationSchema", "AvroRowSerializationSchema"]
-
-
-def _fastavro() -> Any:
-    try:
-        import fastavro  # pyright: ignore[reportMissingImports]
-    except ImportError as error:
-        raise ConfigurationError("Schemas for Avro need fastavro. Install it: pip install 'penstock[avro]'.") from error
-    return fastavro
 
 
 class _AvroRows:
@@ -50,7 +43,7 @@ class _AvroRows:
         self.avro_schema_string: str = checks.text(avro_schema_string, call, "avro_schema_string")
         try:
             found, _ = self._form.type_info, self._parsed
-        except (ValueError, KeyError, TypeError, _fastavro().schema.SchemaParseException) as error:
+        except (ValueError, KeyError, TypeError, fastavro().schema.SchemaParseException) as error:
             checks.illegal_argument(f"{call}(): it is no schema of Avro: {type(error).__name__}: {error}.")
         if not isinstance(found, RowTypeInfo):
             checks.illegal_argument(f"{call}(): the schema is that of {found!r}, and a record's is needed.")
@@ -67,7 +60,7 @@ class _AvroRows:
 
     @cached_property
     def _parsed(self) -> Any:
-        return _fastavro().parse_schema(self._form.schema)
+        return fastavro().parse_schema(self._form.schema)
 
 
 class AvroRowDeserializationSchema(_AvroRows, DeserializationSchema[Row]):
@@ -89,7 +82,7 @@ class AvroRowDeserializationSchema(_AvroRows, DeserializationSchema[Row]):
             SerializationError: it is no record of the schema.
         """
         try:
-            return self._convert(_fastavro().schemaless_reader(io.BytesIO(message), self._parsed, None))
+            return self._convert(fastavro().schemaless_reader(io.BytesIO(message), self._parsed, None))
         except Exception as failure:
             shown = checks.shown(message)
             hint = "Correct the schema: Avro's messages say nothing of theirs."
@@ -124,7 +117,7 @@ class AvroRowSerializationSchema(_AvroRows, SerializationSchema[Any]):
         """
         buffer = io.BytesIO()
         try:
-            _fastavro().schemaless_writer(buffer, self._parsed, self._convert(element))
+            fastavro().schemaless_writer(buffer, self._parsed, self._convert(element))
         except Exception as failure:
             shown = checks.shown(element)
             hint = "Make sure that the schema is that of the records."

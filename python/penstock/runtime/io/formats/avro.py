@@ -16,10 +16,11 @@ from typing import IO, Any
 
 from penstock.common.bulk_writer import BulkWriter
 from penstock.common.callables import shortened
+from penstock.common.extras import fastavro
 from penstock.common.row import Row
 from penstock.common.time import Instant
 from penstock.common.typeinfo import TypeInformation, Types
-from penstock.errors import ConfigurationError, FileFormatError
+from penstock.errors import FileFormatError
 from penstock.runtime.io.file_source import file_splits, opened
 from penstock.runtime.io.formats.avro_blocks import Blocks, Damaged
 from penstock.runtime.io.formats.base import FileFormat, path_of
@@ -29,22 +30,6 @@ from penstock.runtime.io.splits import Records, Split
 _DECODED = 1 << 18
 """Bytes of blocks that are decoded at a time."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-
-
-def fastavro() -> Any:
-    """The library.
-
-    Raises:
-        ConfigurationError: it is not installed.
-    """
-    try:
-        import fastavro as library
-    except ImportError as error:
-        raise ConfigurationError(
-            "Avro files need the library fastavro, which is not installed here. Install it on the driver and on the "
-            "executors: pip install 'penstock[avro]'."
-        ) from error
-    return library
 
 
 @dataclass(frozen=True)
