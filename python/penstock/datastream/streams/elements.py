@@ -7,10 +7,11 @@ other values (PyFlink, whose ``RowTypeInfo.to_internal_type`` takes the same at 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from penstock.common import checks
+from penstock.common.conversions import Convert, same
 from penstock.common.row import Row, names_of
 from penstock.common.settings import Settings
 from penstock.common.typeinfo import (
@@ -24,8 +25,6 @@ from penstock.common.typeinfo import (
 from penstock.errors import TypeInfoError
 from penstock.runtime.buffers.borders import SOURCE, crossing
 from penstock.runtime.buffers.value_checks import checked_all
-
-Make = Callable[[Any], Any]
 
 
 def elements_of(collection: Any, type_info: TypeInformation[Any] | None, settings: Settings) -> list[Any]:
@@ -70,7 +69,7 @@ def _listed(collection: Any) -> list[Any]:
     return elements
 
 
-def _rows(type_info: TypeInformation[Any] | None) -> Make | None:
+def _rows(type_info: TypeInformation[Any] | None) -> Convert | None:
     """What makes rows of all that stands for rows in records of a type; None where there is none."""
     if isinstance(type_info, RowTypeInfo):
         return _row(type_info)
@@ -82,28 +81,24 @@ def _rows(type_info: TypeInformation[Any] | None) -> Make | None:
         return None if element is None else _kept((list, tuple), lambda value: list(map(element, value)))
     if isinstance(type_info, MapTypeInfo):
         entries = cast("MapTypeInfo[Any, Any]", type_info)
-        key, item = _rows(entries.key_type) or _same, _rows(entries.value_type) or _same
-        if key is _same and item is _same:
+        key, item = _rows(entries.key_type) or same, _rows(entries.value_type) or same
+        if key is same and item is same:
             return None
         return _kept(dict, lambda value: {key(k): item(v) for k, v in value.items()})
     return None
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
-def _kept(kind: type | tuple[type, ...], make: Make) -> Make:
+def _kept(kind: type | tuple[type, ...], make: Convert) -> Convert:
     """What is of another class stays, to be refused by whoever checks it."""
     return lambda value: make(value) if isinstance(value, kind) else value
 
 
-def _each(fields: Sequence[Make | None], values: Iterable[Any]) -> Iterator[Any]:
+def _each(fields: Sequence[Convert | None], values: Iterable[Any]) -> Iterator[Any]:
     for make, value in zip(fields, values, strict=False):
         yield value if make is None else make(value)
 
 
-def _row(row_type: RowTypeInfo) -> Make:
+def _row(row_type: RowTypeInfo) -> Convert:
     """A record as a row with the names of its type: by name where it has names, else by position."""
     names, fields = row_type.field_names, [_rows(each) for each in row_type.field_types]
     inner = any(fields)

@@ -9,9 +9,10 @@ is collected; functions of which each reads the one before hand values on as the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from penstock.common.conversions import Convert, optional, same
 from penstock.common.row import Row, names_of
 from penstock.common.settings import Settings
 from penstock.common.typeinfo import (
@@ -29,13 +30,12 @@ from penstock.runtime.buffers.conversions import CHANGING, byte_array, conversio
 from penstock.runtime.buffers.java_maps import ordering
 from penstock.runtime.buffers.value_checks import a, glance, kind_of, misfit
 
-Cross = Callable[[Any], Any]
 _FIELDS = (tuple, list, Row)
 EDGE, SOURCE, COLLECT = "edge", "source", "collect"
 """The places where conversions differ: between tasks, out of a collection, into the result."""
 
 
-def crossing(type_info: TypeInformation[Any] | None, settings: Settings, place: str = EDGE) -> Cross | None:
+def crossing(type_info: TypeInformation[Any] | None, settings: Settings, place: str = EDGE) -> Convert | None:
     """What a border does to records of a type; None if that is nothing. O(the type), and O(the record) per record.
 
     Args:
@@ -56,7 +56,7 @@ def _changing(type_info: TypeInformation[Any] | None) -> bool:
     return kind_of(type_info) in CHANGING
 
 
-def _crossing(type_info: TypeInformation[Any] | None, settings: Settings, place: str, field: str) -> Cross | None:
+def _crossing(type_info: TypeInformation[Any] | None, settings: Settings, place: str, field: str) -> Convert | None:
     if isinstance(type_info, BasicTypeInfo) and type_info.basic_type is BasicType.FLOAT:
         narrow = shortest32 if place == COLLECT else float32
         return _after(_converted(type_info, settings, place, field), narrow if settings.pyflink_floats else None)
@@ -80,7 +80,7 @@ def _crossing(type_info: TypeInformation[Any] | None, settings: Settings, place:
     return None
 
 
-def _converted(type_info: TypeInformation[Any] | None, settings: Settings, place: str, field: str) -> Cross | None:
+def _converted(type_info: TypeInformation[Any] | None, settings: Settings, place: str, field: str) -> Convert | None:
     if type_info is None or not settings.pyflink_values:
         return None
     cross = conversion(type_info, field, read=place == SOURCE, collected=place == COLLECT)
@@ -88,7 +88,7 @@ def _converted(type_info: TypeInformation[Any] | None, settings: Settings, place
     return cross if plain is None else lambda value: value if plain(value) else cross(value)
 
 
-def _after(first: Cross | None, second: Cross | None) -> Cross | None:
+def _after(first: Convert | None, second: Convert | None) -> Convert | None:
     if first is None or second is None:
         return first or second
     return lambda value: second(first(value))
@@ -96,16 +96,16 @@ def _after(first: Cross | None, second: Cross | None) -> Cross | None:
 
 def _elements(
     type_info: ListTypeInfo[Any] | ArrayTypeInfo[Any], settings: Settings, place: str, field: str
-) -> Cross | None:
+) -> Convert | None:
     element = _crossing(type_info.element_type, settings, place, f"{field}[]")
     if not settings.pyflink_values:
-        narrow = element or _same
+        narrow = element or same
         return None if element is None else lambda value: list(map(narrow, value)) if _listed(value) else value
     if isinstance(type_info, PrimitiveArrayTypeInfo) and kind_of(type_info.element_type) is BasicType.BYTE:
         return byte_array(type_info, field, collected=place == COLLECT)
     boxed = isinstance(type_info, ArrayTypeInfo) and not isinstance(type_info, PrimitiveArrayTypeInfo)
     if element is not None and boxed:
-        element = _unless_none(element)
+        element = optional(element)
 
     def cross(value: Any) -> Any:
         if not isinstance(value, list) and (place != SOURCE or not _listed(value)):
@@ -115,23 +115,19 @@ def _elements(
     return cross
 
 
-def _unless_none(cross: Cross) -> Cross:
-    return lambda value: None if value is None else cross(value)
-
-
 def _listed(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
 
-def _crossed(fields: Sequence[Cross | None], values: Iterable[Any]) -> list[Any]:
+def _crossed(fields: Sequence[Convert | None], values: Iterable[Any]) -> list[Any]:
     return [
         value if cross is None or value is None else cross(value) for cross, value in zip(fields, values, strict=True)
     ]
 
 
 def _tuple(
-    type_info: TupleTypeInfo, fields: Sequence[Cross | None], field: str, classes: type | tuple[type, ...]
-) -> Cross:
+    type_info: TupleTypeInfo, fields: Sequence[Convert | None], field: str, classes: type | tuple[type, ...]
+) -> Convert:
     """Of what becomes tuples, or is refused; None in it too, as far as its field has no such value."""
 
     def cross(value: Any) -> Any:
@@ -144,7 +140,7 @@ def _tuple(
     return cross
 
 
-def _fields(fields: Sequence[Cross | None]) -> Cross | None:
+def _fields(fields: Sequence[Convert | None]) -> Convert | None:
     """Of tuples, and of rows whose names stay."""
     if not any(fields):
         return None
@@ -160,7 +156,7 @@ def _fields(fields: Sequence[Cross | None]) -> Cross | None:
     return cross
 
 
-def _row(type_info: RowTypeInfo, fields: Sequence[Cross | None], field: str, strict: bool) -> Cross:
+def _row(type_info: RowTypeInfo, fields: Sequence[Convert | None], field: str, strict: bool) -> Convert:
     """Of rows, which get the names of their type."""
     names, known, changes = type_info.field_names, set(type_info.field_names), any(fields)
 
@@ -184,10 +180,10 @@ def _row(type_info: RowTypeInfo, fields: Sequence[Cross | None], field: str, str
     return cross
 
 
-def _entries(key: Cross | None, item: Cross | None, order: Cross | None) -> Cross | None:
+def _entries(key: Convert | None, item: Convert | None, order: Convert | None) -> Convert | None:
     if key is None and item is None:
         return None
-    key, item, order = key or _same, _same if item is None else _unless_none(item), order or _same
+    key, item, order = key or same, same if item is None else optional(item), order or same
 
     def cross(value: Any) -> Any:
         if not isinstance(value, dict):
@@ -195,7 +191,3 @@ def _entries(key: Cross | None, item: Cross | None, order: Cross | None) -> Cros
         return dict(order([(key(k), item(v)) for k, v in value.items()]))
 
     return cross
-
-
-def _same(value: Any) -> Any:
-    return value

@@ -10,16 +10,15 @@ from __future__ import annotations
 import math
 import operator
 import struct
-from collections.abc import Callable
 from datetime import date, datetime, time, timezone
 from decimal import Decimal
 from typing import Any, SupportsFloat, SupportsInt
 
+from penstock.common.conversions import Convert
 from penstock.common.time import Instant
 from penstock.common.typeinfo import BasicType, SqlTimeType, TypeInformation
 from penstock.runtime.buffers.value_checks import BITS, CLASSES, PRIMITIVES, Kind, a, kind_of, misfit
 
-Cross = Callable[[Any], Any]
 _FLOAT = struct.Struct("f")
 CHANGING = frozenset({BasicType.FLOAT, BasicType.INSTANT, SqlTimeType.TIME, SqlTimeType.TIMESTAMP})
 """The types of which some values change though they are of their type."""
@@ -44,7 +43,7 @@ def shortest32(value: Any) -> Any:
     return next(each for each in shown if float32(each) == single)
 
 
-def conversion(type_info: TypeInformation[Any], field: str, read: bool, collected: bool) -> Cross:
+def conversion(type_info: TypeInformation[Any], field: str, read: bool, collected: bool) -> Convert:
     """What becomes of the values of a type.
 
     Args:
@@ -71,7 +70,7 @@ def conversion(type_info: TypeInformation[Any], field: str, read: bool, collecte
     return cross
 
 
-def byte_array(type_info: TypeInformation[Any], field: str, collected: bool) -> Cross:
+def byte_array(type_info: TypeInformation[Any], field: str, collected: bool) -> Convert:
     """What becomes of an array of bytes: bytes, and in the result a list of signed numbers."""
 
     def cross(value: Any) -> Any:
@@ -82,7 +81,7 @@ def byte_array(type_info: TypeInformation[Any], field: str, collected: bool) -> 
     return cross
 
 
-def _change(kind: Kind | None, read: bool, collected: bool) -> Cross:
+def _change(kind: Kind | None, read: bool, collected: bool) -> Convert:
     if kind in BITS:
         return _wrapping(BITS[kind]) if read else _whole(BITS[kind])
     if kind is SqlTimeType.TIME and collected:
@@ -94,7 +93,7 @@ def _change(kind: Kind | None, read: bool, collected: bool) -> Cross:
     return _CHANGES.get(kind) or _of_class(CLASSES[kind])
 
 
-def _whole(bits: int) -> Cross:
+def _whole(bits: int) -> Convert:
     bound = 1 << (bits - 1)
 
     def whole(value: Any) -> int:
@@ -108,7 +107,7 @@ def _whole(bits: int) -> Cross:
     return whole
 
 
-def _wrapping(bits: int) -> Cross:
+def _wrapping(bits: int) -> Convert:
     mask, sign = (1 << bits) - 1, 1 << (bits - 1)
 
     def wrapped(value: Any) -> int:
@@ -119,7 +118,7 @@ def _wrapping(bits: int) -> Cross:
     return wrapped
 
 
-def _of_class(classes: tuple[type, ...]) -> Cross:
+def _of_class(classes: tuple[type, ...]) -> Convert:
     def same(value: Any) -> Any:
         if not isinstance(value, classes):
             raise TypeError(value)
@@ -158,7 +157,7 @@ def _without_zone(value: datetime) -> datetime:
     return value.replace(microsecond=value.microsecond // 1000 * 1000)
 
 
-_CHANGES: dict[Kind | None, Cross] = {
+_CHANGES: dict[Kind | None, Convert] = {
     BasicType.BOOLEAN: _truth,
     BasicType.BIG_DEC: _decimal,
     BasicType.FLOAT: _number,

@@ -13,6 +13,7 @@ from itertools import repeat
 from typing import Any
 
 from penstock.common.callables import shown
+from penstock.common.conversions import Convert, optional, same
 from penstock.common.row import Row
 from penstock.common.time import Instant
 from penstock.common.typeinfo import (
@@ -26,12 +27,8 @@ from penstock.common.typeinfo import (
 )
 from penstock.errors import TypeInfoError
 from penstock.runtime.io import spark_types
+from penstock.runtime.io.moments import instant_of, microseconds_of
 from penstock.runtime.io.spark_types import SparkType, digits, name_of
-
-Convert = Callable[[Any], Any]
-
-_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
-_MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 def arrow_type(spark: SparkType, *, physical: bool = False) -> Any:
@@ -146,7 +143,7 @@ def reader(spark: SparkType, declared: TypeInformation[Any]) -> Convert | None:
     name = name_of(spark)
     if isinstance(spark, str):
         whole = name == "decimal" and declared == Types.BIG_INT()
-        return _moment if name == "timestamp" else _integer if whole else None
+        return optional(instant_of) if name == "timestamp" else optional(int) if whole else None
     if name == "array":
         element = (
             declared.element_type
@@ -154,42 +151,25 @@ def reader(spark: SparkType, declared: TypeInformation[Any]) -> Convert | None:
             else spark_types.type_of(spark["elementType"])
         )
         convert = reader(spark["elementType"], element)
-        return None if convert is None else lambda value: None if value is None else list(map(convert, value))
+        return None if convert is None else optional(lambda value: list(map(convert, value)))
     if name == "map":
         types = declared if isinstance(declared, MapTypeInfo) else spark_types.type_of(spark)
         assert isinstance(types, MapTypeInfo)
         key, item = (
-            reader(spark["keyType"], types.key_type) or _same,
-            reader(spark["valueType"], types.value_type) or _same,
+            reader(spark["keyType"], types.key_type) or same,
+            reader(spark["valueType"], types.value_type) or same,
         )
-        return lambda value: None if value is None else {key(k): item(v) for k, v in value}
+        return optional(lambda value: {key(k): item(v) for k, v in value})
     kind = declared if isinstance(declared, RowTypeInfo | TupleTypeInfo) else spark_types.type_of(spark)
     assert isinstance(kind, RowTypeInfo | TupleTypeInfo)
-    fields = [reader(each["type"], own) or _same for each, own in zip(spark["fields"], kind.field_types, strict=True)]
+    fields = [reader(each["type"], own) or same for each, own in zip(spark["fields"], kind.field_types, strict=True)]
     names = kind.field_names if isinstance(kind, RowTypeInfo) else None
 
     def struct(value: Any) -> Any:
-        if value is None:
-            return None
         values = [convert(each) for convert, each in zip(fields, value.values(), strict=True)]
         return tuple(values) if names is None else Row.of_values(values, names)
 
-    return struct
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-def _integer(value: Decimal | None) -> int | None:
-    return None if value is None else int(value)
-
-
-def _moment(microseconds: int | None) -> Instant | None:
-    if microseconds is None:
-        return None
-    seconds, rest = divmod(microseconds, 1_000_000)
-    return Instant(seconds, rest * 1000)
+    return optional(struct)
 
 
 # --- records in, Arrow out ----------------------------------------------------------------------------------------
@@ -212,7 +192,7 @@ class ArrowWriter:
         converts = [writer(field["type"]) for field in self._fields]
         deep = [not isinstance(field["type"], str) or field["type"] == "binary" for field in self._fields]
         self._now = {index: convert for index, convert in enumerate(converts) if deep[index]}
-        self._later = {i: convert for i, convert in enumerate(converts) if not deep[i] and convert is not _same}
+        self._later = {i: convert for i, convert in enumerate(converts) if not deep[i] and convert is not same}
 
     def values(self, record: Any) -> tuple[Any, ...]:
         """The values of a record by column; of what could change later, a copy.
@@ -318,15 +298,15 @@ def writer(spark: SparkType) -> Convert:
     ValueError where Arrow would take a value that is something else."""
     name = name_of(spark)
     if isinstance(spark, str):
-        return _SIMPLE.get(name, _same)
+        return _SIMPLE.get(name, same)
     if name == "array":
-        element = _or_none(writer(spark["elementType"]))
+        element = optional(writer(spark["elementType"]))
         return lambda value: [element(each) for each in _a(value, "list", list, tuple)]
     if name == "map":
-        key, item = writer(spark["keyType"]), _or_none(writer(spark["valueType"]))
+        key, item = writer(spark["keyType"]), optional(writer(spark["valueType"]))
         return lambda value: [(key(k), item(v)) for k, v in _a(value, "dict", dict).items()]
     names = tuple(field["name"] for field in spark["fields"])
-    fields = [_or_none(writer(field["type"])) for field in spark["fields"]]
+    fields = [optional(writer(field["type"])) for field in spark["fields"]]
 
     def struct(value: Any) -> tuple[Any, ...]:
         values = _by_name(_a(value, "Row, tuple or dict", Row, tuple, list, dict), names)
@@ -335,10 +315,6 @@ def writer(spark: SparkType) -> Convert:
         return tuple(convert(each) for convert, each in zip(fields, values, strict=True))
 
     return struct
-
-
-def _or_none(convert: Convert) -> Convert:
-    return lambda value: None if value is None else convert(value)
 
 
 def _a(value: Any, what: str, *classes: type) -> Any:
@@ -352,7 +328,7 @@ def _microseconds(value: Any) -> int:
         return value.seconds * 1_000_000 + value.nanos // 1000
     if not isinstance(value, datetime.datetime) or value.tzinfo is None:
         raise TypeError("an Instant, or a datetime with a zone, is needed; one without is a timestamp_ntz")
-    return (value - _EPOCH) // _MICROSECOND
+    return microseconds_of(value)
 
 
 def _without_zone(value: Any) -> Any:

@@ -17,13 +17,13 @@ from decimal import Decimal
 from typing import IO, Any, cast
 
 from penstock.common.bulk_writer import BulkWriter, BulkWriterFactory
+from penstock.common.conversions import same
 from penstock.common.row import Row
 from penstock.common.time import Instant
 from penstock.errors import FileFormatError
 from penstock.runtime.buffers.codec import copier, copy_record
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.io.file_sink import Bucket, FileOutput, FileWriter
-from penstock.runtime.io.formats.fields import same
 from penstock.runtime.io.sinks import SinkWriter
 
 _BATCH, _MOST_RECORDS = 1_000, 50_000

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from typing import Any
 
 from penstock.common.row import Row
@@ -32,10 +32,10 @@ from penstock.common.typeinfo import (
     TypeInformation,
 )
 from penstock.errors import TypeInfoError
+from penstock.runtime.io.moments import datetime_of
 from penstock.runtime.keys.javahash import float_bits
 
 Text = Callable[[Any], str]
-_EPOCH = datetime(1970, 1, 1)
 
 
 def print_text(type_info: TypeInformation[Any] | None) -> Text:
@@ -124,11 +124,10 @@ def _instant(value: Any) -> str:
     """``Instant.toString``: no fraction, or as many groups of three digits as there are."""
     if not isinstance(value, Instant):
         return str(value)
-    moment = _EPOCH + timedelta(seconds=value.seconds)
     digits = f"{value.nanos:09d}"
     while digits.endswith("000"):
         digits = digits[:-3]
-    return f"{moment:%Y-%m-%dT%H:%M:%S}{'.' if digits else ''}{digits}Z"
+    return f"{datetime_of(value):%Y-%m-%dT%H:%M:%S}{'.' if digits else ''}{digits}Z"
 
 
 def _sql_time(value: Any) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock.common.conversions import same
 from penstock.common.row import Row
 from penstock.common.typeinfo import (
     BasicTypeInfo,
@@ -64,7 +65,7 @@ class KeyHash:
         self.key_type: TypeInformation[Any] | None = key_type
         self.hash, canonical = _compile(key_type)
         self.identity: bool = canonical is None
-        self.canonical: Canonical = canonical or _same
+        self.canonical: Canonical = canonical or same
         undeclared = self.hash in (hash_undeclared, hash_pickled)
         self.checked: Canonical = self.canonical if undeclared else _checked_form(self)
         self.plain: Look = _plain(key_type, canonical)
@@ -85,10 +86,6 @@ def native_code(key_type: TypeInformation[Any] | None) -> bytes | None:
     return None if None in codes else b"t" + bytes([len(codes)]) + b"".join(filter(None, codes))
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
 def _compile(key_type: TypeInformation[Any] | None) -> tuple[Hash, Canonical | None]:
     """Hash and canonical form of a type; None for the form means the value itself."""
     if key_type is None or isinstance(key_type, PickledBytesTypeInfo):
@@ -102,7 +99,7 @@ def _compile(key_type: TypeInformation[Any] | None) -> tuple[Hash, Canonical | N
         return _compile_in_row(key_type.key_type)
     if isinstance(key_type, ListTypeInfo):
         hash_code, canonical = _compile(key_type.element_type)
-        element, form = _nullable(hash_code), canonical or _same
+        element, form = _nullable(hash_code), canonical or same
         return (
             _checked(lambda value: fold(1, map(element, value)), (list, tuple), key_type),
             lambda value: (list, *(None if v is None else form(v) for v in value)),
@@ -127,7 +124,7 @@ def _compile_map(key_type: MapTypeInfo[Any, Any]) -> tuple[Hash, Canonical]:
     """As ``AbstractMap.hashCode``: whatever the order of its entries."""
     (key_hash, key_form), (item_hash, item_form) = _compile(key_type.key_type), _compile(key_type.value_type)
     of_key, of_item = _nullable(key_hash), _nullable(item_hash)
-    keys, items = key_form or _same, item_form or _same
+    keys, items = key_form or same, item_form or same
 
     def form(value: Any) -> tuple[type, frozenset[Any]]:
         return dict, frozenset((keys(k), None if v is None else items(v)) for k, v in value.items())
@@ -230,7 +227,7 @@ def _exact(key_type: TypeInformation[Any] | None) -> type | None:
 def _compile_fields(key_type: TupleTypeInfo | RowTypeInfo) -> tuple[Hash, Canonical | None]:
     compiled = [_compile(t) for t in key_type.field_types]
     hashes = [_nullable(h) for h, _ in compiled]
-    forms = [c or _same for _, c in compiled]
+    forms = [c or same for _, c in compiled]
     arity = len(hashes)
 
     def fields(value: Any) -> Any:

@@ -9,13 +9,14 @@ from functools import cached_property
 from typing import Any
 
 from penstock.common import checks
+from penstock.common.conversions import Convert
 from penstock.common.extras import fastavro
 from penstock.common.row import Row
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation
 from penstock.errors import UnsupportedError
 from penstock.runtime.schemas.avro_values import AvroForm, record_in, record_out, scalar_in, scalar_out
-from penstock.runtime.schemas.failures import Convert, raise_failure
+from penstock.runtime.schemas.failures import raise_failure
 
 __all__ = ["AvroRowDeserializationSchema", "AvroRowSerializationSchema"]
 

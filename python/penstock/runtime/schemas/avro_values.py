@@ -12,10 +12,11 @@ from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any, cast
 
+from penstock.common.conversions import Convert, optional, same
 from penstock.common.row import Row
 from penstock.common.typeinfo import TypeInformation, Types
-from penstock.runtime.buffers.borders import float32
-from penstock.runtime.schemas.failures import Convert, Unfit
+from penstock.runtime.buffers.conversions import float32
+from penstock.runtime.io.java_texts import Unfit
 from penstock.runtime.schemas.json_texts import fields_of
 
 _LOGICAL: dict[str, TypeInformation[Any]] = {
@@ -116,8 +117,7 @@ class AvroForm:
         found = self._resolved(schema)
         if isinstance(found, list):
             single = self._single(cast("list[Any]", found))
-            convert = _same if single is None else self._converter(single, scalar, record)
-            return lambda value: None if value is None else convert(value)
+            return same if single is None else optional(self._converter(single, scalar, record))
         kind = found["type"]
         if kind == "record":
             fields = found["fields"]
@@ -128,10 +128,6 @@ class AvroForm:
         if kind == "map":
             return _values(self._converter(found["values"], scalar, record))
         return scalar(found)
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _each(convert: Convert) -> Convert:
@@ -156,7 +152,7 @@ def scalar_in(schema: dict[str, Any]) -> Convert:
     """What fastavro has read, as a value: timestamps without zone, floats of 32 bits."""
     if str(schema.get("logicalType", "")).startswith("timestamp-"):
         return lambda value: value.replace(tzinfo=None)
-    return float32 if schema["type"] == "float" else _same
+    return float32 if schema["type"] == "float" else same
 
 
 def record_in(names: tuple[str, ...], ways: list[Convert]) -> Convert:
@@ -171,7 +167,7 @@ def scalar_out(schema: dict[str, Any]) -> Convert:
         return lambda value: value.replace(tzinfo=timezone.utc) if isinstance(value, datetime) else value
     if logical == "decimal":
         return lambda value: _scaled(value, int(schema.get("scale", 0)))
-    return (lambda value: None if value is None else str(value)) if schema["type"] == "string" else _same
+    return optional(str) if schema["type"] == "string" else same
 
 
 def _scaled(value: Any, scale: int) -> Any:

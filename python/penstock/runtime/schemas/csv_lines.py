@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from penstock.runtime.schemas.failures import Unfit
+from penstock.runtime.io.java_texts import Unfit
 
 _MEANT = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
 _LONGEST_LOOKED_AT = 24

@@ -7,12 +7,14 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from penstock.common import checks
+from penstock.common.conversions import Convert
 from penstock.common.row import Row
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation
+from penstock.runtime.io.java_texts import Unfit
 from penstock.runtime.schemas.csv_lines import CsvForm
 from penstock.runtime.schemas.csv_values import check, one_character, reader, writer
-from penstock.runtime.schemas.failures import Convert, Unfit, raise_failure, row_type
+from penstock.runtime.schemas.failures import raise_failure, row_type
 
 __all__ = ["CsvRowDeserializationSchema", "CsvRowSerializationSchema"]
 

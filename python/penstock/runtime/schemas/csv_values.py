@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any, cast
 
 from penstock.common import checks
+from penstock.common.conversions import Convert
 from penstock.common.row import Row
 from penstock.common.typeinfo import (
     ArrayTypeInfo,
@@ -24,10 +25,11 @@ from penstock.common.typeinfo import (
     SqlTimeTypeInfo,
     TypeInformation,
 )
+from penstock.runtime.io import java_texts
+from penstock.runtime.io.java_texts import Unfit
 from penstock.runtime.io.text import file_text, java_double, java_float
-from penstock.runtime.schemas import java_texts
 from penstock.runtime.schemas.csv_lines import CsvForm, joiner, splitter
-from penstock.runtime.schemas.failures import Convert, Unfit, no_converter
+from penstock.runtime.schemas.failures import no_converter
 from penstock.runtime.schemas.json_texts import fields_of, of_type, whole
 
 _INSTEAD = "Types that have one are the scalars, and arrays and rows of scalars. Make a text of it in a map() before."

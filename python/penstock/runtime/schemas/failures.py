@@ -1,40 +1,13 @@
-"""A value that a schema cannot read or write: where in the record it is, and how that is said."""
+"""How it is said that a schema cannot read or write a value."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 from penstock.common import checks
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation
 from penstock.errors import SerializationError
-
-Convert = Callable[[Any], Any]
-"""From what stands in a message to a value, or back."""
-
-
-class Unfit(Exception):
-    """A value that does not fit its type. On its way out it learns where the value is.
-
-    Args:
-        value: that does not fit.
-        why: half a sentence, such as ``is no whole number``.
-    """
-
-    def __init__(self, value: object, why: str) -> None:
-        super().__init__(value, why)
-        self.value, self.why = value, why
-        self.path: list[str] = []
-
-    def inside(self, part: str) -> Unfit:
-        """The same, one level further out: ``.name`` or ``[2]``."""
-        self.path.append(part)
-        return self
-
-    @property
-    def place(self) -> str:
-        """The field, such as ``items[2].name``."""
-        return "".join(reversed(self.path)).removeprefix(".")
+from penstock.runtime.io.java_texts import Unfit
 
 
 def raise_failure(schema: str, message: str, failure: Exception, hint: str, flink_class: str) -> NoReturn:

@@ -6,10 +6,12 @@ from functools import cached_property
 from typing import Any
 
 from penstock.common import checks
+from penstock.common.conversions import Convert
 from penstock.common.row import Row
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation
-from penstock.runtime.schemas.failures import Convert, Unfit, raise_failure, row_type
+from penstock.runtime.io.java_texts import Unfit
+from penstock.runtime.schemas.failures import raise_failure, row_type
 from penstock.runtime.schemas.json_texts import writer
 from penstock.runtime.schemas.json_types import type_of_schema
 from penstock.runtime.schemas.json_values import has_decimals, parser, reader

@@ -14,6 +14,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
+from penstock.common.conversions import Convert
 from penstock.common.row import Row
 from penstock.common.typeinfo import (
     ArrayTypeInfo,
@@ -27,8 +28,9 @@ from penstock.common.typeinfo import (
     SqlTimeTypeInfo,
     TypeInformation,
 )
+from penstock.runtime.io.java_texts import Unfit
 from penstock.runtime.io.text import java_double, java_float
-from penstock.runtime.schemas.failures import Convert, Unfit, no_converter
+from penstock.runtime.schemas.failures import no_converter
 from penstock.runtime.schemas.json_values import INSTEAD
 
 _ESCAPED = re.compile('["\\\\\x00-\x1f\U00010000-\U0010ffff\ud800-\udfff]')

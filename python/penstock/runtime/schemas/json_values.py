@@ -11,6 +11,7 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any, NoReturn, cast
 
+from penstock.common.conversions import Convert
 from penstock.common.row import Row
 from penstock.common.typeinfo import (
     ArrayTypeInfo,
@@ -24,9 +25,10 @@ from penstock.common.typeinfo import (
     SqlTimeTypeInfo,
     TypeInformation,
 )
+from penstock.runtime.io import java_texts
+from penstock.runtime.io.java_texts import Unfit
 from penstock.runtime.io.text import java_double
-from penstock.runtime.schemas import java_texts
-from penstock.runtime.schemas.failures import Convert, Unfit, no_converter
+from penstock.runtime.schemas.failures import no_converter
 
 INSTEAD = "Declare it as Types.STRING() to have its JSON as a text, or give it a type that has a form."
 _BOUNDS = {BasicType.INT: 32, BasicType.LONG: 64}

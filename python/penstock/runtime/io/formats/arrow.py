@@ -13,11 +13,11 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.common import column_types as ct
-from penstock.common.time import Instant
-from penstock.runtime.io.formats.fields import Convert, maker, optional, same
+from penstock.common.conversions import Convert, optional, same
+from penstock.runtime.io.formats.fields import BITS, maker, within
+from penstock.runtime.io.moments import instant_of
 
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-_BITS = {ct.TinyIntType: 8, ct.SmallIntType: 16, ct.IntType: 32, ct.BigIntType: 64}
 
 _SIMPLE: dict[type[ct.DataType], Callable[[], pa.DataType]] = {
     ct.BooleanType: pa.bool_,
@@ -103,20 +103,9 @@ _Read = tuple[pa.DataType, "Convert | None"] | None
 def _integer(found: pa.DataType, wanted: Any, utc: bool) -> _Read:
     if not pa.types.is_integer(found):
         return None
-    bits = _BITS[type(wanted)]
+    bits = BITS[type(wanted)]
     narrow = found.bit_width > bits or (found.bit_width == bits and pa.types.is_unsigned_integer(found))
-    return found, (optional(_within(bits)) if narrow else None)
-
-
-def _within(bits: int) -> Convert:
-    bound = 1 << bits - 1
-
-    def within(value: int) -> int:
-        if -bound <= value < bound:
-            return value
-        raise ValueError(f"it does not fit into {bits} bits")
-
-    return within
+    return found, (optional(within(bits)) if narrow else None)
 
 
 def _float(found: pa.DataType, wanted: Any, utc: bool) -> _Read:
@@ -142,18 +131,13 @@ def _bytes(found: pa.DataType, wanted: Any, utc: bool) -> _Read:
     return (found, None) if fits else None
 
 
-def _instant_of(ticks: int, per_second: int) -> Instant:
-    seconds, rest = divmod(ticks, per_second)
-    return Instant(seconds, rest * (10**9 // per_second))
-
-
 def _moment(found: pa.DataType, wanted: ct.LocalZonedTimestampType, utc: bool) -> _Read:
     if not pa.types.is_timestamp(found):
         return None
     if wanted.zoned:
         return pa.timestamp("us"), optional(lambda value: value.replace(tzinfo=timezone.utc))
     per_second = PER_SECOND[found.unit]
-    return pa.int64(), optional(lambda ticks: _instant_of(ticks, per_second))
+    return pa.int64(), optional(lambda ticks: instant_of(ticks, per_second))
 
 
 def _clock(found: pa.DataType, wanted: Any, utc: bool) -> _Read:
@@ -206,7 +190,7 @@ def _to_row(converts: list[tuple[str, Convert]], row_type: ct.RowType) -> Conver
 
 
 _READERS: dict[Any, Callable[[pa.DataType, Any, bool], _Read]] = {
-    tuple(_BITS): _integer,
+    tuple(BITS): _integer,
     (ct.FloatType, ct.DoubleType): _float,
     ct.BooleanType: lambda found, wanted, utc: (found, None) if pa.types.is_boolean(found) else None,
     ct.DecimalType: _decimal,

@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
 from io import BytesIO
 from typing import IO, Any
 
@@ -25,11 +24,11 @@ from penstock.runtime.io.file_source import file_splits, opened
 from penstock.runtime.io.formats.avro_blocks import Blocks, Damaged
 from penstock.runtime.io.formats.base import FileFormat, path_of
 from penstock.runtime.io.formats.fields import fields_of
+from penstock.runtime.io.moments import datetime_of
 from penstock.runtime.io.splits import Records, Split
 
 _DECODED = 1 << 18
 """Bytes of blocks that are decoded at a time."""
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True)
@@ -154,5 +153,5 @@ def plain(value: Any) -> Any:
         made = list(map(plain, value))
         return made if isinstance(value, list) else tuple(made)
     if isinstance(value, Instant):
-        return _EPOCH + timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
+        return datetime_of(value)
     return value

@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from penstock.common.callables import shortened
 from penstock.common.column_types import DataType, RowType
+from penstock.common.conversions import Convert
 from penstock.errors import FileFormatError
 from penstock.runtime.io.formats.arrow import Mismatch, arrow_schema, inward
-from penstock.runtime.io.formats.fields import Convert, columns_of, rows_of
+from penstock.runtime.io.formats.fields import columns_of, rows_of
 from penstock.runtime.io.formats.outward import all_outward
 
 REFUSALS = (pa.ArrowException, ValueError, TypeError, OverflowError, ArithmeticError, FileFormatError)

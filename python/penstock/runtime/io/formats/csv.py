@@ -15,13 +15,14 @@ from typing import IO, Any
 from penstock.common.bulk_writer import BulkWriter
 from penstock.common.callables import shortened
 from penstock.common.column_types import ArrayType
+from penstock.common.conversions import Convert
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import FileFormatError
 from penstock.runtime.io.file_source import opened
 from penstock.runtime.io.formats.base import StreamFormat, inflating, path_of
 from penstock.runtime.io.formats.csv_rows import CsvRows, Row, batches
 from penstock.runtime.io.formats.csv_schema import CsvColumn, CsvSchema
-from penstock.runtime.io.formats.csv_values import Convert, reader, writer
+from penstock.runtime.io.formats.csv_values import reader, writer
 from penstock.runtime.io.formats.fields import columns_of, rows_of
 from penstock.runtime.io.formats.outward import of_kind
 from penstock.runtime.io.splits import Records, Split

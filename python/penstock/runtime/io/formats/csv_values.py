@@ -7,26 +7,20 @@ bits; and written as Java writes them.
 from __future__ import annotations
 
 import base64
-import re
-import struct
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import datetime, time, timezone
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 from penstock.common import column_types as ct
+from penstock.common.conversions import Convert
 from penstock.common.time import Instant
+from penstock.runtime.io import java_texts
+from penstock.runtime.io.formats.fields import BITS
+from penstock.runtime.io.moments import datetime_of, instant_of, microseconds_of
 from penstock.runtime.io.text import java_double, java_float
 
-Convert = Callable[[str], Any]
 Text = Callable[[Any], str]
-
-_BITS = {ct.TinyIntType: 8, ct.SmallIntType: 16, ct.IntType: 32, ct.BigIntType: 64}
-_FLOAT = re.compile(r"[+-]?(NaN|Infinity|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[fFdD]?)")
-_INTEGER = re.compile(r"[+-]?\d+")
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_SPACES = "".join(map(chr, range(33)))
-"""What Java's trim() takes away."""
 
 
 def reader(wanted: ct.DataType, separator: str, null: str | None) -> Convert:
@@ -45,37 +39,15 @@ def reader(wanted: ct.DataType, separator: str, null: str | None) -> Convert:
 
 
 def _scalar(wanted: ct.DataType) -> Convert:
-    if type(wanted) in _BITS:
-        return _integer(_BITS[type(wanted)])
     if isinstance(wanted, ct.DecimalType):
-        return _decimal(wanted)
+        return _trimming(_decimal(wanted))
+    if type(wanted) in BITS:
+        return _trimming(java_texts.whole_number(BITS[type(wanted)]))
     return _READ[type(wanted)]
 
 
-def _integer(bits: int) -> Convert:
-    bound = 1 << bits - 1
-
-    def integer(text: str) -> int:
-        text = text.strip(_SPACES)
-        if not _INTEGER.fullmatch(text):
-            raise ValueError("it is no whole number")
-        value = int(text)
-        if -bound <= value < bound:
-            return value
-        raise ValueError(f"it does not fit into {bits} bits")
-
-    return integer
-
-
-def _double(text: str) -> float:
-    text = text.strip(_SPACES)
-    if not _FLOAT.fullmatch(text):
-        raise ValueError("it is no number")
-    return float(text.rstrip("fFdD") if text[-1] in "fFdD" else text)
-
-
-def _float(text: str) -> float:
-    return struct.unpack("f", struct.pack("f", _double(text)))[0]
+def _trimming(read: Convert) -> Convert:
+    return lambda text: read(java_texts.trimmed(text))
 
 
 def _decimal(wanted: ct.DecimalType) -> Convert:
@@ -83,8 +55,8 @@ def _decimal(wanted: ct.DecimalType) -> Convert:
     exponent, limit = Decimal(1).scaleb(-wanted.scale), Decimal(1).scaleb(wanted.precision - wanted.scale)
 
     def decimal(text: str) -> Any:
-        value = Decimal(text.strip(_SPACES).replace("_", "?"))
-        if not value.is_finite() or abs(value) >= limit:
+        value = java_texts.decimal(text)
+        if abs(value) >= limit:
             raise ValueError(f"it does not fit into {wanted}")
         made = value.quantize(exponent, ROUND_HALF_UP, context)
         return int(made) if wanted.whole else made
@@ -102,7 +74,6 @@ def _time(text: str) -> time:
 
 def _padded(text: str) -> str:
     """With a fraction of six digits, as Python 3.10 wants it."""
-    text = text.strip(_SPACES)
     whole, point, fraction = text.partition(".")
     if not point:
         return whole
@@ -112,26 +83,25 @@ def _padded(text: str) -> str:
 
 
 def _moment(text: str) -> Instant:
-    text = text.strip(_SPACES)
     if not text.endswith("Z"):
         raise ValueError("a moment ends in Z, for UTC")
     whole, _, fraction = text[:-1].partition(".")
-    at = datetime.fromisoformat(whole).replace(tzinfo=timezone.utc)
-    return Instant((at - _EPOCH) // timedelta(seconds=1), int(f"{fraction:0<9}"[:9]) if fraction else 0)
+    seconds = instant_of(microseconds_of(datetime.fromisoformat(whole).replace(tzinfo=timezone.utc))).seconds
+    return Instant(seconds, int(f"{fraction:0<9}"[:9]) if fraction else 0)
 
 
 _READ: dict[type[ct.DataType], Convert] = {
-    ct.BooleanType: lambda text: text.strip(_SPACES).lower() == "true",
-    ct.FloatType: _float,
-    ct.DoubleType: _double,
+    ct.BooleanType: _trimming(java_texts.truth),
+    ct.FloatType: java_texts.single,
+    ct.DoubleType: java_texts.double,
     ct.VarCharType: str,
     ct.CharType: str,
-    ct.VarBinaryType: lambda text: base64.b64decode(text, validate=True),
-    ct.BinaryType: lambda text: base64.b64decode(text, validate=True),
-    ct.DateType: lambda text: date.fromisoformat(text.strip(_SPACES)),
-    ct.TimeType: _time,
-    ct.TimestampType: _clock,
-    ct.LocalZonedTimestampType: _moment,
+    ct.VarBinaryType: java_texts.bytes_of,
+    ct.BinaryType: java_texts.bytes_of,
+    ct.DateType: _trimming(java_texts.iso_date),
+    ct.TimeType: _trimming(_time),
+    ct.TimestampType: _trimming(_clock),
+    ct.LocalZonedTimestampType: _trimming(_moment),
 }
 
 
@@ -153,10 +123,9 @@ def _moment_text(value: Any) -> str:
     if isinstance(value, datetime):
         if value.tzinfo is None:
             raise ValueError("a moment is an Instant, or a datetime with a zone")
-        since = value - _EPOCH
-        value = Instant(since // timedelta(seconds=1), since.microseconds * 1000)
-    at = _EPOCH + timedelta(seconds=value.seconds)
-    return _fraction(at.replace(tzinfo=None).isoformat(" "), f"{value.nanos:09d}") + "Z"
+        value = instant_of(microseconds_of(value))
+    text = datetime_of(value).replace(microsecond=0, tzinfo=None).isoformat(" ")
+    return _fraction(text, f"{value.nanos:09d}") + "Z"
 
 
 _WRITE: dict[type[ct.DataType], Text] = {

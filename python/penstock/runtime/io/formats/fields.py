@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from penstock.common.callables import shortened, shown
-from penstock.common.column_types import RowType
+from penstock.common.column_types import BigIntType, DataType, IntType, RowType, SmallIntType, TinyIntType
+from penstock.common.conversions import Convert
 from penstock.common.row import Row
 from penstock.errors import FileFormatError
 
-Convert = Callable[[Any], Any]
+BITS: Mapping[type[DataType], int] = {TinyIntType: 8, SmallIntType: 16, IntType: 32, BigIntType: 64}
+"""Width of the whole numbers."""
+
+
+def within(bits: int) -> Convert:
+    """What hands on whole numbers of some bits, and raises ValueError for larger ones."""
+    bound = 1 << bits - 1
+
+    def fit(value: int) -> int:
+        if -bound <= value < bound:
+            return value
+        raise ValueError(f"it does not fit into {bits} bits")
+
+    return fit
 
 
 def fields_of(record: Any, names: tuple[str, ...], known: frozenset[str]) -> Sequence[Any]:
@@ -77,13 +91,3 @@ def maker(row_type: RowType) -> Convert:
     if row_type.form == "dict":
         return lambda values: dict(zip(names, values, strict=True))
     return lambda values: Row.of_values(values, names)
-
-
-def same(value: Any) -> Any:
-    """The value."""
-    return value
-
-
-def optional(convert: Convert) -> Convert:
-    """A conversion that leaves None as it is."""
-    return lambda value: None if value is None else convert(value)

@@ -11,12 +11,12 @@ from typing import IO, Any
 
 from penstock.common.callables import shortened
 from penstock.common.column_types import DecimalType, RowType
+from penstock.common.conversions import Convert
 from penstock.common.serialization import Encoder
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import FileFormatError
 from penstock.runtime.io.file_source import file_splits, read_text
 from penstock.runtime.io.formats.base import StreamFormat, inflating, path_of
-from penstock.runtime.io.formats.fields import Convert
 from penstock.runtime.io.formats.inner import types_in
 from penstock.runtime.io.formats.json_values import Misfit, reader, writer
 from penstock.runtime.io.splits import Records, Split

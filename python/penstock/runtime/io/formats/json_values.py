@@ -8,12 +8,12 @@ from decimal import Decimal
 from typing import Any, cast
 
 from penstock.common import column_types as ct
+from penstock.common.conversions import Convert, optional
 from penstock.runtime.io.formats.csv_values import reader as of_text
 from penstock.runtime.io.formats.csv_values import writer as to_text
-from penstock.runtime.io.formats.fields import Convert, fields_of, maker, optional
+from penstock.runtime.io.formats.fields import BITS, fields_of, maker, within
 from penstock.runtime.io.formats.outward import of_kind
 
-_BITS = {ct.TinyIntType: 8, ct.SmallIntType: 16, ct.IntType: 32, ct.BigIntType: 64}
 _NUMBERS = (ct.FloatType, ct.DoubleType, ct.DecimalType)
 
 
@@ -55,8 +55,8 @@ def reader(wanted: ct.DataType, path: str = "") -> Convert:
 
 
 def _reader(wanted: ct.DataType, path: str) -> Convert:
-    if type(wanted) in _BITS:
-        return _integer(_BITS[type(wanted)])
+    if type(wanted) in BITS:
+        return _integer(wanted)
     if isinstance(wanted, _NUMBERS):
         text = of_text(wanted, "", None)
         return lambda value: text(str(_of(value, int, float, Decimal, str)))
@@ -66,7 +66,7 @@ def _reader(wanted: ct.DataType, path: str) -> Convert:
         element = reader(wanted.element_type, f"{path}[]")
         return lambda value: list(map(element, _of(value, list)))
     if isinstance(wanted, ct.MapType):
-        key, item = _key(wanted.key_type), reader(wanted.value_type, f"{path}{{}}")
+        key, item = of_text(wanted.key_type, "", None), reader(wanted.value_type, f"{path}{{}}")
         return lambda value: {key(k): item(v) for k, v in _of(value, dict).items()}
     if isinstance(wanted, ct.RowType):
         return _row(wanted, path)
@@ -80,20 +80,9 @@ def _of(value: Any, *kinds: type) -> Any:
     raise TypeError(f"it is a {type(value).__name__}, not a {kinds[-1].__name__}")
 
 
-def _integer(bits: int) -> Convert:
-    bound = 1 << bits - 1
-
-    def integer(value: Any) -> int:
-        if -bound <= _of(value, int) < bound:
-            return value
-        raise ValueError(f"it does not fit into {bits} bits")
-
-    return integer
-
-
-def _key(wanted: ct.DataType) -> Convert:
-    """Keys are texts in JSON."""
-    return of_text(wanted, "", None)
+def _integer(wanted: ct.DataType) -> Convert:
+    fit = within(BITS[type(wanted)])
+    return lambda value: fit(_of(value, int))
 
 
 def _row(wanted: ct.RowType, path: str) -> Convert:
@@ -123,8 +112,8 @@ def writer(wanted: ct.DataType, path: str = "") -> Convert:
 
 
 def _writer(wanted: ct.DataType, path: str) -> Callable[[Any], Any]:
-    if type(wanted) in _BITS:
-        return _integer(_BITS[type(wanted)])
+    if type(wanted) in BITS:
+        return _integer(wanted)
     if isinstance(wanted, ct.FloatType | ct.DoubleType):
         return lambda value: value if abs(value) < float("inf") else to_text(wanted)(value)
     if isinstance(wanted, ct.BooleanType | ct.VarCharType):

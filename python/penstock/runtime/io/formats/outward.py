@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import date, datetime, time, timezone
 from decimal import Decimal
 from typing import Any, cast
 
 from penstock.common import column_types as ct
+from penstock.common.conversions import Convert, optional
 from penstock.common.row import Row
 from penstock.common.time import Instant
-from penstock.runtime.io.formats.fields import Convert, fields_of, optional
-
-_EPOCH = datetime(1970, 1, 1)
-_MICROSECOND = timedelta(microseconds=1)
+from penstock.runtime.io.formats.fields import fields_of
+from penstock.runtime.io.moments import microseconds_of
 
 _KINDS: dict[type[ct.DataType], tuple[type, ...]] = {
     ct.BooleanType: (bool,),
@@ -126,8 +125,7 @@ def _ticks(precision: int) -> Convert:
         if isinstance(value, datetime):
             if value.tzinfo is None:
                 raise ValueError("a moment is an Instant, or a datetime with a zone")
-            micros = (value.astimezone(timezone.utc).replace(tzinfo=None) - _EPOCH) // _MICROSECOND
-            return micros * (per_second // 10**6)
+            return microseconds_of(value) * (per_second // 10**6)
         whole, rest = divmod(value.nanos * per_second, 10**9)
         if rest:
             raise ValueError("it has more than six digits of a fraction of a second; declare TIMESTAMP_LTZ(9)")

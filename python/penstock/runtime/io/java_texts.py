@@ -13,8 +13,8 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import NoReturn
 
-from penstock.runtime.buffers.borders import float32
-from penstock.runtime.schemas.failures import Convert, Unfit
+from penstock.common.conversions import Convert
+from penstock.runtime.buffers.conversions import float32
 
 _WHITE = "".join(map(chr, range(33)))
 _INTEGER = re.compile(r"[+-]?\d+")
@@ -27,6 +27,33 @@ _UTC_TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{0,9}))?Z")
 _SQL_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _SQL_TIME = re.compile(r"(\d+):(\d+):(\d+)")
 _SQL_MOMENT = re.compile(r"(\d{4}-\d{1,2}-\d{1,2}) (\d+):(\d+):(\d+)(?:\.(\d{1,9}))?")
+
+
+class Unfit(ValueError):
+    """A value that does not fit its type. On its way out it learns where the value is.
+
+    Args:
+        value: that does not fit.
+        why: half a sentence, such as ``is no whole number``.
+    """
+
+    def __init__(self, value: object, why: str) -> None:
+        super().__init__(value, why)
+        self.value, self.why = value, why
+        self.path: list[str] = []
+
+    def __str__(self) -> str:
+        return f"it {self.why}"
+
+    def inside(self, part: str) -> Unfit:
+        """The same, one level further out: ``.name`` or ``[2]``."""
+        self.path.append(part)
+        return self
+
+    @property
+    def place(self) -> str:
+        """The field, such as ``items[2].name``."""
+        return "".join(reversed(self.path)).removeprefix(".")
 
 
 def trimmed(text: str) -> str:
