@@ -226,10 +226,12 @@ def instance(value: T, call: str, cls: type | tuple[type, ...], hint: str, why: 
         value: what a call was given.
         call: its name.
         cls: the class, or several.
-        hint: what to give.
+        hint: what to give. Of a builder it is what it builds.
         why: what is wrong with a value that is none, where the hint does not say it.
     """
     if not isinstance(value, cls):
+        if hasattr(value, "build") and not isinstance(value, type):
+            hint = "Call build() on it."
         refuse(f"{call}() was given {shown(value)}{why}. {hint}")
     return value
 

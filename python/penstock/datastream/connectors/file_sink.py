@@ -147,17 +147,12 @@ class DefaultRollingPolicy(RollingPolicy):
             InvalidProgramError: a number below 1.
         """
         for what, value in vars(self).items():
-            _positive(value, "default_rolling_policy", what)
+            checks.positive(value, "default_rolling_policy", what)
 
 
 @dataclass(frozen=True)
 class OnCheckpointRollingPolicy(RollingPolicy):
     """One file per subtask and bucket (Flink: ``OnCheckpointRollingPolicy``)."""
-
-
-def _positive(value: Any, call: str, what: str) -> None:
-    if checks.integer(value, call, what) < 1:
-        checks.refuse(f"{call}() was given {what}={value}. Give a number above 0.", checks.ILLEGAL_ARGUMENT)
 
 
 class _Builder(Generic[T]):
@@ -183,23 +178,16 @@ class _Builder(Generic[T]):
 
     def with_output_file_config(self: B, output_file_config: OutputFileConfig) -> B:
         """How the names of files begin and end. Without this call they begin with ``part``."""
-        if not isinstance(output_file_config, OutputFileConfig):
-            hint = (
-                " Call build() on it."
-                if isinstance(output_file_config, OutputFileConfig.OutputFileConfigBuilder)
-                else ""
-            )
-            checks.refuse(
-                f"with_output_file_config() was given {checks.shown(output_file_config)}, which is no "
-                f"OutputFileConfig.{hint or ' Use OutputFileConfig.builder().with_part_suffix(…).build().'}"
-            )
+        hint = "Use OutputFileConfig.builder().with_part_suffix(…).build()."
+        why = ", which is no OutputFileConfig"
+        checks.instance(output_file_config, "with_output_file_config", OutputFileConfig, hint, why)
         self._names = output_file_config
         return self
 
     def with_bucket_check_interval(self: B, interval: int) -> B:
         """How often Flink looks for files to roll by time, in milliseconds. It has no effect, as time rolls no files
         here."""
-        _positive(interval, "with_bucket_check_interval", "interval")
+        checks.positive(interval, "with_bucket_check_interval", "interval")
         return self
 
     def enable_compact(self, strategy: Any, compactor: Any) -> NoReturn:
@@ -359,27 +347,24 @@ class StreamingFileSink(FileSink[T_contra], AddedSink):
 
 def _checked(base_path: Any, encoder: Any) -> tuple[str, Encoder[Any]]:
     _check_path(base_path, "for_row_format")
-    if not isinstance(encoder, Encoder):
-        hint = " Call for_bulk_format() with it." if isinstance(encoder, BulkWriterFactory) else ""
-        checks.refuse(
-            f"for_row_format() was given the encoder {checks.shown(encoder)}.{hint or _ENCODERS}",
-        )
-    return base_path, cast("Encoder[Any]", encoder)
-
-
-_ENCODERS = " Give an Encoder, such as Encoder.simple_string_encoder(), or an object of a class derived from it."
+    hint = (
+        "Call for_bulk_format() with it."
+        if isinstance(encoder, BulkWriterFactory)
+        else "Give an Encoder, such as Encoder.simple_string_encoder(), or an object of a class derived from it."
+    )
+    return base_path, checks.instance(cast("Any", encoder), "for_row_format", Encoder, hint, " as the encoder")
 
 
 def _checked_bulk(base_path: Any, factory: Any) -> tuple[str, BulkWriterFactory[Any]]:
     _check_path(base_path, "for_bulk_format")
-    if not isinstance(factory, BulkWriterFactory):
-        hint = (
-            "Call for_row_format() with it."
-            if isinstance(factory, Encoder)
-            else "Give a BulkWriterFactory, such as ParquetBulkWriters.for_row_type(row_type)."
-        )
-        checks.refuse(f"for_bulk_format() was given {checks.shown(factory)} as the factory of writers. {hint}")
-    return base_path, cast("BulkWriterFactory[Any]", factory)
+    hint = (
+        "Call for_row_format() with it."
+        if isinstance(factory, Encoder)
+        else "Give a BulkWriterFactory, such as ParquetBulkWriters.for_row_type(row_type)."
+    )
+    return base_path, checks.instance(
+        cast("Any", factory), "for_bulk_format", BulkWriterFactory, hint, " as the factory of writers"
+    )
 
 
 def _check_path(base_path: Any, call: str) -> None:

@@ -69,8 +69,7 @@ class CsvBulkWriters:
 
 
 def _schema(schema: Any, call: str) -> CsvSchema:
-    built = type(schema) is CsvSchemaBuilder
-    hint = "Call build() on it." if built else "Give what CsvSchema.builder()…build() returns."
+    hint = "Give what CsvSchema.builder()…build() returns."
     found: CsvSchema = checks.instance(schema, call, CsvSchema, hint)
     if not found.columns:
         checks.illegal_argument(f"{call}() was given a schema without columns. Add them: add_string_column('name').")

@@ -100,8 +100,7 @@ class SinkMethods(Generic[T]):
 
     def sink_to(self, sink: Sink[T]) -> DataStreamSink[T]:
         """Write records to a sink of :mod:`penstock.datastream.connectors`, such as a FileSink."""
-        hint = "Call build() on it." if hasattr(sink, "build") else "Give FileSink.for_row_format(…).build(), say."
-        hint = f"{hint} A SinkFunction or a callable goes to add_sink()."
+        hint = "Give FileSink.for_row_format(…).build(), say. A SinkFunction or a callable goes to add_sink()."
         checks.instance(sink, "sink_to", Sink, hint, ", which is no Sink")
         planned = getattr(sink, "plan_only", None)
         if planned is not None:

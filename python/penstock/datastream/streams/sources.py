@@ -195,8 +195,7 @@ class ProgramWithSources(ShippingProgram):
             source_name: operator name.
             type_info: type of the records; None takes what the source says of them.
         """
-        built = "Call build() on it." if hasattr(source, "build") else ""
-        hint = built or (
+        hint = (
             "Give a connector's, such as NumberSequenceSource(1, 100), or an object of a subclass of Source with "
             "splits() and read(); a SourceFunction goes to add_source(), a list to from_collection()."
         )

@@ -92,8 +92,7 @@ class KafkaSinkBuilder(Generic[T_contra]):
         self, record_serializer: KafkaRecordSerializationSchema[Any]
     ) -> KafkaSinkBuilder[T_contra]:
         """How records become records of topics."""
-        built = "Call build() on it." if hasattr(record_serializer, "build") else ""
-        hint = built or "Use KafkaRecordSerializationSchema.builder()."
+        hint = "Use KafkaRecordSerializationSchema.builder()."
         why = ", which is no KafkaRecordSerializationSchema"
         checks.instance(record_serializer, "set_record_serializer", KafkaRecordSerializationSchema, hint, why)
         self._serializer = record_serializer
