@@ -124,15 +124,15 @@ def ship(settings: Settings) -> Path | None:
     if not (settings.python_files or settings.python_archives or settings.cached_files or settings.python_requirements):
         return None
     contents = _Contents(settings)
-    archive = _folder() / f"penstock-{contents.digest()}.tar"
+    archive = archives() / f"penstock-{contents.digest()}.tar"
     if not archive.exists():
         contents.write(archive)
     return archive
 
 
 @cache
-def _folder() -> Path:
-    """Where archives are, as long as this process lives."""
+def archives() -> Path:
+    """The folder where archives are, as long as this process lives."""
     folder = tempfile.mkdtemp(prefix="penstock-shipped-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
@@ -180,7 +180,7 @@ def _required(setting: str) -> Path:
 @cache
 def _installed(file: Path, _: bytes, packages: Path | None) -> Path:
     """The folder with what pip has installed for a file of requirements, anew if something else stands in it."""
-    target = Path(tempfile.mkdtemp(prefix="requirements-", dir=_folder()))
+    target = Path(tempfile.mkdtemp(prefix="requirements-", dir=archives()))
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     command += ["--target", str(target), "--requirement", str(file)]
     if packages is not None:

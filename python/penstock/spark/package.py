@@ -8,18 +8,16 @@ the same to the byte whenever the files are.
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import importlib
 import os
-import shutil
-import tempfile
 import zipfile
 from functools import cache
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 from penstock.errors import ConfigurationError
+from penstock.job.shipping import archives
 from penstock.spark.probe import sources_of
 
 PACKAGES = ("penstock", "cloudpickle")
@@ -63,7 +61,7 @@ def archive_of(package: str, native: bool) -> Path:
     for name, data in contents.items():
         digest.update(f"{name}\0{len(data)}\0".encode())
         digest.update(data)
-    target = _place() / f"{package}-{digest.hexdigest()[:16]}.zip"
+    target = archives() / f"{package}-{digest.hexdigest()[:16]}.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
         for name, data in contents.items():
             info = zipfile.ZipInfo(name, _DATE)
@@ -102,11 +100,3 @@ def _version() -> str | None:
         return penstock.__version__
     except PackageNotFoundError:
         return None
-
-
-@cache
-def _place() -> Path:
-    """Where archives are, as long as this process lives: Spark fetches them when an executor starts."""
-    folder = tempfile.mkdtemp(prefix="penstock-package-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)

@@ -1,4 +1,4 @@
-"""What a format of files is, and the simplest: lines of text.
+"""What a format of files is, and the simplest: lines of text; what writers of tables have in common.
 
 Sources of the semantics: ``StreamFormat``, ``BulkFormat``, ``TextLineInputFormat`` (Flink 1.20).
 """
@@ -10,11 +10,13 @@ import gzip
 import lzma
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from penstock.common import checks
+from penstock.common.bulk_writer import BulkWriter
+from penstock.common.column_types import RowType
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.errors import FileFormatError
 from penstock.runtime.io.file_source import file_splits, read_text
@@ -96,6 +98,54 @@ class StreamFormat(FileFormat[T]):
             InvalidProgramError: Python does not know the charset.
         """
         return TextLines(checks.charset(charset_name, "text_line_format"))
+
+
+class TableWriter(BulkWriter[Any]):
+    """Base of writers of Arrow's that write some rows at a time.
+
+    Args:
+        row_type: of the rows.
+        utc: whether clocks on walls are taken to be in UTC, otherwise in the zone of the machine.
+
+    Attributes:
+        batches: makes Arrow batches of records.
+        writer: Arrow's.
+    """
+
+    writer: Any
+
+    def __init__(self, row_type: RowType, utc: bool = True) -> None:
+        from penstock.runtime.io.formats.batches import BatchWriter
+
+        self.batches = BatchWriter(row_type, utc)
+        self._kept: list[Any] = []
+
+    @abstractmethod
+    def write(self, table: Any) -> None:
+        """Hand rows to Arrow's writer."""
+
+    def add_element(self, element: Any, /) -> None:
+        """Keep a row."""
+        self.add_all([element])
+
+    def add_all(self, elements: Sequence[Any], /) -> None:
+        """Keep some rows."""
+        batch = self.batches.batch(elements)
+        self._kept.append(batch)
+        self.waiting += batch.nbytes
+
+    def flush(self) -> None:
+        """Write what is kept."""
+        import pyarrow as pa
+
+        if self._kept:
+            self.write(pa.Table.from_batches(self._kept))
+            self._kept, self.waiting = [], 0
+
+    def finish(self) -> None:
+        """Write what is kept, and the footer."""
+        self.flush()
+        self.writer.close()
 
 
 class BulkFormat(FileFormat[T]):

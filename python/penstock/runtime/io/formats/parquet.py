@@ -12,12 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from penstock.common.bulk_writer import BulkWriter
 from penstock.common.column_types import DataType, RowType
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import FileFormatError
 from penstock.runtime.io.file_source import file_splits, opened
-from penstock.runtime.io.formats.base import FileFormat, path_of
+from penstock.runtime.io.formats.base import FileFormat, TableWriter, path_of
 from penstock.runtime.io.formats.inner import finest
 from penstock.runtime.io.splits import Records, Split
 
@@ -193,7 +192,7 @@ class ParquetOptions:
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-class ParquetWriter(BulkWriter[Any]):
+class ParquetWriter(TableWriter):
     """Writes rows into a Parquet file.
 
     Args:
@@ -206,36 +205,17 @@ class ParquetWriter(BulkWriter[Any]):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        from penstock.runtime.io.formats.batches import BatchWriter
-
-        self._batches = BatchWriter(row_type, options.utc)
+        super().__init__(row_type, options.utc)
         self._group_bytes = options.group_bytes
-        self._kept: list[Any] = []
         arguments = {"use_deprecated_int96_timestamps": True, **options.arguments}
-        self._writer = pq.ParquetWriter(pa.PythonFile(out, "w"), self._batches.schema, **arguments)
-
-    def add_element(self, element: Any, /) -> None:
-        """Keep a row."""
-        self.add_all([element])
+        self.writer = pq.ParquetWriter(pa.PythonFile(out, "w"), self.batches.schema, **arguments)
 
     def add_all(self, elements: Sequence[Any], /) -> None:
         """Keep some rows."""
-        batch = self._batches.batch(elements)
-        self._kept.append(batch)
-        self.waiting += batch.nbytes
+        super().add_all(elements)
         if self.waiting >= self._group_bytes:
             self.flush()
 
-    def flush(self) -> None:
-        """Write what is kept as a row group."""
-        import pyarrow as pa
-
-        if self._kept:
-            table = pa.Table.from_batches(self._kept)
-            self._kept, self.waiting = [], 0
-            self._writer.write_table(table, row_group_size=table.num_rows)
-
-    def finish(self) -> None:
-        """Write what is kept, and the footer."""
-        self.flush()
-        self._writer.close()
+    def write(self, table: Any) -> None:
+        """Write rows as a row group."""
+        self.writer.write_table(table, row_group_size=table.num_rows)
