@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.request
 import uuid
 from collections.abc import Iterator
@@ -61,18 +58,15 @@ def s3_endpoint() -> Iterator[str]:
     """The address of an S3 service in memory (moto), which ends with the tests."""
     for module in ("moto", "flask", "flask_cors", "s3fs"):
         pytest.importorskip(module, reason=f"{module} is not installed: there is no S3 endpoint")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    from tests.running import answers, free_ports
+
+    [port] = free_ports(1)
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        while server.poll() is None:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                yield f"http://127.0.0.1:{port}"
-                return
-            time.sleep(0.05)
-        pytest.fail("the S3 endpoint has ended instead of serving")
+        if not answers(server, port, 60):
+            pytest.fail("the S3 endpoint has ended instead of serving, or does not answer")
+        yield f"http://127.0.0.1:{port}"
     finally:
         server.terminate()
         server.wait()

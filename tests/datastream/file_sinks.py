@@ -8,18 +8,12 @@ from pathlib import Path
 
 from penstock.common import WatermarkStrategy
 from penstock.common.serialization import Encoder
-from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.connectors import BucketAssigner, FileSink, NumberSequenceSource
 
 NONE = WatermarkStrategy.no_watermarks()
 LINES = Encoder.simple_string_encoder()
 BASE = BucketAssigner.base_path_bucket_assigner()
 NAME = re.compile(r"(.*)-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d+)-(\d+)(.*)")
-
-
-def environment(parallelism=1):
-    env = StreamExecutionEnvironment.get_execution_environment(executor="local")
-    return env.set_parallelism(parallelism)
 
 
 def to(folder, encoder=LINES, assigner=BASE):

@@ -23,16 +23,12 @@ from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.runtime.state.keyed import KeyedState
 from tests.datastream.batch_programs import PROGRAMS, Trace
 from tests.datastream.batch_records import MIN, RECORD, RECORDS, by_time, keyed
+from tests.running import collected
 
 
 def environment(mode: str = "BATCH", **settings: str) -> StreamExecutionEnvironment:
     values = {"execution.runtime-mode": mode, **settings}
     return StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(values), executor="local")
-
-
-def collected(stream: Any) -> list[Any]:
-    with stream.execute_and_collect("batch") as results:
-        return list(results)
 
 
 @pytest.mark.parametrize("p", [1, 2, 3, 7])

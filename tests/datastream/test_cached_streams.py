@@ -18,6 +18,7 @@ from penstock.datastream import (
 )
 from penstock.datastream.window import TumblingEventTimeWindows
 from penstock.errors import InvalidProgramError, JobExecutionError
+from tests.running import collected
 
 PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
 PAIRS = [("abc"[n % 3], n) for n in range(12)]
@@ -27,11 +28,6 @@ PAIRS = [("abc"[n % 3], n) for n in range(12)]
 def env() -> StreamExecutionEnvironment:
     made = StreamExecutionEnvironment.get_execution_environment(executor="local")
     return made.set_runtime_mode(RuntimeExecutionMode.BATCH)
-
-
-def collected(stream: DataStream[Any]) -> list[Any]:
-    with stream.execute_and_collect() as records:
-        return list(records)
 
 
 def drawn(env: StreamExecutionEnvironment) -> CachedDataStream[float]:

@@ -11,6 +11,7 @@ from penstock.datastream import AggregateFunction, StreamExecutionEnvironment
 from penstock.datastream.evictor import CountEvictor
 from penstock.datastream.streams.windowed_stream import WindowedStream
 from penstock.datastream.window import CountTrigger, GlobalWindows
+from tests.running import collected
 
 PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
 
@@ -31,11 +32,6 @@ def windows(count: int, after: bool = False) -> WindowedStream:
     pairs = env.from_collection([("a", 1), ("a", 2), ("a", 3)], PAIR)
     keyed = pairs.key_by(lambda pair: pair[0], key_type=Types.STRING())
     return keyed.window(GlobalWindows.create()).trigger(CountTrigger.of(1)).evictor(CountEvictor.of(count, after))
-
-
-def collected(stream: Any) -> list[Any]:
-    with stream.execute_and_collect() as records:
-        return list(records)
 
 
 @pytest.mark.parametrize("count", [0, -1])

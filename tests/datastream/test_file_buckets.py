@@ -11,7 +11,8 @@ from penstock.common import Configuration, Types, WatermarkStrategy
 from penstock.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from penstock.datastream.connectors import BucketAssigner, FileSink, NumberSequenceSource
 from penstock.errors import JobExecutionError
-from tests.datastream.file_sinks import LINES, Remainder, environment, lines, numbers, parts, to
+from tests.datastream.file_sinks import LINES, Remainder, lines, numbers, parts, to
+from tests.running import environment
 
 
 @pytest.mark.parametrize("mode", [RuntimeExecutionMode.STREAMING, RuntimeExecutionMode.BATCH])

@@ -9,7 +9,8 @@ from penstock.common.serialization import Encoder
 from penstock.datastream.connectors import FileSource, OutputFileConfig, RollingPolicy, StreamFormat, StreamingFileSink
 from penstock.errors import ConfigurationError, JobExecutionError, UnsupportedError
 from penstock.runtime.io import file_sink
-from tests.datastream.file_sinks import BASE, LINES, NAME, NONE, Remainder, environment, lines, numbers, parts, to
+from tests.datastream.file_sinks import BASE, LINES, NAME, NONE, Remainder, lines, numbers, parts, to
+from tests.running import environment
 
 
 @pytest.mark.parametrize("parallelism", [1, 2, 3])

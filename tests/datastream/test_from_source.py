@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from penstock.common import Duration, Types, WatermarkGenerator, WatermarkStrategy
-from penstock.datastream import ProcessFunction, StreamExecutionEnvironment
+from penstock.datastream import ProcessFunction
 from penstock.datastream.connectors import (
     DataGeneratorSource,
     FileEnumeratorProvider,
@@ -20,19 +20,10 @@ from penstock.datastream.connectors import (
     StreamFormat,
 )
 from penstock.errors import InvalidProgramError, JobExecutionError, UnsupportedError
+from tests.running import collected, environment
 
 NONE = WatermarkStrategy.no_watermarks()
 BY_VALUE = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda value, _: int(value))
-
-
-def environment(parallelism=1):
-    env = StreamExecutionEnvironment.get_execution_environment(executor="local")
-    return env.set_parallelism(parallelism)
-
-
-def collected(stream):
-    with stream.execute_and_collect() as records:
-        return list(records)
 
 
 def text_files(*paths):

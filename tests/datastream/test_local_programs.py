@@ -24,6 +24,7 @@ from penstock.datastream import (
     StreamExecutionEnvironment,
 )
 from penstock.errors import ConfigurationError, JobExecutionError, PenstockError, TypeInfoError, UnsupportedError
+from tests.running import collected
 
 PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
 PAIRS = [("abcde"[i % 5], i * 7 % 11) for i in range(40)]
@@ -37,11 +38,6 @@ def env() -> StreamExecutionEnvironment:
 @pytest.fixture
 def pairs(env: StreamExecutionEnvironment) -> DataStream:
     return env.from_collection(PAIRS, PAIR)
-
-
-def collected(stream: DataStream) -> list[Any]:
-    with stream.execute_and_collect() as records:
-        return list(records)
 
 
 # --- one operator at a time -------------------------------------------------------------------------------------------

@@ -23,12 +23,9 @@ from penstock.pyflink.datastream.connectors import (
 )
 from tests.docs.pyflink_page import THERE, status
 from tests.pyflink.names import read
+from tests.running import environment
 
 ROW = Types.ROW([Types.INT(), Types.STRING()])
-
-
-def environment() -> StreamExecutionEnvironment:
-    return StreamExecutionEnvironment.get_execution_environment(executor="local")
 
 
 def test_every_name_of_pyflinks_is_there_with_its_parameters() -> None:

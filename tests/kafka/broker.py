@@ -6,13 +6,13 @@ import base64
 import contextlib
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
-import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+
+from tests.running import answers, free_ports
 
 VERSION = "4.3.1"
 POM = f"""\
@@ -89,7 +89,7 @@ def running(folder: Path) -> Iterator[str]:
         f"-Dorg.slf4j.simpleLogger.logFile={folder / 'broker.log'}", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
         "-cp", f"{jars()}/*",
     ]  # fmt: skip
-    port, controller = _free_ports()
+    port, controller = free_ports(2)
     properties = folder / "server.properties"
     properties.write_text(PROPERTIES.format(port=port, controller=controller, data=folder / "data"))
     cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
@@ -97,28 +97,10 @@ def running(folder: Path) -> Iterator[str]:
     subprocess.run(format_data, check=True, capture_output=True, timeout=START_SECONDS)
     broker = subprocess.Popen([*java, "kafka.Kafka", str(properties)], start_new_session=True)
     try:
-        _wait(broker, port, folder / "broker.log")
+        if not answers(broker, port, START_SECONDS):
+            log = folder / "broker.log"
+            raise AssertionError(f"the broker did not start: {log.read_text()[-2000:] if log.exists() else 'no log'}")
         yield f"127.0.0.1:{port}"
     finally:
         broker.terminate()
         broker.wait(timeout=START_SECONDS)
-
-
-def _free_ports() -> list[int]:
-    with contextlib.ExitStack() as closing:
-        sockets = [closing.enter_context(socket.socket()) for _ in range(2)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-
-
-def _wait(broker: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    """Until it takes connections: it does so when it can answer."""
-    until = time.monotonic() + START_SECONDS
-    while time.monotonic() < until:
-        if broker.poll() is not None:
-            break
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"the broker did not start: {log.read_text()[-2000:] if log.exists() else 'no log'}")

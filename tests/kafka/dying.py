@@ -29,7 +29,7 @@ def write(topics: Any, topic: str, folder: object, first: int, parallelism: int 
     """Write some numbers, from a first one on."""
     from penstock.common import Types
     from penstock.datastream.connectors import DeliveryGuarantee
-    from tests.kafka.topics import environment
+    from tests.running import environment
 
     env = environment(parallelism, executor)
     sink = topics.sink(topic, DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("mine/…")

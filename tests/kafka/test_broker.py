@@ -21,7 +21,8 @@ from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.runtime.io.splits import Split
 from penstock.runtime.kafka import reading
 from penstock.spark import SparkExecutor
-from tests.kafka.topics import NONE, Topics, collected, environment
+from tests.kafka.topics import NONE, Topics
+from tests.running import collected, environment
 
 pytestmark = pytest.mark.spark
 

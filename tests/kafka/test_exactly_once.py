@@ -14,7 +14,8 @@ from penstock.datastream.connectors import DeliveryGuarantee
 from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError
 from penstock.job.commit.recovery import Verdict, pending_at, recover
 from tests.kafka.dying import HAPPENED, POINTS, RECORDS, write
-from tests.kafka.topics import Topics, environment
+from tests.kafka.topics import Topics
+from tests.running import environment
 
 pytestmark = pytest.mark.spark
 

@@ -23,7 +23,8 @@ from penstock.datastream.connectors import (
 from penstock.datastream.window import TumblingEventTimeWindows
 from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.runtime.io.splits import Split
-from tests.kafka.topics import NONE, Topics, collected, environment
+from tests.kafka.topics import NONE, Topics
+from tests.running import collected, environment
 
 PARTITIONS = st.lists(st.lists(st.text("abc", max_size=3), max_size=12), min_size=4, max_size=4)
 

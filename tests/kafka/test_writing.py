@@ -16,7 +16,8 @@ from penstock.datastream.connectors import (
     KafkaTopicSelector,
 )
 from penstock.errors import ConfigurationError, JobExecutionError
-from tests.kafka.topics import Topics, environment, texts
+from tests.kafka.topics import Topics, texts
+from tests.running import environment
 
 BY_VALUE = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda value, _: 1_000 + int(value))
 QUICK = {"enable.idempotence": "false"}

@@ -8,7 +8,6 @@ from typing import Any
 
 from penstock.common import WatermarkStrategy
 from penstock.common.serialization import SimpleStringSchema
-from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.connectors import (
     DeliveryGuarantee,
     KafkaOffsetsInitializer,
@@ -115,14 +114,3 @@ def texts(topic: str) -> KafkaRecordSerializationSchemaBuilder[str]:
     return (
         KafkaRecordSerializationSchema.builder().set_topic(topic).set_value_serialization_schema(SimpleStringSchema())
     )
-
-
-def environment(parallelism: int = 1, executor: Any = "local") -> StreamExecutionEnvironment:
-    """Where programs begin."""
-    return StreamExecutionEnvironment.get_execution_environment(executor=executor).set_parallelism(parallelism)
-
-
-def collected(stream: Any) -> list[Any]:
-    """The records of a stream."""
-    with stream.execute_and_collect() as records:
-        return list(records)

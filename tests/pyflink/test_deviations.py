@@ -20,6 +20,7 @@ from penstock.pyflink import datastream as pyflink
 from penstock.runtime.buffers.borders import crossing
 from penstock.runtime.task.spoken import Spoken
 from tests.docs.documents import ROOT
+from tests.running import collected
 
 LONG_MIN = -9223372036854775808
 
@@ -28,11 +29,6 @@ def program(**switches: str) -> Any:
     """An environment as penstock.datastream makes it, with some switches, on the local executor."""
     keys = {f"penstock.pyflink.{name.replace('_', '-')}": value for name, value in switches.items()}
     return StreamExecutionEnvironment.get_execution_environment(Configuration(keys), executor="local")
-
-
-def collected(stream: Any) -> list[Any]:
-    """The records of a stream."""
-    return list(stream.execute_and_collect())
 
 
 def test_programs_for_pyflink_have_them_all() -> None:

@@ -14,6 +14,7 @@ from penstock.datastream import MapFunction, RuntimeExecutionMode, StreamExecuti
 from penstock.datastream.connectors import SparkSink
 from penstock.datastream.window import TumblingEventTimeWindows
 from penstock.errors import ConfigurationError, JobExecutionError, UnsupportedError
+from tests.running import collected
 from tests.spark.maven import jar
 
 NUMBERED = Types.ROW_NAMED(["word", "n"], [Types.STRING(), Types.LONG()])
@@ -28,11 +29,6 @@ def environment(spark, parallelism=2, mode=RuntimeExecutionMode.STREAMING, **set
 def words(spark, rows=12, partitions=3):
     """Rows of a word and a number."""
     return spark.range(0, rows, 1, partitions).selectExpr("concat('w', id % 3) as word", "id as n")
-
-
-def collected(stream):
-    with stream.execute_and_collect() as records:
-        return list(records)
 
 
 def tuples(frame):
