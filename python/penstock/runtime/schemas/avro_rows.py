@@ -16,7 +16,7 @@ from penstock.common.serialization import DeserializationSchema, SerializationSc
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation
 from penstock.errors import UnsupportedError
 from penstock.runtime.schemas.avro_values import AvroForm, record_in, record_out, scalar_in, scalar_out
-from penstock.runtime.schemas.failures import raise_failure
+from penstock.runtime.schemas.failures import unreadable, unwritable
 
 __all__ = ["AvroRowDeserializationSchema", "AvroRowSerializationSchema"]
 
@@ -85,11 +85,7 @@ class AvroRowDeserializationSchema(_AvroRows, DeserializationSchema[Row]):
         try:
             return self._convert(fastavro().schemaless_reader(io.BytesIO(message), self._parsed, None))
         except Exception as failure:
-            shown = checks.shown(message)
-            hint = "Correct the schema: Avro's messages say nothing of theirs."
-            raise_failure(
-                "AvroRowDeserializationSchema", f"The message is {shown}.", failure, hint, "java.io.IOException"
-            )
+            unreadable(self, message, failure, "Correct the schema: Avro's messages say nothing of theirs.")
 
     def get_produced_type(self) -> TypeInformation[Any]:
         """The type of the rows."""
@@ -120,9 +116,5 @@ class AvroRowSerializationSchema(_AvroRows, SerializationSchema[Any]):
         try:
             fastavro().schemaless_writer(buffer, self._parsed, self._convert(element))
         except Exception as failure:
-            shown = checks.shown(element)
-            hint = "Make sure that the schema is that of the records."
-            raise_failure(
-                "AvroRowSerializationSchema", f"The record is {shown}.", failure, hint, checks.RUNTIME_EXCEPTION
-            )
+            unwritable(self, element, failure, "Make sure that the schema is that of the records.")
         return buffer.getvalue()

@@ -11,10 +11,10 @@ from penstock.common.conversions import Convert
 from penstock.common.row import Row
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation
-from penstock.runtime.io.java_texts import Unfit
 from penstock.runtime.schemas.csv_lines import CsvForm
 from penstock.runtime.schemas.csv_values import check, one_character, reader, writer
-from penstock.runtime.schemas.failures import raise_failure, row_type
+from penstock.runtime.schemas.failures import row_type, unreadable, unwritable
+from penstock.runtime.schemas.typed import TypedRows
 
 __all__ = ["CsvRowDeserializationSchema", "CsvRowSerializationSchema"]
 
@@ -22,7 +22,6 @@ _READING = (
     "Correct what writes the lines or the type, or call set_ignore_parse_errors(True) on the builder: then what cannot "
     "be read is None."
 )
-_WRITING = "Make sure that the type of the schema is that of the records."
 _ENDS = ("\n", "\r", "\r\n", "")
 
 B = TypeVar("B", bound="_Builder")
@@ -77,7 +76,7 @@ class _Builder:
         return self._with(escape=one_character(c, self._call("set_escape_character"), "escape character"))
 
 
-class CsvRowDeserializationSchema(DeserializationSchema[Row | None]):
+class CsvRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None]):
     """Rows out of lines of CSV (Flink: ``CsvRowDeserializationSchema``). Made by its ``Builder``.
 
     Args:
@@ -90,12 +89,6 @@ class CsvRowDeserializationSchema(DeserializationSchema[Row | None]):
         self.type_info: RowTypeInfo = type_info
         self.form: CsvForm = form
         self.ignore_parse_errors: bool = ignore_parse_errors
-
-    def __repr__(self) -> str:
-        return f"CsvRowDeserializationSchema({self.type_info!r})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name[0] != "_"}
 
     @cached_property
     def _read(self) -> Convert:
@@ -112,13 +105,10 @@ class CsvRowDeserializationSchema(DeserializationSchema[Row | None]):
         """
         try:
             return self._read(message.decode())
-        except (Unfit, ValueError) as failure:
+        except ValueError as failure:
             if self.ignore_parse_errors:
                 return None
-            shown = checks.shown(message)
-            raise_failure(
-                "CsvRowDeserializationSchema", f"The message is {shown}.", failure, _READING, "java.io.IOException"
-            )
+            unreadable(self, message, failure, _READING)
 
     def get_produced_type(self) -> TypeInformation[Any]:
         """The type of the rows."""
@@ -168,7 +158,7 @@ class CsvRowDeserializationSchema(DeserializationSchema[Row | None]):
             return CsvRowDeserializationSchema(self._type_info, self._form, self._ignore_parse_errors)
 
 
-class CsvRowSerializationSchema(SerializationSchema[Any]):
+class CsvRowSerializationSchema(TypedRows, SerializationSchema[Any]):
     """Rows as lines of CSV (Flink: ``CsvRowSerializationSchema``). Made by its ``Builder``.
 
     Args:
@@ -179,12 +169,6 @@ class CsvRowSerializationSchema(SerializationSchema[Any]):
     def __init__(self, type_info: RowTypeInfo, form: CsvForm) -> None:
         self.type_info: RowTypeInfo = type_info
         self.form: CsvForm = form
-
-    def __repr__(self) -> str:
-        return f"CsvRowSerializationSchema({self.type_info!r})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name[0] != "_"}
 
     @cached_property
     def _write(self) -> Convert:
@@ -198,11 +182,8 @@ class CsvRowSerializationSchema(SerializationSchema[Any]):
         """
         try:
             return self._write(element).encode()
-        except (Unfit, ValueError) as failure:
-            shown = checks.shown(element)
-            raise_failure(
-                "CsvRowSerializationSchema", f"The record is {shown}.", failure, _WRITING, checks.RUNTIME_EXCEPTION
-            )
+        except ValueError as failure:
+            unwritable(self, element, failure, "Make sure that the type of the schema is that of the records.")
 
     class Builder(_Builder):
         """Settings of a :class:`CsvRowSerializationSchema`. Methods change it and return it.

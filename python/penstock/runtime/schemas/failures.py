@@ -10,25 +10,34 @@ from penstock.errors import SerializationError
 from penstock.runtime.io.java_texts import Unfit
 
 
-def raise_failure(schema: str, message: str, failure: Exception, hint: str, flink_class: str) -> NoReturn:
-    """Raise what a user gets.
+def unreadable(schema: object, message: bytes, failure: Exception, hint: str) -> NoReturn:
+    """Refuse a message.
 
     Args:
-        schema: the class that was asked.
-        message: what it was asked about, as words: ``The message is …``.
+        schema: that cannot read it.
+        message: as it came.
         failure: what happened.
         hint: what to do.
-        flink_class: what Flink throws there.
 
     Raises:
         SerializationError: always.
     """
+    _raise(schema, f"The message is {checks.shown(message)}. {hint}", failure, "java.io.IOException")
+
+
+def unwritable(schema: object, record: Any, failure: Exception, hint: str) -> NoReturn:
+    """Refuse a record: :func:`unreadable` the other way round."""
+    _raise(schema, f"The record is {checks.shown(record)}. {hint}", failure, checks.RUNTIME_EXCEPTION)
+
+
+def _raise(schema: object, advice: str, failure: Exception, flink_class: str) -> NoReturn:
     if isinstance(failure, Unfit):
         where = f"the field {failure.place!r}" if failure.place else "the record"
         what = f"{where} is {checks.shown(failure.value)}, which {failure.why}"
     else:
         what = str(failure) or type(failure).__name__
-    raise SerializationError(f"{schema}: {what}. {message} {hint}", flink_class=flink_class) from failure
+    name = type(schema).__name__
+    raise SerializationError(f"{name}: {what}. {advice}", flink_class=flink_class) from failure
 
 
 def row_type(type_info: Any, call: str) -> RowTypeInfo:

@@ -10,11 +10,11 @@ from penstock.common.conversions import Convert
 from penstock.common.row import Row
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation
-from penstock.runtime.io.java_texts import Unfit
-from penstock.runtime.schemas.failures import raise_failure, row_type
+from penstock.runtime.schemas.failures import row_type, unreadable, unwritable
 from penstock.runtime.schemas.json_texts import writer
 from penstock.runtime.schemas.json_types import type_of_schema
 from penstock.runtime.schemas.json_values import has_decimals, parser, reader
+from penstock.runtime.schemas.typed import TypedRows
 
 __all__ = ["JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
 
@@ -22,10 +22,9 @@ _READING = (
     "Correct what writes the messages or the type, or call ignore_parse_errors() on the builder: then what cannot be "
     "read is None."
 )
-_WRITING = "Make sure that the type of the schema is that of the records."
 
 
-class JsonRowDeserializationSchema(DeserializationSchema[Row | None]):
+class JsonRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None]):
     """Rows out of JSON objects (Flink: ``JsonRowDeserializationSchema``). Made by :meth:`builder`.
 
     Args:
@@ -39,12 +38,6 @@ class JsonRowDeserializationSchema(DeserializationSchema[Row | None]):
         self.fail_on_missing_field: bool = fail_on_missing_field
         self.ignore_parse_errors: bool = ignore_parse_errors
         _ = self._read  # refuses a type without a form in JSON now, and not in a task
-
-    def __repr__(self) -> str:
-        return f"JsonRowDeserializationSchema({self.type_info!r})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name[0] != "_"}
 
     @staticmethod
     def builder() -> JsonRowDeserializationSchema.Builder:
@@ -70,13 +63,10 @@ class JsonRowDeserializationSchema(DeserializationSchema[Row | None]):
         """
         try:
             return self._read(self._parse(message))
-        except (Unfit, ValueError, RecursionError) as failure:
+        except (ValueError, RecursionError) as failure:
             if self.ignore_parse_errors:
                 return None
-            shown = checks.shown(message)
-            raise_failure(
-                "JsonRowDeserializationSchema", f"The message is {shown}.", failure, _READING, "java.io.IOException"
-            )
+            unreadable(self, message, failure, _READING)
 
     def get_produced_type(self) -> TypeInformation[Any]:
         """The type of the rows."""
@@ -137,7 +127,7 @@ class JsonRowDeserializationSchema(DeserializationSchema[Row | None]):
             return JsonRowDeserializationSchema(self._type_info, self._fail_on_missing_field, self._ignore_parse_errors)
 
 
-class JsonRowSerializationSchema(SerializationSchema[Any]):
+class JsonRowSerializationSchema(TypedRows, SerializationSchema[Any]):
     """Rows as JSON objects (Flink: ``JsonRowSerializationSchema``). Made by :meth:`builder`.
 
     Args:
@@ -147,12 +137,6 @@ class JsonRowSerializationSchema(SerializationSchema[Any]):
     def __init__(self, type_info: RowTypeInfo) -> None:
         self.type_info: RowTypeInfo = type_info
         _ = self._write
-
-    def __repr__(self) -> str:
-        return f"JsonRowSerializationSchema({self.type_info!r})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"type_info": self.type_info}
 
     @staticmethod
     def builder() -> JsonRowSerializationSchema.Builder:
@@ -171,11 +155,8 @@ class JsonRowSerializationSchema(SerializationSchema[Any]):
         """
         try:
             return self._write(element).encode()
-        except (Unfit, ValueError, RecursionError) as failure:
-            shown = checks.shown(element)
-            raise_failure(
-                "JsonRowSerializationSchema", f"The record is {shown}.", failure, _WRITING, checks.RUNTIME_EXCEPTION
-            )
+        except (ValueError, RecursionError) as failure:
+            unwritable(self, element, failure, "Make sure that the type of the schema is that of the records.")
 
     class Builder:
         """Settings of a :class:`JsonRowSerializationSchema`. Methods change it and return it."""
