@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.common import WatermarkStrategy
 from penstock.datastream.connectors import BucketAssigner, BulkFormat, FileEnumeratorProvider, FileSink, FileSource
-from tests.datastream.test_from_source import environment
+from tests.running import environment
 
 BASE = BucketAssigner.base_path_bucket_assigner()
 NONE = WatermarkStrategy.no_watermarks()

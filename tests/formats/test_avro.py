@@ -36,9 +36,9 @@ from penstock.errors import (
 )
 from penstock.runtime.io import file_source
 from penstock.runtime.io.splits import Split
-from tests.datastream.test_from_source import collected, environment
 from tests.formats.programs import files, read, sink, write
 from tests.formats.values import TEXTS
+from tests.running import collected, environment
 
 PAIR = AvroSchema.parse_string(
     '{"type": "record", "name": "Pair", "fields": [{"name": "word", "type": "string"}, {"name": "n", "type": "int"}]}'
@@ -297,3 +297,12 @@ def test_a_uuid_and_named_types_that_are_used_twice(tmp_path):
     record = {"a": "X", "b": "X", "c": UUID(int=1)}
     write(tmp_path, AvroBulkWriters.for_generic_record(schema), [record])
     assert read(AvroReaderFormat.for_generic_record(schema), tmp_path) == [record]
+
+
+@pytest.mark.parametrize(
+    ("writers", "readers"), [(AvroBulkWriters, AvroReaderFormat), (AvroParquetWriters, AvroParquetReaders)]
+)
+def test_fields_may_be_called_as_what_a_row_has(tmp_path, writers, readers):
+    schema = AvroSchema.parse_string(str(record_of(field_names="string", values="long")))
+    write(tmp_path, writers.for_generic_record(schema), [Row(values=1, field_names="x")])
+    assert read(readers.for_generic_record(schema), tmp_path) == [{"field_names": "x", "values": 1}]

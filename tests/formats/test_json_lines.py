@@ -18,9 +18,9 @@ from penstock.datastream.formats import CsvReaderFormat, CsvSchema, JsonLinesEnc
 from penstock.errors import FileFormatError, JobExecutionError
 from penstock.runtime.io import file_source
 from penstock.runtime.io.splits import Split
-from tests.datastream.test_from_source import environment
 from tests.formats.programs import BASE, files, read
 from tests.formats.values import NESTED_TYPE, NESTED_VALUES
+from tests.running import environment
 
 PAIR = Types.ROW_NAMED(["word", "total"], [Types.STRING(), Types.INT()])
 

@@ -9,7 +9,8 @@ import pytest
 
 from penstock.common import Instant, Row, Types
 from penstock.datastream.connectors import SparkSink
-from tests.spark.test_spark_data import collected, environment, tuples, words
+from tests.running import collected
+from tests.spark.test_spark_data import environment, tuples, words
 
 TYPED = {
     "id": ("int", "1", "2"),

@@ -231,3 +231,15 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: _plain(v) for k, v in cast("dict[Any, Any]", value).items()}
     return value
+
+
+def in_order(row: Row, names: tuple[str, ...]) -> Sequence[Any]:
+    """The values of a row in the order of some names: by name where it has the same ones, else by position.
+
+    Args:
+        row: of as many fields.
+        names: of the fields.
+    """
+    own = names_of(row)
+    by_name = own is not None and own != names and set(own) == set(names)
+    return row.get_fields_by_names(names) if by_name else tuple(row)

@@ -16,6 +16,7 @@ from penstock.job.shipping import same_python
 from penstock.spark import inside_pyspark
 from penstock.spark.cancelling import cancellable
 from penstock.spark.failures import advice
+from penstock.spark.frames import told
 from penstock.spark.package import PACKAGES, archive_of, has_native, own_sources
 from penstock.spark.probe import TASKS, Worker, this_one, workers_of
 
@@ -101,15 +102,11 @@ def _asked(session: Any, spark: Any, parent: Any, control: JobControl) -> frozen
                     _met[key] = workers_of(session, TASKS if spark is None else spark.defaultParallelism)
             except Exception as error:
                 control.check()
-                what = advice(str(error)) or _first_line(error)
+                what = advice(str(error)) or f"{told(error)}."
                 raise ConfigurationError(
                     f"Spark cannot run tasks: {what} The page docs/clusters.md says what its workers need."
                 ) from error
         return _met[key]
-
-
-def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"
 
 
 def lacking(workers: Iterable[Worker]) -> tuple[str, ...]:

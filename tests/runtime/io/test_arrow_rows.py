@@ -137,3 +137,8 @@ def test_a_date_that_python_does_not_know_is_named():
     batch = pa.RecordBatch.from_arrays([pa.array([-800_000], pa.int32()).view(pa.date32())], names=["born"])
     with pytest.raises(TypeInfoError, match=r"column 'born', date, is none of Python's.*years 1 to 9999"):
         list(records([batch], schema, type_of(schema)))
+
+
+def test_fields_may_be_called_as_what_a_row_has():
+    kind = Types.ROW_NAMED(["values", "field_names"], [Types.LONG(), Types.STRING()])
+    assert crossed([Row(field_names="x", values=1)] * 2, kind) == [Row(values=1, field_names="x")] * 2

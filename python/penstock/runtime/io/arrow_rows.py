@@ -14,7 +14,7 @@ from typing import Any
 
 from penstock.common.callables import shown
 from penstock.common.conversions import Convert, optional, same
-from penstock.common.row import Row
+from penstock.common.row import Row, in_order
 from penstock.common.time import Instant
 from penstock.common.typeinfo import (
     ArrayTypeInfo,
@@ -286,11 +286,7 @@ def _by_name(record: Any, names: tuple[str, ...]) -> Sequence[Any] | None:
         return [record[name] for name in names] if record.keys() == set(names) else None
     if len(record) != len(names):
         return None
-    if not isinstance(record, Row):
-        return record
-    own = record.field_names
-    by_name = own is not None and own != names and set(own) == set(names)
-    return record.get_fields_by_names(names) if by_name else record.values
+    return in_order(record, names) if isinstance(record, Row) else record
 
 
 def writer(spark: SparkType) -> Convert:

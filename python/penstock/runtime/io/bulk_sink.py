@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 
 from penstock.common.bulk_writer import BulkWriter, BulkWriterFactory
 from penstock.common.conversions import same
-from penstock.common.row import Row
+from penstock.common.row import Row, names_of
 from penstock.common.time import Instant
 from penstock.errors import FileFormatError
 from penstock.runtime.buffers.codec import copier, copy_record
@@ -50,8 +50,8 @@ _ATOMS = frozenset({str, int, float, bool, bytes, type(None), date, time, dateti
 
 def _kept(record: Any) -> Any:
     """A record that nobody else can change."""
-    if type(record) is Row and _ATOMS.issuperset(map(type, record.values)):
-        return Row.of_values(record.values, record.field_names, record.get_row_kind())
+    if type(record) is Row and _ATOMS.issuperset(map(type, record)):
+        return Row.of_values(tuple(record), names_of(record), record.get_row_kind())
     return copy_record(record)
 
 

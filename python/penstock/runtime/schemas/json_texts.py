@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 from penstock.common.conversions import Convert
-from penstock.common.row import Row
+from penstock.common.row import Row, in_order
 from penstock.common.typeinfo import (
     ArrayTypeInfo,
     BasicType,
@@ -62,17 +62,15 @@ def of_type(*kinds: type, what: str) -> Callable[[Convert], Convert]:
     return decorate
 
 
-def fields_of(record: Any, names: Sequence[str]) -> Sequence[Any]:
+def fields_of(record: Any, names: tuple[str, ...]) -> Sequence[Any]:
     """The fields of a record in the order of its type: of a row or dict with names by name, else by position."""
-    if isinstance(record, Row) and record.field_names is not None and set(record.field_names) == set(names):
-        return record.get_fields_by_names(names)
     if isinstance(record, dict):
         return [record.get(name) for name in names]
     if not isinstance(record, Row | tuple | list):
         raise Unfit(record, "is no row")
     if len(record) != len(names):
         raise Unfit(record, f"has {len(record)} fields, and its type has {len(names)}: {', '.join(names)}")
-    return list(record)
+    return in_order(record, names) if isinstance(record, Row) else record
 
 
 def writer(type_info: TypeInformation[Any], field: str) -> Convert:

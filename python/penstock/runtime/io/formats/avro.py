@@ -16,7 +16,7 @@ from typing import IO, Any
 from penstock.common.bulk_writer import BulkWriter
 from penstock.common.callables import shortened
 from penstock.common.extras import fastavro
-from penstock.common.row import Row
+from penstock.common.row import Row, names_of
 from penstock.common.time import Instant
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.errors import FileFormatError
@@ -144,9 +144,10 @@ def plain(value: Any) -> Any:
         value: of a record. Its depth is that of the schema.
     """
     if isinstance(value, Row):
-        if value.field_names is None:
+        names = names_of(value)
+        if names is None:
             return tuple(map(plain, value))
-        return {name: plain(each) for name, each in zip(value.field_names, value, strict=True)}
+        return {name: plain(each) for name, each in zip(names, value, strict=True)}
     if isinstance(value, dict):
         return {key: plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

@@ -8,7 +8,7 @@ from typing import Any
 from penstock.common.callables import shortened, shown
 from penstock.common.column_types import BigIntType, DataType, IntType, RowType, SmallIntType, TinyIntType
 from penstock.common.conversions import Convert
-from penstock.common.row import Row
+from penstock.common.row import Row, in_order
 from penstock.errors import FileFormatError
 
 BITS: Mapping[type[DataType], int] = {TinyIntType: 8, SmallIntType: 16, IntType: 32, BigIntType: 64}
@@ -39,11 +39,7 @@ def fields_of(record: Any, names: tuple[str, ...], known: frozenset[str]) -> Seq
         FileFormatError: it has others, or not as many.
     """
     if isinstance(record, Row):
-        own = record.field_names
-        if own is None or own == names or known != frozenset(own):
-            record = record.values
-        else:
-            return [record[name] for name in names]
+        record = in_order(record, names)
     elif isinstance(record, dict):
         if not known.issuperset(record):
             other = sorted(set(record) - known, key=str)
