@@ -180,6 +180,13 @@ def text(value: Any, call: str, what: str, *, optional: bool = False) -> Any:
     )
 
 
+def character(value: Any, call: str, what: str) -> str:
+    """``value`` itself if it is one character."""
+    if len(text(value, call, what)) == 1:
+        return value
+    illegal_argument(f"{call}({value!r}): the {what} is one character. Give a single character, such as ',' or '|'.")
+
+
 def charset(value: Any, call: str) -> str:
     """``value`` itself if it is the name of an encoding of text that Python knows."""
     try:

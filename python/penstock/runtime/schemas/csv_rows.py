@@ -12,7 +12,7 @@ from penstock.common.row import Row
 from penstock.common.serialization import DeserializationSchema, SerializationSchema
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation
 from penstock.runtime.schemas.csv_lines import CsvForm
-from penstock.runtime.schemas.csv_values import check, one_character, reader, writer
+from penstock.runtime.schemas.csv_values import check, reader, writer
 from penstock.runtime.schemas.failures import row_type, unreadable, unwritable
 from penstock.runtime.schemas.typed import TypedRows
 
@@ -65,7 +65,7 @@ class _Builder:
         Args:
             c: one character.
         """
-        return self._with(quote=one_character(c, self._call("set_quote_character"), "quotation mark"))
+        return self._with(quote=checks.character(c, self._call("set_quote_character"), "quotation mark"))
 
     def set_escape_character(self: B, c: str) -> B:
         """What stands before a character that is meant as it is; nothing if it is not said.
@@ -73,7 +73,7 @@ class _Builder:
         Args:
             c: one character.
         """
-        return self._with(escape=one_character(c, self._call("set_escape_character"), "escape character"))
+        return self._with(escape=checks.character(c, self._call("set_escape_character"), "escape character"))
 
 
 class CsvRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None]):
@@ -133,7 +133,9 @@ class CsvRowDeserializationSchema(TypedRows, DeserializationSchema[Row | None]):
             Args:
                 delimiter: one character.
             """
-            return self._with(field_delimiter=one_character(delimiter, self._call("set_field_delimiter"), "delimiter"))
+            return self._with(
+                field_delimiter=checks.character(delimiter, self._call("set_field_delimiter"), "delimiter")
+            )
 
         def set_allow_comments(self, allow_comments: bool) -> CsvRowDeserializationSchema.Builder:
             """Whether lines that begin with ``#``, and empty ones, are passed over."""
@@ -200,7 +202,7 @@ class CsvRowSerializationSchema(TypedRows, SerializationSchema[Any]):
             Args:
                 c: one character.
             """
-            return self._with(field_delimiter=one_character(c, self._call("set_field_delimiter"), "delimiter"))
+            return self._with(field_delimiter=checks.character(c, self._call("set_field_delimiter"), "delimiter"))
 
         def set_line_delimiter(self, delimiter: str) -> CsvRowSerializationSchema.Builder:
             r"""What is behind a line; ``\n`` if it is not said.

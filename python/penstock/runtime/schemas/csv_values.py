@@ -12,7 +12,6 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, cast
 
-from penstock.common import checks
 from penstock.common.conversions import Convert
 from penstock.common.row import Row
 from penstock.common.typeinfo import (
@@ -175,14 +174,6 @@ def _column_writer(type_info: TypeInformation[Any], form: CsvForm) -> Convert:
         return form.array_delimiter.join(texts)
 
     return write
-
-
-def one_character(value: Any, call: str, what: str) -> str:
-    """One character, or an error that says so."""
-    checks.text(value, call, what)
-    if len(value) != 1:
-        checks.illegal_argument(f"{call}({value!r}): the {what} is one character. Give ',' or '|', say.")
-    return value
 
 
 def _trimming(read: Convert) -> Convert:

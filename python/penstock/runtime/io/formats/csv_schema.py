@@ -219,12 +219,12 @@ class CsvSchemaBuilder:
 
     def set_column_separator(self, char: str) -> CsvSchemaBuilder:
         """The character between columns; a comma without this call."""
-        return self._with(separator=_character(char, "set_column_separator"))
+        return self._with(separator=checks.character(char, "set_column_separator", "separator"))
 
     def set_escape_char(self, char: str) -> CsvSchemaBuilder:
         r"""The character before one that is meant as it is; before n, r, t and 0 a line end, a carriage return, a tab,
         a zero. Without this call there is none."""
-        return self._with(escape=_character(char, "set_escape_char"))
+        return self._with(escape=checks.character(char, "set_escape_char", "escape character"))
 
     def disable_escape_char(self) -> CsvSchemaBuilder:
         """No character is special before another."""
@@ -232,7 +232,7 @@ class CsvSchemaBuilder:
 
     def set_quote_char(self, char: str) -> CsvSchemaBuilder:
         """The character around texts; ``"`` without this call."""
-        return self._with(quote=_character(char, "set_quote_char"))
+        return self._with(quote=checks.character(char, "set_quote_char", "quotation mark"))
 
     def disable_quote_char(self) -> CsvSchemaBuilder:
         """No character is special around texts."""
@@ -272,12 +272,6 @@ class CsvSchemaBuilder:
 
     def __len__(self) -> int:
         return len(self._schema)
-
-
-def _character(value: Any, call: str) -> str:
-    if len(checks.text(value, call, "character")) != 1:
-        checks.illegal_argument(f"{call}({value!r}): a single character is needed. Give one such as '|'.")
-    return value
 
 
 def _data_type(value: Any, call: str) -> DataType:
