@@ -74,8 +74,10 @@ lint: $(VENV)/.checks ## formatting, clippy, ruff, types of the public API, work
 test-rust: $(VENV)/.checks ## the Rust parts' own tests, with the planner's verifiers on
 	$(CARGO) test --package penstock-planner --package penstock-runtime --locked --quiet
 
-test-python: $(VENV)/.checks ## the Python tests; `make test-python ARGS='-k uid'` for some
-	$(BIN)/pytest --ignore=tests/docs $(ARGS)
+# 5: none was chosen, as by ARGS that name a test without Spark.
+test-python: $(VENV)/.checks ## the Python tests, those without Spark first; `make test-python ARGS='-k uid'` for some
+	$(BIN)/pytest --ignore=tests/docs $(QUICK) $(ARGS) || [ $$? -eq 5 ]
+	$(BIN)/pytest --ignore=tests/docs -m spark $(ARGS) || [ $$? -eq 5 ]
 
 matrix: $(VENV)/.checks ## every program under every setting (minutes; ARGS='--spark --seconds 600' for some of it on Spark)
 	$(BIN)/python -m tests.matrix $(ARGS)
