@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+from datetime import date
 
 import pytest
 from hypothesis import example, given
@@ -37,6 +38,27 @@ def rows(described, text, tmp_path):
     path.write_text(text, newline="")
     found = CsvReaderFormat.for_schema(described).read(Split(str(path)))
     return [row for records in found for row in records.values]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        (DataTypes.FLOAT(), "1e300", float("inf")),
+        (DataTypes.DOUBLE(), " 0x1p-2 ", 0.25),
+        (DataTypes.DATE(), " 2026-11-22", date(2026, 11, 22)),
+        (DataTypes.BYTES(), "AA E=", b"\0\1"),
+    ],
+)
+def test_texts_are_read_by_the_rules_of_java(kind, text, value, tmp_path):
+    described = CsvSchema.builder().add_column("x", kind).build()
+    assert [row.x for row in rows(described, f"{text}\n", tmp_path)] == [value]
+
+
+@pytest.mark.parametrize("text", ["20261122", "2026-W47-7", "2026-11-31"])
+def test_a_day_has_one_form(text, tmp_path):
+    described = CsvSchema.builder().add_column("x", DataTypes.DATE()).build()
+    with pytest.raises(FileFormatError, match=r"file\.csv, line 1: .* cannot be read as DATE: it is no da"):
+        rows(described, f"{text}\n", tmp_path)
 
 
 @pytest.mark.parametrize("name", READ)
