@@ -20,7 +20,8 @@ from tests.docs.documents import ROOT
 from tests.pyflink.names import Name, read
 
 PAGE = ROOT / "docs" / "pyflink-names.md"
-THERE, DEVIATES, NOT_THERE = "there", "deviates", "not there"
+THERE, DEVIATES, REFUSED, NOT_THERE = "there", "deviates", "refused", "not there"
+STATUSES = (THERE, DEVIATES, REFUSED, NOT_THERE)
 
 RESULTS = {"DataStream": SingleOutputStreamOperator}
 """The classes of what methods return, where PyFlink has one class for several of ours."""
@@ -51,6 +52,8 @@ in
 
 - *there*: it is there, by that name and with parameters of those names (or refused, as in PyFlink);
 - *deviates*: it is there with other parameters, which stand behind it;
+- *refused*: it is there with PyFlink's parameters, and raises `UnsupportedError`, which says why it can mean nothing
+  here and what to use;
 - *not there*: using it raises `UnsupportedError`. A class that is not there can be imported all the same.
 
 A name that only one version has is marked. Of the methods that public programs use, P0 are those of nearly every
@@ -75,10 +78,10 @@ def summary() -> str:
         if name.kind != "import":
             counts[name.priority if name.priority in ("P0", "P1") else "others"][status(name)] += 1
     rows = (
-        f"| {part} | {' | '.join(f'{counts[part][each]:,}' for each in (THERE, DEVIATES, NOT_THERE))} |\n"
+        f"| {part} | {' | '.join(f'{counts[part][each]:,}' for each in STATUSES)} |\n"
         for part in ("P0", "P1", "others")
     )
-    return f"| | there | deviate | not there |\n| --- | --- | --- | --- |\n{''.join(rows)}"
+    return f"| | there | deviate | refused | not there |\n| --- | --- | --- | --- | --- |\n{''.join(rows)}"
 
 
 def table(names: list[Name]) -> str:
@@ -86,7 +89,7 @@ def table(names: list[Name]) -> str:
     owners: dict[str, list[Name]] = defaultdict(list)
     for name in names:
         owners[name.path.partition(".")[0]].append(name)
-    head = "| Name | There | Deviates | Not there | Instead |\n| --- | --- | --- | --- | --- |\n"
+    head = "| Name | There | Deviates | Refused | Not there | Instead |\n| --- | --- | --- | --- | --- | --- |\n"
     return head + "".join(map(row, owners, owners.values()))
 
 
@@ -94,7 +97,7 @@ def row(owner: str, names: list[Name]) -> str:
     """A class or function."""
     itself = next(name for name in names if name.path == owner)
     members = [name for name in names if name.path != owner]
-    cells: dict[str, list[str]] = {THERE: [], DEVIATES: [], NOT_THERE: []}
+    cells: dict[str, list[str]] = {each: [] for each in STATUSES}
     for member in members:
         cells[status(member)].append(shown(member))
     columns = " | ".join(", ".join(dict.fromkeys(cells[each])) for each in cells)
@@ -119,9 +122,16 @@ def reasons(itself: Name, members: Iterable[Name]) -> Iterator[str]:
     known = REASONS.get(itself.path, {})
     for member in members:
         method = member.path.rpartition(".")[2]
-        if status(member) == NOT_THERE:
+        if status(member) == REFUSED:
+            yield f"`{method}`: {summary_of(found(member))}"
+        elif status(member) == NOT_THERE:
             text = known.get(method) or next((why for part, why in PYFLINKS_OWN.items() if part in method), None)
             yield from [] if text is None else [f"`{method}`: {text}"]
+
+
+def summary_of(value: Any) -> str:
+    """The first sentence of what a function's documentation says."""
+    return (inspect.getdoc(value) or "").partition("\n")[0].rstrip(".")
 
 
 @cache
@@ -134,7 +144,7 @@ def status(name: Name) -> str:
         return NOT_THERE
     function = value.__func__ if isinstance(value, staticmethod | classmethod) else value
     if "NoReturn" in str(getattr(function, "__annotations__", {}).get("return", "")):
-        return NOT_THERE
+        return REFUSED
     return DEVIATES if name.kind in ("method", "staticmethod", "classmethod") and renamed(name, value) else THERE
 
 

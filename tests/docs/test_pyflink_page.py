@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from tests.docs import pyflink_page
-from tests.docs.pyflink_page import DEVIATES, NOT_THERE, PAGE, THERE, found, status, written
+from tests.docs.pyflink_page import DEVIATES, NOT_THERE, PAGE, REFUSED, THERE, found, status, written
 from tests.pyflink.names import Name, read
 
 NAMES = {(name.module.removeprefix("pyflink."), name.path): name for name in read()}
@@ -35,7 +35,9 @@ def test_every_name_is_on_it() -> None:
         ("datastream.functions", "KeyedProcessFunction.Context.timer_service", THERE),
         ("common.typeinfo", "Types.ROW_NAMED", THERE),
         ("java_gateway", "get_gateway", THERE),
-        ("datastream.window", "PurgingTrigger.__init__", DEVIATES),
+        ("datastream.window", "PurgingTrigger.__init__", THERE),
+        ("datastream.state", "StateDescriptor.__init__", DEVIATES),
+        ("common.job_client", "JobClient.trigger_savepoint", REFUSED),
         ("datastream.utils", "ResultTypeQueryable", NOT_THERE),
         ("datastream.utils", "ResultTypeQueryable.get_produced_type", NOT_THERE),
         ("util.java_utils", "to_jarray", THERE),
@@ -53,8 +55,24 @@ def test_every_status_is_of_many() -> None:
     assert counts[DEVIATES] > 5
 
 
-def test_a_refused_method_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A method that always raises is none, even if it has the name."""
+def test_what_programs_use_is_there() -> None:
+    """All of P0 and P1, but for what cannot mean anything where a job is bounded."""
+    others = {n.path: status(n) for n in read() if n.priority in ("P0", "P1") and n.kind != "import"}
+    assert {path: each for path, each in others.items() if each != THERE} == {
+        "JobClient.stop_with_savepoint": REFUSED,
+        "JobClient.trigger_savepoint": REFUSED,
+        "StateDescriptor.__init__": DEVIATES,
+    }
+
+
+def test_what_is_refused_says_why() -> None:
+    for name in read():
+        if name.kind != "import" and status(name) == REFUSED:
+            assert len(pyflink_page.summary_of(found(name))) > 30, name.path
+
+
+def test_a_method_that_always_raises_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not there for all that it has the name."""
     name = Name("2.3", "pyflink.common.types", "Row.fly", "method", "")
     from typing import NoReturn
 
@@ -68,6 +86,6 @@ def test_a_refused_method_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     found.cache_clear()
     monkeypatch.setattr(Row, "fly", fly, raising=False)
     assert found(name) is fly
-    assert status(name) == NOT_THERE
+    assert status(name) == REFUSED
     pyflink_page.status.cache_clear()
     found.cache_clear()

@@ -8,6 +8,7 @@ FIELDS = "keys and tuples by field have the types of the fields, which a positio
 KEYS = "two streams side by side do not know the type of their keys"
 MAPS = "a broadcast state may be a map of any types"
 ROWS = "the fields of a row have any types"
+FORMS = "the forms of values that PyFlink hands to Java"
 OBJECTS = "what the planner does not look into: the objects behind its ids"
 PAIRS = "elements, or pairs of elements and timestamps"
 
@@ -36,6 +37,8 @@ ALLOWED = {
     "Row.of_values": (1, ROWS),
     "Row.values": (1, ROWS),
     "TimeEvictor.evict": (2, PAIRS),
+    "TypeInformation.from_internal_type": (2, FORMS),
+    "TypeInformation.to_internal_type": (2, FORMS),
     "WindowAssigner.default_trigger": (1, "windows of any kind"),
     "WindowAssigner.get_default_trigger": (1, "windows of any kind"),
     "WindowAssigner.get_window_serializer": (1, "windows of any kind"),

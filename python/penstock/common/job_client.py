@@ -85,7 +85,7 @@ class JobClient:
     def stop_with_savepoint(
         self, advance_to_end_of_event_time: bool, savepoint_directory: str | None = None
     ) -> NoReturn:
-        """Not supported: see :meth:`trigger_savepoint`.
+        """Not supported: a bounded job is ended by :meth:`cancel`, or waited for.
 
         Raises:
             UnsupportedError: always.

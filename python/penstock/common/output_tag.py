@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar, cast, overload
 
 from penstock.common.callables import shown
+from penstock.common.java_types import JavaOutputTag
 from penstock.common.row import Row
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.errors import InvalidProgramError, TypeInfoError
@@ -56,3 +57,8 @@ class OutputTag(Generic[T_co]):
             type_info = cast("TypeInformation[T_co]", Types.ROW(type_info))
         object.__setattr__(self, "tag_id", tag_id)
         object.__setattr__(self, "type_info", type_info)
+
+    def get_java_output_tag(self) -> JavaOutputTag:
+        """What stands for the tag in Java (PyFlink)."""
+        type_info = Types.PICKLED_BYTE_ARRAY() if self.type_info is None else self.type_info
+        return JavaOutputTag(self.tag_id, type_info.get_java_type_info())

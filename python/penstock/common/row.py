@@ -11,6 +11,7 @@ from enum import Enum
 from operator import itemgetter
 from typing import Any, cast
 
+from penstock.common.java_types import JavaRowKind
 from penstock.errors import TypeInfoError, UnknownFieldError
 
 
@@ -24,6 +25,10 @@ class RowKind(Enum):
 
     def __str__(self) -> str:
         return ("+I", "-U", "+U", "-D")[self.value]
+
+    def to_j_row_kind(self) -> JavaRowKind:
+        """What stands for the kind in Java (PyFlink)."""
+        return JavaRowKind(self.name, str(self), self.value)
 
 
 class Row:

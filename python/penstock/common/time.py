@@ -8,15 +8,21 @@ from penstock.common import checks
 from penstock.errors import InvalidProgramError
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True, order=True, init=False)
 class Time:
     """A span of time, mostly of a window.
+
+    Args:
+        milliseconds: its length.
 
     Attributes:
         milliseconds_: its length.
     """
 
     milliseconds_: int
+
+    def __init__(self, milliseconds: int) -> None:
+        object.__setattr__(self, "milliseconds_", milliseconds)
 
     @staticmethod
     def milliseconds(milliseconds: int) -> Time:

@@ -13,6 +13,7 @@ from typing import Any, Generic, NoReturn, TypeVar, cast
 from penstock.common import checks
 from penstock.common.bulk_writer import BulkWriterFactory
 from penstock.common.serialization import Encoder
+from penstock.datastream.connectors.base import StreamTransformer
 from penstock.datastream.sinks import AddedSink, Sink
 from penstock.errors import UnsupportedError
 from penstock.runtime.io.buckets import BucketAssigner
@@ -309,6 +310,10 @@ class FileSink(Sink[T_contra]):
             InvalidProgramError: no path, or no factory.
         """
         return BulkFormatBuilder(*_checked_bulk(base_path, writer_factory))
+
+    def get_transformer(self) -> StreamTransformer | None:
+        """None: buckets are assigned in the sink itself, where PyFlink needs a step before it."""
+        return None
 
     def runtime(self) -> BuiltinSink:
         """What tasks run."""

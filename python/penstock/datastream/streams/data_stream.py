@@ -296,26 +296,24 @@ class DataStream(Transitions[T], SinkMethods[T]):
 
     @overload
     def broadcast(
-        self, descriptor: MapStateDescriptor[Any, Any], /, *others: MapStateDescriptor[Any, Any]
+        self, broadcast_state_descriptor: MapStateDescriptor[Any, Any], *others: MapStateDescriptor[Any, Any]
     ) -> BroadcastStream[T]: ...
 
-    def broadcast(
-        self, *broadcast_state_descriptors: MapStateDescriptor[Any, Any]
-    ) -> DataStream[T] | BroadcastStream[T]:
+    def broadcast(self, broadcast_state_descriptor: Any = None, *others: Any) -> DataStream[T] | BroadcastStream[T]:
         """Send every record to every subtask.
 
         Args:
-            broadcast_state_descriptors: with states, the result is a BroadcastStream to connect to.
+            broadcast_state_descriptor: with a state, the result is a BroadcastStream to connect to.
+            others: more states.
         """
         stream = self._partition("BROADCAST")
-        if not broadcast_state_descriptors:
+        if broadcast_state_descriptor is None and not others:
             return stream
         from penstock.datastream.streams.connected_streams import BroadcastStream
 
         hint = "Give nothing, or each state as a MapStateDescriptor."
-        for descriptor in broadcast_state_descriptors:
-            checks.instance(descriptor, "broadcast", MapStateDescriptor, hint)
-        return BroadcastStream(stream, broadcast_state_descriptors)
+        states: tuple[Any, ...] = (broadcast_state_descriptor, *others)
+        return BroadcastStream(stream, tuple(checks.instance(x, "broadcast", MapStateDescriptor, hint) for x in states))
 
     def global_(self) -> DataStream[T]:
         """Send all records to the first subtask."""

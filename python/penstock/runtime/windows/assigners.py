@@ -91,12 +91,12 @@ class _TumblingWindows(_TimeWindows[object]):
     """Windows of one length, one after the other.
 
     Attributes:
-        size_ms: their length.
-        offset_ms: of the first window's start from the epoch.
+        size: their length in milliseconds.
+        offset: of the first window's start from the epoch.
     """
 
-    size_ms: int
-    offset_ms: int = 0
+    size: int
+    offset: int = 0
 
     @classmethod
     def of(cls: type[_Tumbling], size: Span, offset: Span = 0) -> _Tumbling:
@@ -111,7 +111,7 @@ class _TumblingWindows(_TimeWindows[object]):
         return cls(size_ms, offset_ms)
 
     def spread(self) -> Callable[[object, int], Collection[TimeWindow]]:
-        size, offset, start_of = self.size_ms, self.offset_ms, TimeWindow.get_window_start_with_offset
+        size, offset, start_of = self.size, self.offset, TimeWindow.get_window_start_with_offset
         last = (TimeWindow(offset, offset + size),)
 
         def assign(value: Any, time: int) -> Collection[TimeWindow]:
@@ -124,7 +124,7 @@ class _TumblingWindows(_TimeWindows[object]):
         return assign
 
     def arguments(self) -> tuple[int, ...]:
-        return (self.size_ms,)
+        return (self.size,)
 
 
 class TumblingEventTimeWindows(_TumblingWindows):
@@ -142,14 +142,14 @@ class _SlidingWindows(_TimeWindows[object]):
     """Windows of one length that begin at equal distances; none holds what falls between them.
 
     Attributes:
-        size_ms: their length.
-        slide_ms: distance of their starts.
-        offset_ms: of the first window's start from the epoch.
+        size: their length in milliseconds.
+        slide: distance of their starts.
+        offset: of the first window's start from the epoch.
     """
 
-    size_ms: int
-    slide_ms: int
-    offset_ms: int = 0
+    size: int
+    slide: int
+    offset: int = 0
 
     @classmethod
     def of(cls: type[_Sliding], size: Span, slide: Span, offset: Span = 0) -> _Sliding:
@@ -165,7 +165,7 @@ class _SlidingWindows(_TimeWindows[object]):
         return cls(size_ms, slide_ms, offset_ms)
 
     def spread(self) -> Callable[[object, int], Collection[TimeWindow]]:
-        size, slide, offset = self.size_ms, self.slide_ms, self.offset_ms
+        size, slide, offset = self.size, self.slide, self.offset
 
         def assign(value: Any, time: int) -> Collection[TimeWindow]:
             last = TimeWindow.get_window_start_with_offset(time, offset, slide)
@@ -174,7 +174,7 @@ class _SlidingWindows(_TimeWindows[object]):
         return assign
 
     def arguments(self) -> tuple[int, ...]:
-        return (self.size_ms, self.slide_ms)
+        return (self.size, self.slide)
 
 
 class SlidingEventTimeWindows(_SlidingWindows):
@@ -192,10 +192,10 @@ class _SessionWindows(MergingTimeWindows[object]):
     """Windows that grow together while elements come within a gap.
 
     Attributes:
-        gap_ms: in milliseconds.
+        session_gap: in milliseconds.
     """
 
-    gap_ms: int
+    session_gap: int
 
     @classmethod
     def with_gap(cls: type[_Sessions], size: Span) -> _Sessions:
@@ -209,11 +209,11 @@ class _SessionWindows(MergingTimeWindows[object]):
         return cls(gap_ms)
 
     def spread(self) -> Callable[[object, int], Collection[TimeWindow]]:
-        gap = self.gap_ms
+        gap = self.session_gap
         return lambda value, time: (TimeWindow(time, time + gap),)
 
     def arguments(self) -> tuple[int, ...]:
-        return (self.gap_ms,)
+        return (self.session_gap,)
 
 
 @dataclass(frozen=True)
@@ -221,13 +221,13 @@ class _DynamicSessionWindows(MergingTimeWindows[T]):
     """Sessions with a gap that each element says.
 
     Attributes:
-        gap_of: a callable from element to milliseconds, or an object with ``extract``.
+        session_window_time_gap_extractor: a callable from element to milliseconds, or an object with ``extract``.
     """
 
-    gap_of: Callable[[T], int] | GapExtractor[T]
+    session_window_time_gap_extractor: Callable[[T], int] | GapExtractor[T]
 
     def spread(self) -> Callable[[T, int], Collection[TimeWindow]]:
-        gap_of = bind(self.gap_of, "extract")
+        gap_of = bind(self.session_window_time_gap_extractor, "extract")
 
         def assign(value: Any, time: int) -> Collection[TimeWindow]:
             gap = gap_of(value)
@@ -245,9 +245,9 @@ class DynamicEventTimeSessionWindows(_DynamicSessionWindows[T]):
     """Sessions by timestamps with a gap that each element says."""
 
     @staticmethod
-    def with_dynamic_gap(gap_of: Callable[[V], int] | GapExtractor[V]) -> DynamicEventTimeSessionWindows[V]:
+    def with_dynamic_gap(extractor: Callable[[V], int] | GapExtractor[V]) -> DynamicEventTimeSessionWindows[V]:
         """Sessions with a gap in milliseconds that each element says: a callable, or an object with ``extract``."""
-        return DynamicEventTimeSessionWindows(checks.function(gap_of, "with_dynamic_gap", "extract"))
+        return DynamicEventTimeSessionWindows(checks.function(extractor, "with_dynamic_gap", "extract"))
 
 
 class DynamicProcessingTimeSessionWindows(_DynamicSessionWindows[T]):
@@ -256,18 +256,18 @@ class DynamicProcessingTimeSessionWindows(_DynamicSessionWindows[T]):
     event_time = False
 
     @staticmethod
-    def with_dynamic_gap(gap_of: Callable[[V], int] | GapExtractor[V]) -> DynamicProcessingTimeSessionWindows[V]:
+    def with_dynamic_gap(extractor: Callable[[V], int] | GapExtractor[V]) -> DynamicProcessingTimeSessionWindows[V]:
         """Sessions with a gap in milliseconds that each element says: a callable, or an object with ``extract``."""
-        return DynamicProcessingTimeSessionWindows(checks.function(gap_of, "with_dynamic_gap", "extract"))
+        return DynamicProcessingTimeSessionWindows(checks.function(extractor, "with_dynamic_gap", "extract"))
 
 
 class EventTimeSessionWindows(_SessionWindows):
     """Sessions by timestamps."""
 
     @staticmethod
-    def with_dynamic_gap(gap_of: Callable[[V], int] | GapExtractor[V]) -> DynamicEventTimeSessionWindows[V]:
+    def with_dynamic_gap(extractor: Callable[[V], int] | GapExtractor[V]) -> DynamicEventTimeSessionWindows[V]:
         """Sessions with a gap in milliseconds that each element says."""
-        return DynamicEventTimeSessionWindows.with_dynamic_gap(gap_of)
+        return DynamicEventTimeSessionWindows.with_dynamic_gap(extractor)
 
 
 class ProcessingTimeSessionWindows(_SessionWindows):
@@ -276,9 +276,9 @@ class ProcessingTimeSessionWindows(_SessionWindows):
     event_time = False
 
     @staticmethod
-    def with_dynamic_gap(gap_of: Callable[[V], int] | GapExtractor[V]) -> DynamicProcessingTimeSessionWindows[V]:
+    def with_dynamic_gap(extractor: Callable[[V], int] | GapExtractor[V]) -> DynamicProcessingTimeSessionWindows[V]:
         """Sessions with a gap in milliseconds that each element says."""
-        return DynamicProcessingTimeSessionWindows.with_dynamic_gap(gap_of)
+        return DynamicProcessingTimeSessionWindows.with_dynamic_gap(extractor)
 
 
 @dataclass(frozen=True)

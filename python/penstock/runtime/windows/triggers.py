@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from penstock.common import checks
+from penstock.common.state import ReducingState
 from penstock.common.time import Span, milliseconds_of
 from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.usercode.binding import bind
@@ -39,9 +40,7 @@ X = TypeVar("X")
 class NeverTrigger(Trigger[object, object]):
     """Never fires: the default of GlobalWindows."""
 
-    def on_element(
-        self, value: object, timestamp: int | None, window: object, context: TriggerContext
-    ) -> TriggerResult:
+    def on_element(self, element: object, timestamp: int | None, window: object, ctx: TriggerContext) -> TriggerResult:
         return CONTINUE
 
     def __str__(self) -> str:
@@ -67,25 +66,23 @@ class EventTimeTrigger(_Mergeable[Window]):
     def needs_an_end(self) -> bool:
         return True
 
-    def on_element(
-        self, value: object, timestamp: int | None, window: Window, context: TriggerContext
-    ) -> TriggerResult:
+    def on_element(self, element: object, timestamp: int | None, window: Window, ctx: TriggerContext) -> TriggerResult:
         end = window.max_timestamp()
-        if end <= context.time.watermark:
+        if end <= ctx.time.watermark:
             return FIRE
-        context.time.register_event_time(end, window)
+        ctx.time.register_event_time(end, window)
         return CONTINUE
 
-    def on_event_time(self, time: int, window: Window, context: TriggerContext) -> TriggerResult:
+    def on_event_time(self, time: int, window: Window, ctx: TriggerContext) -> TriggerResult:
         return FIRE if time == window.max_timestamp() else CONTINUE
 
-    def on_merge(self, window: Window, context: TriggerContext) -> None:
+    def on_merge(self, window: Window, ctx: TriggerContext) -> None:
         end = window.max_timestamp()
-        if end > context.time.watermark:
-            context.time.register_event_time(end, window)
+        if end > ctx.time.watermark:
+            ctx.time.register_event_time(end, window)
 
-    def clear(self, window: Window, context: TriggerContext) -> None:
-        context.time.delete_event_time(window.max_timestamp(), window)
+    def clear(self, window: Window, ctx: TriggerContext) -> None:
+        ctx.time.delete_event_time(window.max_timestamp(), window)
 
 
 @dataclass(frozen=True)
@@ -100,22 +97,20 @@ class ProcessingTimeTrigger(_Mergeable[Window]):
     def needs_an_end(self) -> bool:
         return True
 
-    def on_element(
-        self, value: object, timestamp: int | None, window: Window, context: TriggerContext
-    ) -> TriggerResult:
-        context.time.register_processing_time(window.max_timestamp(), window)
+    def on_element(self, element: object, timestamp: int | None, window: Window, ctx: TriggerContext) -> TriggerResult:
+        ctx.time.register_processing_time(window.max_timestamp(), window)
         return CONTINUE
 
-    def on_processing_time(self, time: int, window: Window, context: TriggerContext) -> TriggerResult:
+    def on_processing_time(self, time: int, window: Window, ctx: TriggerContext) -> TriggerResult:
         return FIRE
 
-    def on_merge(self, window: Window, context: TriggerContext) -> None:
+    def on_merge(self, window: Window, ctx: TriggerContext) -> None:
         end = window.max_timestamp()
-        if end > context.time.clock.now():
-            context.time.register_processing_time(end, window)
+        if end > ctx.time.clock.now():
+            ctx.time.register_processing_time(end, window)
 
-    def clear(self, window: Window, context: TriggerContext) -> None:
-        context.time.delete_processing_time(window.max_timestamp(), window)
+    def clear(self, window: Window, ctx: TriggerContext) -> None:
+        ctx.time.delete_processing_time(window.max_timestamp(), window)
 
 
 @dataclass(frozen=True)
@@ -123,35 +118,33 @@ class CountTrigger(_Mergeable[object]):
     """Fires at every n-th element of a key.
 
     Attributes:
-        count: n, at least 1.
+        window_size: n, at least 1.
     """
 
-    count: int
+    window_size: int
 
     @staticmethod
     def of(window_size: int) -> CountTrigger:
         """Fires at every ``window_size``-th element."""
         return CountTrigger(checks.integer(window_size, "CountTrigger.of", "count"))
 
-    def on_element(
-        self, value: object, timestamp: int | None, window: object, context: TriggerContext
-    ) -> TriggerResult:
-        table, slot = context.table("count"), context.keyed.slot
+    def on_element(self, element: object, timestamp: int | None, window: object, ctx: TriggerContext) -> TriggerResult:
+        table, slot = ctx.table("count"), ctx.keyed.slot
         seen = table.get(slot, 0) + 1
-        if seen < self.count:
+        if seen < self.window_size:
             table[slot] = seen
             return CONTINUE
         table.pop(slot, None)
         return FIRE
 
-    def on_merge(self, window: object, context: TriggerContext) -> None:
-        context.merge("count", int.__add__)
+    def on_merge(self, window: object, ctx: TriggerContext) -> None:
+        ctx.merge("count", int.__add__)
 
-    def clear(self, window: object, context: TriggerContext) -> None:
-        context.drop("count")
+    def clear(self, window: object, ctx: TriggerContext) -> None:
+        ctx.drop("count")
 
     def arguments(self) -> tuple[object, ...]:
-        return (self.count,)
+        return (self.window_size,)
 
 
 @dataclass(frozen=True)
@@ -159,93 +152,115 @@ class _Continuous(_Mergeable[Window]):
     """Base of what fires at equal distances of time; the next time is state.
 
     Attributes:
-        interval_ms: the distance.
+        interval: the distance in milliseconds.
     """
 
-    interval_ms: int
+    interval: int
 
     @classmethod
     def of(cls: type[_Interval], interval: Span) -> _Interval:
         """Fires every ``interval``, and at the end of the window."""
         return cls(milliseconds_of(interval, f"{cls.__name__}.of", "interval"))
 
-    def _next(self, time: int, register: Callable[[int, Any], None], context: TriggerContext) -> None:
-        context.table("fire-time")[context.keyed.slot] = time
-        register(time, context.window)
+    def _next(self, time: int, register: Callable[[int, Any], None], ctx: TriggerContext) -> None:
+        ctx.table("fire-time")[ctx.keyed.slot] = time
+        register(time, ctx.window)
 
-    def _first(self, now: int, register: Callable[[int, Any], None], context: TriggerContext) -> None:
+    def _first(self, now: int, register: Callable[[int, Any], None], ctx: TriggerContext) -> None:
         """The next multiple of the interval, if none is waited for."""
-        if context.keyed.slot not in context.table("fire-time"):
-            past = now % self.interval_ms if now >= 0 else -(-now % self.interval_ms)  # Java's remainder
-            self._next(now - past + self.interval_ms, register, context)
+        if ctx.keyed.slot not in ctx.table("fire-time"):
+            past = now % self.interval if now >= 0 else -(-now % self.interval)  # Java's remainder
+            self._next(now - past + self.interval, register, ctx)
 
-    def _reached(self, time: int, register: Callable[[int, Any], None], context: TriggerContext) -> TriggerResult:
-        if context.table("fire-time").get(context.keyed.slot) != time:
+    def _reached(self, time: int, register: Callable[[int, Any], None], ctx: TriggerContext) -> TriggerResult:
+        if ctx.table("fire-time").get(ctx.keyed.slot) != time:
             return CONTINUE
-        if context.time.watermark < MAX_WATERMARK or not context.stays(context.window):
-            self._next(time + self.interval_ms, register, context)  # after the end it would never end
+        if ctx.time.watermark < MAX_WATERMARK or not ctx.stays(ctx.window):
+            self._next(time + self.interval, register, ctx)  # after the end it would never end
         return FIRE
 
-    def _merge(self, register: Callable[[int, Any], None], context: TriggerContext) -> None:
-        context.merge("fire-time", min)
-        time = context.table("fire-time").get(context.keyed.slot)
+    def _merge(self, register: Callable[[int, Any], None], ctx: TriggerContext) -> None:
+        ctx.merge("fire-time", min)
+        time = ctx.table("fire-time").get(ctx.keyed.slot)
         if time is not None:
-            register(time, context.window)
+            register(time, ctx.window)
 
-    def _clear(self, delete: Callable[[int, Any], None], context: TriggerContext) -> None:
-        time = context.drop("fire-time")
+    def _noted(self, time: int, window: Window, state: ReducingState[int]) -> int:
+        """The next time after one, no later than the window's end, that has gone into a state."""
+        following = min(time + self.interval, window.max_timestamp())
+        state.add(following)
+        return following
+
+    def _clear(self, delete: Callable[[int, Any], None], ctx: TriggerContext) -> None:
+        time = ctx.drop("fire-time")
         if time is not None:
-            delete(time, context.window)
+            delete(time, ctx.window)
 
     def arguments(self) -> tuple[object, ...]:
-        return (self.interval_ms,)
+        return (self.interval,)
 
 
 @dataclass(frozen=True)
 class ContinuousEventTimeTrigger(_Continuous):
     """Fires at multiples of an interval of event time, at the end of the window, and for elements after it."""
 
-    def on_element(
-        self, value: object, timestamp: int | None, window: Window, context: TriggerContext
-    ) -> TriggerResult:
-        end, time = window.max_timestamp(), context.time
+    def on_element(self, element: object, timestamp: int | None, window: Window, ctx: TriggerContext) -> TriggerResult:
+        end, time = window.max_timestamp(), ctx.time
         if end <= time.watermark:
             return FIRE
         time.register_event_time(end, window)
         if timestamp is not None:
-            self._first(timestamp, time.register_event_time, context)
+            self._first(timestamp, time.register_event_time, ctx)
         return CONTINUE
 
-    def on_event_time(self, time: int, window: Window, context: TriggerContext) -> TriggerResult:
+    def on_event_time(self, time: int, window: Window, ctx: TriggerContext) -> TriggerResult:
         if time == window.max_timestamp():
             return FIRE
-        return self._reached(time, context.time.register_event_time, context)
+        return self._reached(time, ctx.time.register_event_time, ctx)
 
-    def on_merge(self, window: Window, context: TriggerContext) -> None:
-        self._merge(context.time.register_event_time, context)
+    def on_merge(self, window: Window, ctx: TriggerContext) -> None:
+        self._merge(ctx.time.register_event_time, ctx)
 
-    def clear(self, window: Window, context: TriggerContext) -> None:
-        self._clear(context.time.delete_event_time, context)
+    def register_next_fire_timestamp(
+        self, time: int, window: Window, ctx: TriggerContext, fire_timestamp_state: ReducingState[int]
+    ) -> None:
+        """For triggers that derive from this one and keep the time in a state of theirs: the next time, no later than
+        the window's end, goes into the state, and a timer is set (PyFlink).
+
+        Args:
+            time: from which the interval counts, in milliseconds.
+            window: the current one.
+            ctx: of the trigger.
+            fire_timestamp_state: keeps the smaller of two times.
+        """
+        ctx.register_event_time_timer(self._noted(time, window, fire_timestamp_state))
+
+    def clear(self, window: Window, ctx: TriggerContext) -> None:
+        self._clear(ctx.time.delete_event_time, ctx)
 
 
 @dataclass(frozen=True)
 class ContinuousProcessingTimeTrigger(_Continuous):
     """Fires at multiples of an interval of the clock."""
 
-    def on_element(
-        self, value: object, timestamp: int | None, window: Window, context: TriggerContext
-    ) -> TriggerResult:
-        self._first(context.time.clock.now(), context.time.register_processing_time, context)
+    def on_element(self, element: object, timestamp: int | None, window: Window, ctx: TriggerContext) -> TriggerResult:
+        self._first(ctx.time.clock.now(), ctx.time.register_processing_time, ctx)
         return CONTINUE
 
-    def on_processing_time(self, time: int, window: Window, context: TriggerContext) -> TriggerResult:
-        return self._reached(time, context.time.register_processing_time, context)
+    def on_processing_time(self, time: int, window: Window, ctx: TriggerContext) -> TriggerResult:
+        return self._reached(time, ctx.time.register_processing_time, ctx)
 
-    def on_merge(self, window: Window, context: TriggerContext) -> None:
-        self._merge(context.time.register_processing_time, context)
+    def on_merge(self, window: Window, ctx: TriggerContext) -> None:
+        self._merge(ctx.time.register_processing_time, ctx)
 
-    def clear(self, window: Window, context: TriggerContext) -> None:
-        self._clear(context.time.delete_processing_time, context)
+    def register_next_fire_timestamp(
+        self, time: int, window: Window, ctx: TriggerContext, fire_timestamp_state: ReducingState[int]
+    ) -> None:
+        """As of :class:`ContinuousEventTimeTrigger`, with a timer by the clock (PyFlink)."""
+        ctx.register_processing_time_timer(self._noted(time, window, fire_timestamp_state))
+
+    def clear(self, window: Window, ctx: TriggerContext) -> None:
+        self._clear(ctx.time.delete_processing_time, ctx)
 
 
 @dataclass(frozen=True)
@@ -265,16 +280,16 @@ class DeltaTrigger(Trigger[T, object]):
         """The trigger."""
         return DeltaTrigger(threshold, checks.function(delta, "DeltaTrigger.of", "get_delta"))
 
-    def on_element(self, value: T, timestamp: int | None, window: object, context: TriggerContext) -> TriggerResult:
-        table, slot = context.table("last-element"), context.keyed.slot
-        last = table.setdefault(slot, value)
-        if bind(self.delta, "get_delta")(last, value) > self.threshold:
-            table[slot] = value
+    def on_element(self, element: T, timestamp: int | None, window: object, ctx: TriggerContext) -> TriggerResult:
+        table, slot = ctx.table("last-element"), ctx.keyed.slot
+        last = table.setdefault(slot, element)
+        if bind(self.delta, "get_delta")(last, element) > self.threshold:
+            table[slot] = element
             return FIRE
         return CONTINUE
 
-    def clear(self, window: object, context: TriggerContext) -> None:
-        context.drop("last-element")
+    def clear(self, window: object, ctx: TriggerContext) -> None:
+        ctx.drop("last-element")
 
     def arguments(self) -> tuple[object, ...]:
         return (java_object(simple_name(self.delta)), self.threshold)
@@ -284,7 +299,7 @@ class DeltaTrigger(Trigger[T, object]):
 class PurgingTrigger(Trigger[T, W]):
     """Purges the window whenever the trigger inside fires. The inner trigger's own state stays."""
 
-    nested: Trigger[T, W]
+    nested_trigger: Trigger[T, W]
 
     @staticmethod
     def of(nested_trigger: Trigger[V, X]) -> PurgingTrigger[V, X]:
@@ -297,28 +312,28 @@ class PurgingTrigger(Trigger[T, W]):
         return PurgingTrigger(nested_trigger)
 
     def can_merge(self) -> bool:
-        return self.nested.can_merge()
+        return self.nested_trigger.can_merge()
 
     def needs_an_end(self) -> bool:
-        return self.nested.needs_an_end()
+        return self.nested_trigger.needs_an_end()
 
-    def on_element(self, value: T, timestamp: int | None, window: W, context: TriggerContext) -> TriggerResult:
-        result = self.nested.on_element(value, timestamp, window, context)
+    def on_element(self, element: T, timestamp: int | None, window: W, ctx: TriggerContext) -> TriggerResult:
+        result = self.nested_trigger.on_element(element, timestamp, window, ctx)
         return FIRE_AND_PURGE if result.fire else result
 
-    def on_event_time(self, time: int, window: W, context: TriggerContext) -> TriggerResult:
-        result = self.nested.on_event_time(time, window, context)
+    def on_event_time(self, time: int, window: W, ctx: TriggerContext) -> TriggerResult:
+        result = self.nested_trigger.on_event_time(time, window, ctx)
         return FIRE_AND_PURGE if result.fire else result
 
-    def on_processing_time(self, time: int, window: W, context: TriggerContext) -> TriggerResult:
-        result = self.nested.on_processing_time(time, window, context)
+    def on_processing_time(self, time: int, window: W, ctx: TriggerContext) -> TriggerResult:
+        result = self.nested_trigger.on_processing_time(time, window, ctx)
         return FIRE_AND_PURGE if result.fire else result
 
-    def on_merge(self, window: W, context: TriggerContext) -> None:
-        self.nested.on_merge(window, context)
+    def on_merge(self, window: W, ctx: TriggerContext) -> None:
+        self.nested_trigger.on_merge(window, ctx)
 
-    def clear(self, window: W, context: TriggerContext) -> None:
-        self.nested.clear(window, context)
+    def clear(self, window: W, ctx: TriggerContext) -> None:
+        self.nested_trigger.clear(window, ctx)
 
     def arguments(self) -> tuple[object, ...]:
-        return (self.nested,)
+        return (self.nested_trigger,)

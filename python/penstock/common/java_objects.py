@@ -1,0 +1,70 @@
+"""JavaClass and JavaObject: what all Python objects have in common that stand where PyFlink has objects of Java."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from penstock.errors import MissingMethodError
+
+__all__ = ["JavaClass", "JavaObject", "missing"]
+
+_ADVICE = "It stands for an object of Flink's Java classes, of which only a part is there. Use the classes of pyflink"
+
+
+class JavaClass:
+    """What ``getClass()`` gives.
+
+    Args:
+        name: its full name in Java.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def getName(self) -> str:
+        """Its full name in Java."""
+        return self._name
+
+    def getSimpleName(self) -> str:
+        """Its name without the package."""
+        return re.split(r"[.$]", self._name)[-1]
+
+    def __repr__(self) -> str:
+        return f"class {self._name}"
+
+
+class JavaObject:
+    """Base of the stand-ins: Java's methods of every object, and advice for those that are not there.
+
+    Attributes:
+        java_class: the full name of the class in Java.
+    """
+
+    java_class = "java.lang.Object"
+
+    def getClass(self) -> JavaClass:
+        """The class in Java that it stands for."""
+        return JavaClass(self.java_class)
+
+    def toString(self) -> str:
+        """Its text."""
+        return str(self)
+
+    def equals(self, other: object) -> bool:
+        """Whether it equals another."""
+        return self == other
+
+    def hashCode(self) -> int:
+        """A hash; it is not Java's."""
+        return hash(self)
+
+    def __getattr__(self, name: str) -> Any:
+        raise missing(self.java_class, name)
+
+
+def missing(java_class: str, name: str) -> AttributeError:
+    """The error for a method that a stand-in does not have."""
+    if name.startswith("_"):
+        return AttributeError(name)
+    return MissingMethodError(f"{java_class}.{name} is not there. {_ADVICE}.", name=name)
