@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from penstock.common import Time, WatermarkStrategy
+from penstock.common import Configuration, Duration, Time, WatermarkStrategy
+from penstock.common.serialization import RowFieldExtractorSchema, SimpleStringSchema
 from penstock.datastream import (
+    DataStream,
     MapStateDescriptor,
     ReduceFunction,
     ReducingStateDescriptor,
@@ -18,10 +20,11 @@ from penstock.datastream import (
 )
 from penstock.datastream.connectors import FileSink
 from penstock.datastream.window import ContinuousEventTimeTrigger, TriggerResult, TumblingEventTimeWindows
-from penstock.errors import MissingMethodError, TypeInfoError
+from penstock.errors import InvalidProgramError, MissingMethodError, TypeInfoError
 from penstock.pyflink.common import Encoder, Row, RowKind, Types
 from penstock.pyflink.common.typeinfo import RowTypeInfo, TupleTypeInfo
 from penstock.pyflink.datastream import OutputTag
+from penstock.pyflink.java_gateway import get_gateway
 
 ROW = Types.ROW_NAMED(["x", "y"], [Types.INT(), Types.STRING()])
 
@@ -133,3 +136,55 @@ def test_a_trigger_that_derives_from_a_continuous_one_registers_its_next_time() 
     found = list(windows.apply(Listed()).execute_and_collect())
     assert found[-1] == [0, 1, 2, 3, 7, 9]
     assert len(found) == 5
+
+
+def test_schemas_have_stand_ins_too() -> None:
+    row = get_gateway().jvm.org.apache.flink.types.Row(2)
+    row.setField(0, b"key")
+    java = RowFieldExtractorSchema(0)._j_serialization_schema
+    java.open(None)
+    assert (java.serialize(row), java.serialize(None), java.getFieldIndex()) == (b"key", b"", 0)
+    assert (
+        java == RowFieldExtractorSchema(0)._j_serialization_schema != RowFieldExtractorSchema(1)._j_serialization_schema
+    )
+    assert java.hashCode() == RowFieldExtractorSchema(0)._j_serialization_schema.hashCode()
+    text = SimpleStringSchema()._j_deserialization_schema
+    assert (text.deserialize(b"a"), text.getProducedType().toString()) == ("a", "String")
+    assert (row.getField(1), row.getArity(), row.equals(Row(a=b"key", b=None))) == (None, 2, True)
+
+
+def test_a_stream_of_an_operator_is_that_operator() -> None:
+    env = StreamExecutionEnvironment.get_execution_environment(executor="local")
+    mapped = env.from_collection([1]).map(lambda value: value + 1)
+    again: Any = DataStream(mapped._j_data_stream)
+    again.set_parallelism(1).name("again")
+    assert mapped.get_name() == "again"
+    assert type(DataStream(mapped.key_by(lambda value: value))) is DataStream
+    assert list(DataStream(mapped).execute_and_collect()) == [2]
+
+
+def test_settings_are_what_they_were_set_as() -> None:
+    settings = Configuration({"text": "1"})
+    settings.set_integer("number", 1).set_boolean("truth", True).set_float("float", 1.5).set_bytearray("bytes", b"a")
+    settings.set_integer("again", 1).set_string("again", "x")
+    found: dict[str, Any] = {}
+    Configuration(settings).add_all_to_dict(found)
+    assert found == {"text": "1", "number": 1, "truth": True, "float": 1.5, "bytes": bytearray(b"a"), "again": "x"}
+    Configuration().add_all(settings, "a.").add_all_to_dict(found)
+    assert (found["a.number"], found["a.again"]) == (1, "x")
+    assert settings.to_dict()["truth"] == "true"
+
+
+def test_configs_of_equal_settings_are_equal() -> None:
+    one, two = (StreamExecutionEnvironment.get_execution_environment(executor="local").get_config() for _ in range(2))
+    assert one == two
+    assert hash(one) == hash(two)
+    assert one.set_parallelism(3) != two
+    assert one != 3
+
+
+def test_alignment_changes_nothing() -> None:
+    strategy = WatermarkStrategy.for_monotonous_timestamps()
+    assert strategy.with_watermark_alignment("a", Duration.of_seconds(1), Duration.of_millis(5)) == strategy
+    with pytest.raises(InvalidProgramError, match="with_watermark_alignment"):
+        strategy.with_watermark_alignment(1, Duration.of_seconds(1))  # type: ignore[arg-type]

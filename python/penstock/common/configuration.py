@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from penstock.common.settings import SECRETS, find
 from penstock.errors import ConfigurationError
@@ -29,12 +29,14 @@ class Configuration:
         UnsupportedError: a value that Flink has and Penstock does not support.
     """
 
-    __slots__ = ("_values",)
+    __slots__ = ("_given", "_values")
 
     def __init__(self, other: Configuration | Mapping[str, Value] | None = None) -> None:
         self._values: dict[str, str] = {}
+        self._given: dict[str, Any] = {}
         if isinstance(other, Configuration):
             self._values.update(other._values)
+            self._given.update(other._given)
         elif isinstance(other, Mapping):
             for key, value in other.items():
                 self._set(key, _text(key, value))
@@ -60,6 +62,12 @@ class Configuration:
         if setting is not None:
             setting.parse(key, value)
         self._values[key] = value
+        self._given.pop(key, None)
+        return self
+
+    def _keep(self, key: str, value: Value | bytearray) -> Configuration:
+        """Remember what a text was made of."""
+        self._given[key] = value
         return self
 
     def set_string(self, key: str, value: str) -> Configuration:
@@ -74,13 +82,13 @@ class Configuration:
         """Set an integer."""
         if isinstance(value, bool) or not isinstance(value, int):
             raise ConfigurationError(f"set_integer({key!r}) was given {value!r}, which is no int. Give a whole number.")
-        return self._set(key, str(value))
+        return self._set(key, str(value))._keep(key, value)
 
     def set_boolean(self, key: str, value: bool) -> Configuration:
         """Set a boolean."""
         if not isinstance(value, bool):
             raise ConfigurationError(f"set_boolean({key!r}) was given {value!r}, which is no bool. Give True or False.")
-        return self._set(key, _text(key, value))
+        return self._set(key, _text(key, value))._keep(key, value)
 
     def set_float(self, key: str, value: float) -> Configuration:
         """Set a float."""
@@ -88,13 +96,13 @@ class Configuration:
             raise ConfigurationError(
                 f"set_float({key!r}) was given {value!r}, which is no number. Give one without quotes."
             )
-        return self._set(key, repr(float(value)))
+        return self._set(key, repr(float(value)))._keep(key, float(value))
 
     def set_bytearray(self, key: str, value: bytes | bytearray) -> Configuration:
         """Set bytes; their text is hexadecimal."""
         if not isinstance(value, bytes | bytearray):
             raise ConfigurationError(f"set_bytearray({key!r}) was given {value!r}, which are no bytes.")
-        return self._set(key, value.hex())
+        return self._set(key, value.hex())._keep(key, bytearray(value))
 
     def get_string(self, key: str, default_value: str) -> str:
         """The text at ``key``, or the default."""
@@ -178,11 +186,13 @@ class Configuration:
             raise ConfigurationError(f"add_all({other!r}): a Configuration is needed; make one by from_dict().")
         for key, value in other._values.items():
             self._set((prefix or "") + key, value)
+            if key in other._given:
+                self._keep((prefix or "") + key, other._given[key])
         return self
 
-    def add_all_to_dict(self, target_dict: dict[str, str]) -> None:
-        """Write all settings into a dict."""
-        target_dict.update(self._values)
+    def add_all_to_dict(self, target_dict: dict[str, Any]) -> None:
+        """Write all settings into a dict: numbers, truth values and bytes as such if they were set as such."""
+        target_dict.update({**self._values, **{key: self._given[key] for key in self._values if key in self._given}})
 
     def to_dict(self) -> dict[str, str]:
         """All settings, in order of first setting (a copy)."""

@@ -250,6 +250,12 @@ class ExecutionConfig:
         """None: records are Python objects."""
         return []
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ExecutionConfig) and self._program.settings == other._program.settings
+
+    def __hash__(self) -> int:
+        return hash((self.get_parallelism(), self.get_max_parallelism()))  # it changes with them, as in Flink
+
     def __repr__(self) -> str:
         return f"<ExecutionConfig parallelism={self.get_parallelism()}>"
 

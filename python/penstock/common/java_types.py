@@ -1,13 +1,14 @@
-"""What stands for Flink's Java objects of types, tags and kinds of rows, where PyFlink hands them out: Python objects
-that answer Java's questions. Nothing of Java runs."""
+"""What stands for Flink's Java objects of types, tags, schemas and kinds of rows, where PyFlink hands them out: Python
+objects that answer Java's questions. Nothing of Java runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from penstock.common.java_objects import JavaClass, JavaObject
 
-__all__ = ["JavaOutputTag", "JavaRowKind", "JavaTypeInformation"]
+__all__ = ["JavaOutputTag", "JavaRowKind", "JavaSchema", "JavaTypeInformation"]
 
 BASICS = "org.apache.flink.api.common.typeinfo."
 OTHERS = "org.apache.flink.api.java.typeutils."
@@ -116,6 +117,43 @@ class JavaOutputTag(JavaObject):
 
     def __str__(self) -> str:
         return f"OutputTag({self._type}, {self._id})"
+
+
+class JavaSchema(JavaObject):
+    """A schema by Java's methods. Two are equal if they are of one class and were given the same.
+
+    Args:
+        schema: of Penstock.
+    """
+
+    def __init__(self, schema: Any) -> None:
+        self._schema = schema
+        self.java_class = type(schema).__name__
+
+    def open(self, context: object) -> None:
+        """Nothing is to be opened."""
+
+    def serialize(self, element: Any) -> bytes:
+        """The bytes of a record."""
+        return self._schema.serialize(element)
+
+    def deserialize(self, message: bytes) -> Any:
+        """The record of some bytes."""
+        return self._schema.deserialize(message)
+
+    def getProducedType(self) -> JavaTypeInformation:
+        """The type of the records."""
+        return self._schema.get_produced_type().get_java_type_info()
+
+    def getFieldIndex(self) -> int:
+        """Which field of a row it takes."""
+        return self._schema.field_index
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, JavaSchema) and repr(self._schema) == repr(other._schema)
+
+    def __hash__(self) -> int:
+        return hash(repr(self._schema))
 
 
 class JavaRowKind(JavaObject):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import IO, Any, Generic, TypeVar
 
 from penstock.common import checks
+from penstock.common.java_types import JavaSchema
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.errors import SerializationError, UnsupportedError
 
@@ -91,6 +92,11 @@ class SerializationSchema(ABC, Generic[T_contra]):
     def serialize(self, element: T_contra, /) -> bytes:
         """The bytes of a record."""
 
+    @property
+    def _j_serialization_schema(self) -> JavaSchema:
+        """What stands for the schema in Java (PyFlink)."""
+        return JavaSchema(self)
+
 
 class DeserializationSchema(ABC, Generic[T_co]):
     """How a message becomes a record (Flink: ``DeserializationSchema``)."""
@@ -102,6 +108,11 @@ class DeserializationSchema(ABC, Generic[T_co]):
     @abstractmethod
     def get_produced_type(self) -> TypeInformation[Any]:
         """The type of the records."""
+
+    @property
+    def _j_deserialization_schema(self) -> JavaSchema:
+        """What stands for the schema in Java (PyFlink)."""
+        return JavaSchema(self)
 
 
 class SimpleStringSchema(SerializationSchema[str], DeserializationSchema[str]):
@@ -177,13 +188,13 @@ class RowFieldExtractorSchema(SerializationSchema[Any]):
         return f"RowFieldExtractorSchema({self.field_index})"
 
     def serialize(self, element: Any, /) -> bytes:
-        """The bytes of the field; of None none.
+        """The bytes of the field; of None none, be it the field or the row.
 
         Raises:
             SerializationError: there is no such field, or it does not hold bytes.
         """
         try:
-            value = element[self.field_index]
+            value = None if element is None else element[self.field_index]
         except (IndexError, TypeError, KeyError) as error:
             raise SerializationError(
                 f"RowFieldExtractorSchema: {checks.shown(element)} has no field {self.field_index}. Give the index of "

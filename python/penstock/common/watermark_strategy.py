@@ -107,3 +107,21 @@ class WatermarkStrategy(Generic[T_contra]):
                 f"with_idleness({idle} ms): the timeout must be positive. Leave the call out for none."
             )
         return replace(self, idle_ms=idle)
+
+    def with_watermark_alignment(
+        self, watermark_group: str, max_allowed_watermark_drift: Duration, update_interval: Duration | None = None
+    ) -> WatermarkStrategy[T_contra]:
+        """The same strategy: sources that are ahead of others are held back in Flink, so that less waits in state;
+        what a bounded program gives does not depend on it.
+
+        Args:
+            watermark_group: name of the sources that wait for each other.
+            max_allowed_watermark_drift: how far one may be ahead.
+            update_interval: how often that is looked at; None for every second.
+        """
+        call = "with_watermark_alignment"
+        checks.text(watermark_group, call, "watermark_group")
+        milliseconds_of(max_allowed_watermark_drift, call, "max_allowed_watermark_drift")
+        if update_interval is not None:
+            milliseconds_of(update_interval, call, "update_interval")
+        return self

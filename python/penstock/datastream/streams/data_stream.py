@@ -68,14 +68,18 @@ class DataStream(Transitions[T], SinkMethods[T]):
 
     __slots__ = ("_program", "transformation")
 
+    if not TYPE_CHECKING:
+
+        def __new__(cls, program: Any = None, *_: Any, **__: Any) -> Any:
+            again = cls is DataStream and isinstance(program, SingleOutputStreamOperator)  # in PyFlink all are streams
+            return super().__new__(SingleOutputStreamOperator if again else cls)
+
     def __init__(
         self, program: ProgramWithSources | DataStream[T], transformation: Transformation | None = None
     ) -> None:
-        if isinstance(program, DataStream):  # as in PyFlink, whose streams are made of Java's
-            program, transformation = program._program, program.transformation
-        assert transformation is not None
-        self._program: ProgramWithSources = program
-        self.transformation: Transformation = transformation
+        given = isinstance(program, DataStream)  # as in PyFlink, whose streams are made of Java's
+        self._program: ProgramWithSources = program._program if given else program
+        self.transformation: Transformation = cast("Any", program.transformation if given else transformation)
 
     @property
     def _j_data_stream(self) -> DataStream[T]:
@@ -358,11 +362,9 @@ class SingleOutputStreamOperator(OperatorSetters, DataStream[T]):
 
     __slots__ = ("_non_parallel", "_serial_source", "_side_outputs")
 
-    def __init__(self, program: ProgramWithSources, transformation: Transformation) -> None:
-        self._program = program
-        self.transformation: Transformation = transformation
-        self._non_parallel = False
-        self._serial_source = False
+    def __init__(self, program: Any, transformation: Transformation | None = None) -> None:
+        super().__init__(program, transformation)
+        self._non_parallel = self._serial_source = False
         self._side_outputs: dict[str, TypeInformation[Any] | None] | None = None
 
     def get_side_output(self, output_tag: OutputTag[U]) -> DataStream[U]:

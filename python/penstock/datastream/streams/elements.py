@@ -2,7 +2,8 @@
 fit.
 
 A row may be given as a Row, by name or by position, a tuple or list, a dict, or an object with attributes, also inside
-other values (PyFlink, whose ``RowTypeInfo.to_internal_type`` takes the same at the top).
+other values (PyFlink, whose ``RowTypeInfo.to_internal_type`` takes the same at the top). A map may be given as a dict,
+or as an object with attributes.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def elements_of(collection: Any, type_info: TypeInformation[Any] | None, setting
         InvalidProgramError: it is no collection; TypeInfoError, a record that does not fit its type.
     """
     elements = _listed(collection)
-    make = _rows(type_info)
+    make = _rows(type_info, settings.pyflink_values)
     if make is not None:
         elements = list(map(make, elements))
     try:
@@ -69,23 +70,43 @@ def _listed(collection: Any) -> list[Any]:
     return elements
 
 
-def _rows(type_info: TypeInformation[Any] | None) -> Convert | None:
-    """What makes rows of all that stands for rows in records of a type; None where there is none."""
+def _rows(type_info: TypeInformation[Any] | None, pyflink: bool) -> Convert | None:
+    """What makes rows of all that stands for rows in records of a type, and dicts of all that stands for dicts; None
+    where there is none."""
     if isinstance(type_info, RowTypeInfo):
-        return _row(type_info)
+        return _row(type_info, pyflink)
     if isinstance(type_info, TupleTypeInfo):
-        fields = [_rows(each) for each in type_info.field_types]
+        fields = [_rows(each, pyflink) for each in type_info.field_types]
         return _kept(tuple, lambda value: tuple(_each(fields, value))) if any(fields) else None
     if isinstance(type_info, ListTypeInfo | ArrayTypeInfo):
-        element = _rows(cast("ListTypeInfo[Any] | ArrayTypeInfo[Any]", type_info).element_type)
+        element = _rows(cast("ListTypeInfo[Any] | ArrayTypeInfo[Any]", type_info).element_type, pyflink)
         return None if element is None else _kept((list, tuple), lambda value: list(map(element, value)))
     if isinstance(type_info, MapTypeInfo):
         entries = cast("MapTypeInfo[Any, Any]", type_info)
-        key, item = _rows(entries.key_type) or same, _rows(entries.value_type) or same
-        if key is same and item is same:
-            return None
-        return _kept(dict, lambda value: {key(k): item(v) for k, v in value.items()})
+        key, item = _rows(entries.key_type, pyflink) or same, _rows(entries.value_type, pyflink) or same
+        return _dict(key, item, pyflink)
     return None
+
+
+def _attributes(value: Any, pyflink: bool) -> dict[str, Any]:
+    name = {"__class__": f"{type(value).__module__}.{type(value).__qualname__}"} if pyflink else {}
+    return {**vars(value), **name}
+
+
+def _dict(key: Convert, item: Convert, pyflink: bool) -> Convert:
+    """A dict, or an object as that of its attributes; in PyFlink with the name of its class, which the pickler of Java
+    adds."""
+    plain = key is same and item is same
+
+    def entries(value: Any) -> Any:
+        if not isinstance(value, dict):
+            if not hasattr(value, "__dict__") or isinstance(value, Mapping | type):
+                return cast("Any", value)
+            return entries(_attributes(value, pyflink))
+        given = cast("dict[Any, Any]", value)
+        return given if plain else {key(k): item(v) for k, v in given.items()}
+
+    return entries
 
 
 def _kept(kind: type | tuple[type, ...], make: Convert) -> Convert:
@@ -98,9 +119,9 @@ def _each(fields: Sequence[Convert | None], values: Iterable[Any]) -> Iterator[A
         yield value if make is None else make(value)
 
 
-def _row(row_type: RowTypeInfo) -> Convert:
+def _row(row_type: RowTypeInfo, pyflink: bool) -> Convert:
     """A record as a row with the names of its type: by name where it has names, else by position."""
-    names, fields = row_type.field_names, [_rows(each) for each in row_type.field_types]
+    names, fields = row_type.field_names, [_rows(each, pyflink) for each in row_type.field_types]
     inner = any(fields)
 
     def row(record: Any) -> Row | None:

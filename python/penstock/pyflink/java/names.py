@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from penstock.common import Duration, RuntimeExecutionMode, Time, WatermarkStrategy
+from penstock.common import Duration, Row, RuntimeExecutionMode, Time, WatermarkStrategy
+from penstock.common.execution_config import ExecutionConfig
 from penstock.common.watermark_generator import Watermark, WatermarkGenerator
 from penstock.datastream.checkpoint_storage import JobManagerCheckpointStorage
 from penstock.datastream.checkpointing_mode import CheckpointingMode
@@ -15,7 +16,7 @@ from penstock.errors import UnsupportedError
 from penstock.pyflink.java.configuration import JavaConfiguration, option
 from penstock.pyflink.java.environment import JavaEnvironment
 from penstock.pyflink.java.graphs import StreamingJobGraphGenerator
-from penstock.pyflink.java.objects import JavaArrays, JavaList, JavaMap, JavaOptional, missing, snake_case
+from penstock.pyflink.java.objects import JavaArrays, JavaList, JavaMap, JavaObject, JavaOptional, missing, snake_case
 
 _ADVICE = {
     "org.apache.flink.configuration": "Give the settings to get_execution_environment(Configuration.from_dict({…}))",
@@ -88,6 +89,35 @@ class RightPartition(MapFunction[Any, Any]):
         return value
 
 
+class JavaRow(Row):
+    """A row by Java's methods.
+
+    Args:
+        arity: how many fields it has, all None at first.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, arity: int) -> None:
+        super().__init__(*[None] * arity)
+
+    def setField(self, position: int, value: Any) -> None:
+        """Set a field, counted from 0."""
+        self[position] = value
+
+    def getField(self, position: int) -> Any:
+        """A field, counted from 0."""
+        return self[position]
+
+    def getArity(self) -> int:
+        """How many fields it has."""
+        return len(self)
+
+    def equals(self, other: object) -> bool:
+        """Whether it equals another row, whose fields may have names."""
+        return isinstance(other, Row) and list(self) == list(other)
+
+
 _KNOWN: dict[str, Any] = {
     "java.util.ArrayList": JavaList,
     "java.util.LinkedList": JavaList,
@@ -97,13 +127,16 @@ _KNOWN: dict[str, Any] = {
     "java.util.Optional": JavaOptional,
     "java.util.Properties": JavaMap,
     "org.apache.flink.configuration.Configuration": JavaConfiguration,
+    "org.apache.flink.connector.testutils.formats.DummyInitializationContext": JavaObject,
     "org.apache.flink.python.util.PartitionCustomTestMapFunction": RightPartition,
     "org.apache.flink.python.util.PythonConfigUtil": PythonConfigUtil,
     "org.apache.flink.streaming.api.functions.python.eventtime.PerElementWatermarkGenerator": PerElementWatermarks,
+    "org.apache.flink.types.Row": JavaRow,
     "org.apache.flink.streaming.api.graph.StreamingJobGraphGenerator": StreamingJobGraphGenerator,
 }
 _STATICS: dict[str, type] = {
     "java.time.Duration": Duration,
+    "org.apache.flink.api.common.ExecutionConfig": ExecutionConfig,
     "org.apache.flink.api.common.RuntimeExecutionMode": RuntimeExecutionMode,
     "org.apache.flink.api.common.eventtime.WatermarkStrategy": WatermarkStrategy,
     "org.apache.flink.api.common.time.Time": Time,

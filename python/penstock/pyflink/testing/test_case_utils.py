@@ -25,6 +25,7 @@ __all__ = [
     "PythonAPICompletenessTestCase",
     "exec_insert_table",
     "invoke_java_object_method",
+    "to_java_data_structure",
 ]
 
 exec_insert_table = a_function("pyflink.testing.test_case_utils", "exec_insert_table")
@@ -38,6 +39,15 @@ def invoke_java_object_method(obj: Any, method_name: str) -> Any:
         method_name: Java's name of a method without arguments.
     """
     return getattr(obj, method_name)()
+
+
+def to_java_data_structure(value: Any) -> Any:
+    """What stands for a value in Java: the value itself.
+
+    Args:
+        value: a row, a number or the like.
+    """
+    return value
 
 
 class PyFlinkTestCase(unittest.TestCase):
