@@ -14,6 +14,7 @@ from penstock.datastream.connectors import NumberSequenceSource
 from penstock.errors import InvalidProgramError, UnsupportedError
 from penstock.pyflink.datastream.connectors import (
     cassandra,
+    dynamic_kafka,
     elasticsearch,
     hybrid_source,
     jdbc,
@@ -30,7 +31,7 @@ ROW = Types.ROW([Types.INT(), Types.STRING()])
 
 def test_every_name_of_pyflinks_is_there_with_its_parameters() -> None:
     modules = {f"pyflink.datastream.connectors.{name}" for name in (
-        "cassandra", "elasticsearch", "hybrid_source", "jdbc", "kinesis", "pulsar", "rabbitmq"
+        "cassandra", "dynamic_kafka", "elasticsearch", "hybrid_source", "jdbc", "kinesis", "pulsar", "rabbitmq"
     )}  # fmt: skip
     names = [name for name in read() if name.module in modules and name.kind != "import"]
     assert len(names) > 200
@@ -177,4 +178,20 @@ def test_a_source_that_never_ends_is_the_last_of_a_hybrid_one() -> None:
     both = hybrid_source.HybridSource.builder(NumberSequenceSource(1, 3)).add_source(endless).build()
     env.from_source(both, WatermarkStrategy.no_watermarks(), "orders").print()
     with pytest.raises(UnsupportedError, match="operator 'Source: orders'"):
+        env.execute()
+
+
+def test_a_dynamic_source_of_kafka_is_planned() -> None:
+    clusters = dynamic_kafka.SingleClusterTopicMetadataService("one", {"bootstrap.servers": "broker:9092"})
+    source = (
+        dynamic_kafka.DynamicKafkaSource.builder()
+        .set_stream_ids({"orders"})
+        .set_kafka_metadata_service(clusters)
+        .set_value_only_deserializer(SimpleStringSchema())
+        .build()
+    )
+    env = environment()
+    env.from_source(source, WatermarkStrategy.no_watermarks(), "Orders").print()
+    assert "Source: Orders" in env.get_execution_plan()
+    with pytest.raises(UnsupportedError, match=r"operator 'Source: Orders': use a KafkaSource for each cluster"):
         env.execute()

@@ -112,23 +112,25 @@ def test_nothing_is_led_elsewhere_unasked() -> None:
 
 
 def test_a_placeholder_can_be_named_and_derived_from_and_refuses_to_be_used() -> None:
-    class Source(missing.DynamicKafkaSource):  # type: ignore[misc]
+    class Source(missing.FileCompactStrategy):  # type: ignore[misc]
         """A program's own."""
 
-    for use in (missing.DynamicKafkaSource, Source, lambda: missing.DynamicKafkaSource(1)):
+    for use in (missing.FileCompactStrategy, Source, lambda: missing.FileCompactStrategy(1)):
         with pytest.raises(
-            UnsupportedError, match=r"kafka\.DynamicKafkaSource is PyFlink's, and Penstock has nothing for it"
+            UnsupportedError, match=r"file_system\.FileCompactStrategy is PyFlink's, and Penstock has nothing for it"
         ):
             use()
-    with pytest.raises(MissingMethodError, match=r"DynamicKafkaSource\.builder is PyFlink's.*add_source") as refused:
-        missing.DynamicKafkaSource.builder()
+    with pytest.raises(
+        MissingMethodError, match=r"FileCompactStrategy\.builder is PyFlink's.*for_row_format"
+    ) as refused:
+        missing.FileCompactStrategy.builder()
     assert refused.value.name == "builder"
-    assert not hasattr(missing.DynamicKafkaSource, "builder")
-    assert pickle.loads(pickle.dumps(missing.DynamicKafkaSource)) is missing.DynamicKafkaSource
-    assert not isinstance(1, missing.DynamicKafkaSource)
+    assert not hasattr(missing.FileCompactStrategy, "builder")
+    assert pickle.loads(pickle.dumps(missing.FileCompactStrategy)) is missing.FileCompactStrategy
+    assert not isinstance(1, missing.FileCompactStrategy)
     assert (
-        repr(missing.DynamicKafkaSource)
-        == "<placeholder for pyflink.datastream.connectors.dynamic_kafka.DynamicKafkaSource>"
+        repr(missing.FileCompactStrategy)
+        == "<placeholder for pyflink.datastream.connectors.file_system.FileCompactStrategy>"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-_OWN = "Use add_sink(function) and add_source(SourceFunction) with a client of your own"
 _FILES = "Read with FileSource.for_record_stream_format(…), write with FileSink.for_row_format(…)"
 _INTERNAL = "It belongs to PyFlink's way of running Python beside Java. Leave it out"
 _JAVA = "It leads to objects of Flink's Java classes, and no Flink runs here. Leave it out"
@@ -17,7 +16,6 @@ ADVICE = {
     "pyflink.common.typeinfo.": "Make types by Types, such as Types.SQL_TIMESTAMP()",
     "pyflink.common.utils.": _JAVA,
     "pyflink.common.watermark_strategy.": "Use WatermarkStrategy and its with_timestamp_assigner()",
-    "pyflink.datastream.connectors.": _OWN,
     "pyflink.datastream.connectors.file_system.": _FILES,
     "pyflink.datastream.functions.": _INTERNAL,
     "pyflink.datastream.state.OperatorStateStore": "Use broadcast state, or state per key",

@@ -18,15 +18,6 @@ JavaObjectWrapper = a_class("pyflink.common.utils", "JavaObjectWrapper")
 AssignerWithPeriodicWatermarksWrapper = a_class(
     "pyflink.common.watermark_strategy", "AssignerWithPeriodicWatermarksWrapper"
 )
-DynamicKafkaSource = a_class("pyflink.datastream.connectors.dynamic_kafka", "DynamicKafkaSource")
-DynamicKafkaSourceBuilder = a_class("pyflink.datastream.connectors.dynamic_kafka", "DynamicKafkaSourceBuilder")
-KafkaMetadataService = a_class("pyflink.datastream.connectors.dynamic_kafka", "KafkaMetadataService")
-KafkaStreamSetSubscriber = a_class("pyflink.datastream.connectors.dynamic_kafka", "KafkaStreamSetSubscriber")
-KafkaStreamSubscriber = a_class("pyflink.datastream.connectors.dynamic_kafka", "KafkaStreamSubscriber")
-SingleClusterTopicMetadataService = a_class(
-    "pyflink.datastream.connectors.dynamic_kafka", "SingleClusterTopicMetadataService"
-)
-StreamPatternSubscriber = a_class("pyflink.datastream.connectors.dynamic_kafka", "StreamPatternSubscriber")
 FileCompactStrategy = a_class("pyflink.datastream.connectors.file_system", "FileCompactStrategy")
 FileCompactor = a_class("pyflink.datastream.connectors.file_system", "FileCompactor")
 FunctionWrapper = a_class("pyflink.datastream.functions", "FunctionWrapper")

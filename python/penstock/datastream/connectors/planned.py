@@ -1,6 +1,6 @@
-"""PyFlink's connectors that cannot run here: JDBC, Elasticsearch, Pulsar, Kinesis, Cassandra, RabbitMQ. Their classes
-and builders are there, take what PyFlink's take, and can be planned; ``execute`` refuses them before anything starts,
-and says what to use.
+"""PyFlink's connectors that cannot run here: JDBC, Elasticsearch, Pulsar, Kinesis, Cassandra, RabbitMQ, clusters of
+Kafka that change. Their classes and builders are there, take what PyFlink's take, and can be planned; ``execute``
+refuses them before anything starts, and says what to use.
 
 The tables follow PyFlink 2.3; :mod:`penstock.datastream.connectors.described` says how they are read.
 """
@@ -17,6 +17,8 @@ __all__ = [
     "CassandraWriter",
     "ClusterBuilder",
     "ConsistencyLevel",
+    "DynamicKafkaSource",
+    "DynamicKafkaSourceBuilder",
     "Elasticsearch6SinkBuilder",
     "Elasticsearch7SinkBuilder",
     "ElasticsearchEmitter",
@@ -27,6 +29,9 @@ __all__ = [
     "JdbcConnectionOptions",
     "JdbcExecutionOptions",
     "JdbcSink",
+    "KafkaMetadataService",
+    "KafkaStreamSetSubscriber",
+    "KafkaStreamSubscriber",
     "KinesisDeserializationSchema",
     "KinesisFirehoseSink",
     "KinesisFirehoseSinkBuilder",
@@ -44,8 +49,10 @@ __all__ = [
     "RMQSink",
     "RMQSource",
     "RangeGenerator",
+    "SingleClusterTopicMetadataService",
     "StartCursor",
     "StopCursor",
+    "StreamPatternSubscriber",
     "TopicRoutingMode",
     "WatermarkTracker",
 ]
@@ -116,6 +123,23 @@ _PULSAR = described(
     """,
     reading=f"KafkaSource over Pulsar's Kafka protocol, or {_SOURCE}",
     writing=f"KafkaSink over Pulsar's Kafka protocol, or {_SINK}",
+)
+_DYNAMIC_KAFKA = described(
+    """
+    KafkaMetadataService :
+    SingleClusterTopicMetadataService of KafkaMetadataService : +(kafka_cluster_id,properties)
+    KafkaStreamSubscriber :
+    KafkaStreamSetSubscriber of KafkaStreamSubscriber : +(stream_ids)
+    StreamPatternSubscriber of KafkaStreamSubscriber : +(stream_pattern)
+    DynamicKafkaSource [source] : @builder()->DynamicKafkaSourceBuilder
+    DynamicKafkaSourceBuilder : +() set_stream_ids(stream_ids) set_stream_pattern(stream_pattern)
+        set_kafka_stream_subscriber(kafka_stream_subscriber) set_kafka_metadata_service(kafka_metadata_service)
+        set_starting_offsets(starting_offsets_initializer) set_bounded(stopping_offsets_initializer)
+        set_deserializer(deserializer) set_value_only_deserializer(deserialization_schema)
+        set_group_id(group_id) set_client_id_prefix(prefix) set_property(key,value) set_properties(props)
+        !build()->DynamicKafkaSource needs set_kafka_metadata_service=kafka_metadata_service
+    """,
+    reading="a KafkaSource for each cluster with set_bounded() of its builder, and union()",
 )
 _KINESIS = described(
     """
@@ -193,6 +217,13 @@ StartCursor: type[Any] = _PULSAR["StartCursor"]
 StopCursor: type[Any] = _PULSAR["StopCursor"]
 RangeGenerator: type[Any] = _PULSAR["RangeGenerator"]
 MessageDelayer: type[Any] = _PULSAR["MessageDelayer"]
+KafkaMetadataService: type[Any] = _DYNAMIC_KAFKA["KafkaMetadataService"]
+SingleClusterTopicMetadataService: type[Any] = _DYNAMIC_KAFKA["SingleClusterTopicMetadataService"]
+KafkaStreamSubscriber: type[Any] = _DYNAMIC_KAFKA["KafkaStreamSubscriber"]
+KafkaStreamSetSubscriber: type[Any] = _DYNAMIC_KAFKA["KafkaStreamSetSubscriber"]
+StreamPatternSubscriber: type[Any] = _DYNAMIC_KAFKA["StreamPatternSubscriber"]
+DynamicKafkaSource: type[Any] = _DYNAMIC_KAFKA["DynamicKafkaSource"]
+DynamicKafkaSourceBuilder: type[Any] = _DYNAMIC_KAFKA["DynamicKafkaSourceBuilder"]
 PulsarSource: type[Any] = _PULSAR["PulsarSource"]
 PulsarSourceBuilder: type[Any] = _PULSAR["PulsarSourceBuilder"]
 PulsarSink: type[Any] = _PULSAR["PulsarSink"]

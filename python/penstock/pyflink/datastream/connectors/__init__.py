@@ -8,6 +8,8 @@ from __future__ import annotations
 from penstock.datastream.connectors import (
     BucketAssigner,
     DeliveryGuarantee,
+    DynamicKafkaSource,
+    DynamicKafkaSourceBuilder,
     FileEnumeratorProvider,
     FileSink,
     FileSource,
@@ -18,8 +20,11 @@ from penstock.datastream.connectors import (
     JdbcConnectionOptions,
     JdbcExecutionOptions,
     JdbcSink,
+    KafkaMetadataService,
     KafkaRecordDeserializationSchema,
     KafkaSource,
+    KafkaStreamSetSubscriber,
+    KafkaStreamSubscriber,
     NumberSequenceSource,
     OutputFileConfig,
     PulsarSource,
@@ -29,20 +34,13 @@ from penstock.datastream.connectors import (
     RMQSource,
     RollingPolicy,
     Semantic,
+    SingleClusterTopicMetadataService,
     Sink,
     Source,
     StartCursor,
     StopCursor,
     StreamFormat,
     StreamingFileSink,
-)
-from penstock.pyflink.missing import (
-    DynamicKafkaSource,
-    DynamicKafkaSourceBuilder,
-    KafkaMetadataService,
-    KafkaStreamSetSubscriber,
-    KafkaStreamSubscriber,
-    SingleClusterTopicMetadataService,
     StreamPatternSubscriber,
 )
 

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 from penstock.common.serialization import DeserializationSchema
 from penstock.datastream.connectors import (
-    KafkaOffsetsInitializer,
-    KafkaRecordDeserializationSchema,
-    Source,
-)
-from penstock.pyflink.deviating import get_gateway
-from penstock.pyflink.missing import (
     DynamicKafkaSource,
     DynamicKafkaSourceBuilder,
     KafkaMetadataService,
+    KafkaOffsetsInitializer,
+    KafkaRecordDeserializationSchema,
     KafkaStreamSetSubscriber,
     KafkaStreamSubscriber,
     SingleClusterTopicMetadataService,
+    Source,
     StreamPatternSubscriber,
 )
+from penstock.pyflink.deviating import get_gateway
 
 __all__ = [
     "DeserializationSchema",
