@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+import uuid
 import venv
 import zipfile
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ from penstock.datastream import (
     StreamExecutionEnvironment,
     ValueStateDescriptor,
 )
+from penstock.datastream.connectors import SparkSink
 from penstock.datastream.window import TumblingEventTimeWindows
 from penstock.errors import JobCancelledError, PenstockError
 from penstock.spark import shipping
@@ -175,6 +177,33 @@ def files(spark: Any, folder: Path) -> Any:
     return refused.replace(str(folder), ""), written
 
 
+def tables(spark: Any, folder: Path) -> Any:
+    """A table of Spark in, one that Spark writes out, and a stream as a DataFrame."""
+    session = spark.get("spark") or open_session(spark["master"], {})
+    words = session.range(0, 12, 1, 3).selectExpr("concat('w', id % 3) as word", "id as n")
+    env = StreamExecutionEnvironment.get_execution_environment(**spark).set_parallelism(2)
+    totals = env.set_runtime_mode(RuntimeExecutionMode.BATCH).from_spark(words).key_by(lambda row: row.word).sum("n")
+    marks = folder / "marks"
+
+    def marked(row: Any) -> Any:
+        (marks / uuid.uuid4().hex).touch()
+        return row
+
+    marks.mkdir(parents=True)
+    typed = totals.map(marked, Types.ROW_NAMED(["word", "n"], [Types.STRING(), Types.LONG()]))
+    typed.sink_to(SparkSink(format="parquet", path=str(folder / "out")))
+    env.execute("tables")
+    ran = len(list(marks.iterdir()))
+    words.createOrReplaceTempView("words")
+    env.from_collection([1], type_info=Types.LONG()).sink_to(
+        SparkSink(lambda df: df.sparkSession.table("words").crossJoin(df).write.orc(str(folder / "joined")))
+    )
+    env.execute("a view")
+    joined = session.read.orc(str(folder / "joined")).count()
+    frames = session.read.parquet(str(folder / "out")), typed.to_spark()
+    return ran, joined, *[sorted(tuple(row) for row in frame.collect()) for frame in frames]
+
+
 def cancelled(spark: Any, folder: Path) -> Any:
     """Cancel a job while its tasks run."""
     marker = str(folder)
@@ -250,6 +279,7 @@ PROGRAMS: dict[str, Callable[[Any, Path], Any]] = {
     "shipping": all_shipped,
     "files": files,
     "cancelled": cancelled,
+    "tables": tables,
 }
 STANDALONE = {"unfit": unfit, "killed": killed}
 """Where there are workers; the last one ends one of them."""

@@ -71,6 +71,11 @@ def test_all_that_a_program_ships_arrives(found):
     assert found["shipping"] == [[n, 10, 100, "to be", "weights"] for n in (1, 2, 3, 4)]
 
 
+def test_tables_of_spark_are_read_and_written(found):
+    totals = [["w0", 18], ["w1", 22], ["w2", 26]]
+    assert found["tables"] == [3, 12, totals, totals]  # a function runs once, and views are there
+
+
 def test_a_job_is_cancelled(found):
     assert found["cancelled"] == [True, "CANCELED"]
 

@@ -132,11 +132,15 @@ class SparkExecutor:
         return lower(own, deployment, only(deployment))
 
     def _sessions_of(self, deployment: Deployment, settings: Settings) -> Any:
-        return self._sessions(settings.spark, settings.python_executable, list(deployment.frames.values()))
+        frames = list(deployment.frames.values())
+        return self._sessions(settings.spark, settings.python_executable, frames, writes=bool(deployment.tables))
 
-    def _sessions(self, config: Mapping[str, str], python: str | None = None, frames: Sequence[Any] = ()) -> Any:
+    def _sessions(
+        self, config: Mapping[str, str], python: str | None = None, frames: Sequence[Any] = (), writes: bool = False
+    ) -> Any:
         """The user's session, which is the one that was given, that of the DataFrames which the program reads, or ours;
-        and the job's, a child of it with the settings of the first DataFrame's."""
+        and the job's, a child of it with the settings of the first DataFrame's. Over Connect tables are written in the
+        job's, so it is a clone of the user's then."""
         settings = {**config, **self._config}
         own = session_of(frames, self._spark)
         if own is not None:
@@ -147,7 +151,8 @@ class SparkExecutor:
         else:
             check_settings(own, settings)
             check_python(own, python)
-        return own, job_session(own, settings, like=next((frame.sparkSession for frame in frames), None))
+        like = own if writes and is_connect(own) else None
+        return own, job_session(own, settings, like=next((frame.sparkSession for frame in frames), like))
 
     def _run(self, session: Any, own: Any, deployment: Deployment, control: JobControl, output: JobOutput) -> None:
         """Run the job, and commit it."""

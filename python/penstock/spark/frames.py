@@ -168,7 +168,8 @@ def write_tables(frame: Any, deployment: Deployment, session: Any) -> None:
     Args:
         frame: what the levels of the job have given; it waits.
         deployment: the job.
-        session: the user's, in which tables are written.
+        session: the user's, in which tables are written. Not so over Connect: there neither this package nor the rows
+            that wait are of another session than the job's.
 
     Raises:
         JobExecutionError: one could not be written.
@@ -179,7 +180,7 @@ def write_tables(frame: Any, deployment: Deployment, session: Any) -> None:
         with without_pandas():
             rows = rows.mapInArrow(unpacking(table), spark_schema(table))
         try:
-            _write(table, moved(rows, session))
+            _write(table, rows if is_connect(session) else moved(rows, session))
         except Exception as error:
             raise _failure(table, error, written) from error
         written.append(f"{table.name!r} ({table.sink.what})")
