@@ -22,6 +22,8 @@ MAX_TUPLE_ARITY = 25  # Flink's largest tuple class is Tuple25
 
 def _types(name: str, field_types: Iterable[TypeInformation[object]]) -> tuple[TypeInformation[object], ...]:
     """The types of fields, all checked."""
+    if not isinstance(field_types, Iterable) or isinstance(field_types, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeInfoError(f"{name} was given {shown(field_types)}. Give a list of types such as [Types.INT()].")
     types = tuple(field_types)
     for position, each in enumerate(types):
         if not isinstance(each, TypeInformation):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -120,7 +122,9 @@ class RowTypeInfo(TypeInformation[Row]):
         self, field_types: Sequence[TypeInformation[object]], field_names: Sequence[str] | None = None
     ) -> None:
         types = _types("RowTypeInfo", field_types)
-        names = (f"f{i}" for i in range(len(types))) if field_names is None else field_names
+        names = [f"f{i}" for i in range(len(types))] if field_names is None else field_names
+        if isinstance(names, str) or not all(isinstance(each, str) for each in names):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeInfoError(f"RowTypeInfo was given the names {shown(field_names)}. Give texts such as ['a', 'b'].")
         object.__setattr__(self, "field_types", types)
         object.__setattr__(self, "field_names", tuple(names))
         self._check()

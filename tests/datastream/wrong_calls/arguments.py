@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from penstock.common import Duration, OutputTag, Row, Time, Types, WatermarkStrategy
+from penstock.common.record_types import RowTypeInfo
 from penstock.common.serialization import Encoder
 from penstock.datastream import (
     AggregatingStateDescriptor,
@@ -253,6 +254,10 @@ ROWS = [
     ("types: not a list", lambda w: Types.ROW(Types.INT()), T, "ROW"),
     ("types: python", lambda w: Types.LIST(int), T, "LIST"),
     ("types: names", lambda w: Types.ROW_NAMED(["a"], [Types.INT(), Types.INT()]), T, "ROW_NAMED"),
+    ("types: row of one", lambda w: RowTypeInfo(Types.INT()), T, "RowTypeInfo.*list of types"),
+    ("types: row of a class", lambda w: RowTypeInfo([int]), T, "field 0.*parentheses"),
+    ("types: names as one text", lambda w: RowTypeInfo([Types.INT()], "a"), T, "RowTypeInfo.*names"),
+    ("types: internal form", lambda w: Types.TUPLE([Types.INT()]).to_internal_type(1), T, "internal form.*tuple"),
     ("types: empty tuple", lambda w: Types.TUPLE([]), T, "TUPLE"),
     ("row: mixed", lambda w: Row(1, a=2), T, "Row"),
     ("row: kind", lambda w: Row(1).set_row_kind("INSERT"), T, "set_row_kind"),
