@@ -251,7 +251,10 @@ def test_a_function_that_fails_is_closed(name: str, form: str, monkeypatch: pyte
 KINDS = {
     name
     for name, cls in vars(functions).items()
-    if isinstance(cls, type) and issubclass(cls, Function) and name not in ("Function", "BaseBroadcastProcessFunction")
+    if isinstance(cls, type)
+    and not hasattr(cls, "__origin__")  # list[str] is a type in Python 3.10
+    and issubclass(cls, Function)
+    and name not in ("Function", "BaseBroadcastProcessFunction")
 }
 
 

@@ -352,4 +352,5 @@ def line(
     key: str, kind: Kind, default: Any, part: Literal["plan", "runtime", "executor"], doc: str, later: str | None = None
 ) -> Any:
     """A field of the table of settings; see :class:`Setting` for what is said of it."""
-    return field(default=default, metadata={"setting": Setting(key, kind, default, part, doc, later)})
+    setting = Setting(key, kind, default, part, doc, later)
+    return field(default_factory=lambda: default, metadata={"setting": setting})  # a dict is no default in Python 3.10

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from penstock.common import Configuration, OutputTag, TypeInformation, checks
@@ -33,7 +34,8 @@ E = TypeVar("E", covariant=True)
 Self = TypeVar("Self", bound="TestHarness[Any]")
 
 
-class StreamRecord(NamedTuple, Generic[E]):
+@dataclass(frozen=True)
+class StreamRecord(Generic[E]):
     """A record that came out.
 
     Attributes:

@@ -14,7 +14,7 @@ import heapq
 from abc import ABC
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError, PenstockError
@@ -40,7 +40,8 @@ class Split:
     weight: int = 1
 
 
-class Records(NamedTuple, Generic[T]):
+@dataclass(frozen=True)
+class Records(Generic[T]):
     """Some records of a split, in order.
 
     Attributes:
