@@ -106,7 +106,8 @@ def callables() -> Iterator[tuple[str, ast.FunctionDef, list[Parameter], list[Pa
 def test_the_stubs_and_the_module_have_the_same_names() -> None:
     assert public(dir(_native)) == CLASSES.keys() | FUNCTIONS.keys()
     for name, node in CLASSES.items():
-        has = set(dir(getattr(_native, name))) - {"__rich__"}  # penstock.plan has given it to the graphs
+        # penstock.plan has given the first to the graphs, and pickling one of them leaves the second with its class
+        has = set(dir(getattr(_native, name))) - {"__rich__", "__slotnames__"}
         assert public([*methods(node), *fields(node)]) == public(has), name
         assert protocols([*methods(node)]) == protocols(has), name
     assert len(CLASSES) > 15
