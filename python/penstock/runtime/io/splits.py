@@ -3,6 +3,11 @@
 A split is a range of positions: from ``start`` to ``end``. What is read carries the position after it, from which
 another reader could go on. A bounded job reads one range for each split, to its end.
 
+An unbounded source is read in *steps*. Before each it is asked on the driver what there is now, and each split is read
+from where the step before has left it: to its end, or until enough records have been read. Positions are compared by
+``==``, and kept between the steps and after the job's end: they are plain data, numbers, texts, lists, dicts or None,
+or can at least be pickled.
+
 Source of the semantics: ``Source``, ``SplitEnumerator`` and ``SourceReader`` (Flink 1.12 and later). There a reader
 asks for its next split when it has read one; here splits are dealt out before, by weight, so that a retried task reads
 the same.
@@ -30,7 +35,8 @@ class Split:
     Attributes:
         id: names it among the splits of the source, in every run.
         start: position of its first record; None for the beginning.
-        end: position behind its last record; None for where it ends by itself.
+        end: position behind its last record; None for where it ends by itself. Of an unbounded source it is the
+            position behind what there is now, None if nobody knows.
         weight: how much there is to read, as far as it is known, in any unit.
     """
 
@@ -42,17 +48,22 @@ class Split:
 
 @dataclass(frozen=True)
 class Records(Generic[T]):
-    """Some records of a split, in order.
+    """Some records of a split, in order; none at all if only a signal or a position is to be passed on.
 
     Attributes:
         values: the records.
         position: behind the last of them; a split that starts there holds what is left.
         timestamps: of the records, in milliseconds since the epoch, None for a record without; None where none has one.
+        watermark: promise that follows the records: no record of this split with this timestamp, in milliseconds, or a
+            smaller one is to come; None for no promise.
+        idle: whether the split, behind these records, is to hold nobody's watermark back until its next record.
     """
 
     values: Sequence[T]
     position: Any
     timestamps: Sequence[int | None] | None = None
+    watermark: int | None = None
+    idle: bool = False
 
 
 class Source(ABC, Generic[T]):
@@ -60,7 +71,7 @@ class Source(ABC, Generic[T]):
     planned, not run.
 
     Attributes:
-        bounded: whether it ends by itself.
+        bounded: whether it ends by itself. If not, :meth:`splits` is asked again before every step.
         produced_type: type of its records, where ``from_source`` is given none.
         together: whether its splits are there all the time, as the partitions of a topic are: then each has watermarks
             of its own, and those of a subtask are the least of them, as far as splits have not ended. Else, as of
@@ -74,15 +85,37 @@ class Source(ABC, Generic[T]):
     produced_type: TypeInformation[object] | None = None
 
     def splits(self, parallelism: int) -> Sequence[Split]:
-        """What there is to read, asked once on the driver before a job starts.
+        """What there is to read, asked on the driver: of a bounded source once before a job starts, of an unbounded
+        one before every step. It answers at once, without waiting for more.
+
+        An unbounded source gives every split that there is now, also those that have been read as far as they go, each
+        with an ``end`` behind what there is now where that is known. A split keeps its id and its place among the
+        positions for ever, so that its next range goes on where the one before has stopped; new splits may come.
 
         Args:
             parallelism: number of subtasks that will read.
         """
         raise NotImplementedError(f"{type(self).__name__}.splits")
 
+    def limited(self, split: Split, records: int) -> Split:
+        """A split cut so that one step reads about so many records of it. Asked on the driver.
+
+        The default leaves it as it is: then the reader stops at the first :class:`Records` with which it has read that
+        many. A source that knows where records lie cuts instead, so that the step is the same whenever it is repeated.
+
+        Args:
+            split: starts where the step before has stopped.
+            records: how many records a step may read of it, 1 or more.
+
+        Returns:
+            a split with the same id and start, that ends at the same position or an earlier one behind its start.
+        """
+        return split
+
     def read(self, split: Split) -> Iterator[Records[T]]:
         """The records of a split, in order, some at a time. Called in a task, on a copy of the source.
+
+        It ends at the split's end or, if the split has none, where there is nothing more now: it does not wait long.
 
         Args:
             split: one of :meth:`splits`, or one that starts where another has been left.
