@@ -8,6 +8,7 @@ subtask ``build`` makes the :class:`LiveOperator`. The task calls, in this order
     open()                      tail first; user functions open here
     …records and watermarks…    the last watermark is MAX_WATERMARK
     end_key()                   in BATCH mode, at the head, after all records of a key
+    end_step()                  in a job that runs in steps, after each of them, head first, as end_input()
     end_input(), close()        head first; what these emit still reaches the operators below
     dispose()                   always, also after a failure: user functions close here if they have not
 
@@ -198,6 +199,27 @@ class LiveOperator:
 
     def end_input(self) -> None:
         """The input has ended."""
+
+    def end_step(self) -> None:
+        """A step ends: nothing may be under way any more, and what is kept is in state, or :meth:`volatile`."""
+
+    @property
+    def ticks(self) -> bool:
+        """Whether something here waits for time to pass, apart from timers."""
+        return False
+
+    def volatile(self) -> Any:
+        """What the operator knows besides its state, as plain data: the next step begins with it, wherever it runs.
+        A savepoint does not have it."""
+        return self.context.time.watermark, self.output.current_watermark
+
+    def resume(self, volatile: Any) -> None:
+        """Know what another one knew at the end of a step. Called before :meth:`open`.
+
+        Args:
+            volatile: of :meth:`volatile`.
+        """
+        self.context.time.watermark, self.output.current_watermark = volatile
 
     def close(self) -> None:
         """Close the user function, and then the selectors of its keys."""

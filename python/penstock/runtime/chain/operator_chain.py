@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from random import Random
+from typing import Any
 
 from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime import native
@@ -171,6 +172,37 @@ class OperatorChain:
         self.round = number
         for writer in self._all_writers():
             writer.begin_round(number)
+
+    def begin_step(self, version: int) -> None:
+        """What follows belongs to the step from this version."""
+        self.round = 0
+        for writer in self._all_writers():
+            writer.begin_step(version)
+
+    def end_step(self) -> None:
+        """End a step: have all operators do what they must, the head first, and send what the writers hold."""
+        for operator in reversed(self.operators.values()):
+            operator.end_step()
+            operator.context.call(operator.context.metrics.sample)
+        self.send()
+
+    def end_channels(self) -> None:
+        """After :meth:`finish` in a step: nothing more comes from here."""
+        for writer in self._all_writers():
+            writer.end_channels()
+
+    def volatile(self) -> tuple[Any, ...]:
+        """What it knows at the end of a step besides state, as plain data."""
+        operators = {position: operator.volatile() for position, operator in self.operators.items()}
+        return operators, [writer.volatile() for writer in self._all_writers()], self._status.active
+
+    def resume(self, volatile: tuple[Any, ...]) -> None:
+        """Know what another one knew, before :meth:`open`."""
+        operators, writers, self._status.active = volatile
+        for position, operator in self.operators.items():
+            operator.resume(operators[position])
+        for writer, known in zip(self._all_writers(), writers, strict=True):
+            writer.resume(known)
 
     def finish(self) -> None:
         """End of input: end and close all operators, the head first, then send what the writers still hold."""

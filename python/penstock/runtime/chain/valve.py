@@ -43,6 +43,19 @@ class Valve:
         self._last = MIN_WATERMARK
         self.active = True
 
+    def volatile(self) -> tuple[int, bool, list[tuple[Hashable, int, bool, bool]]]:
+        """What it knows at the end of a step, as plain data."""
+        known = [(name, each.watermark, each.active, each.aligned) for name, each in self._channels.items()]
+        return self._last, self.active, known
+
+    def resume(self, volatile: tuple[int, bool, list[tuple[Hashable, int, bool, bool]]]) -> None:
+        """Know what another one knew of the channels that are here too."""
+        self._last, self.active, known = volatile
+        for name, watermark, active, aligned in known:
+            channel = self._channels.get(name)
+            if channel is not None:
+                channel.watermark, channel.active, channel.aligned = watermark, active, aligned
+
     def watermark(self, name: Hashable, watermark: int) -> None:
         """A watermark came through a channel."""
         channel = self._channels[name]

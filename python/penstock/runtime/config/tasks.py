@@ -217,6 +217,27 @@ class PendingFile:
 
 
 @dataclass(frozen=True)
+class StateFile:
+    """A file with state of one operator in one subtask.
+
+    Attributes:
+        operator_id: of the operator.
+        name: of the file in the job's folder of state.
+        kind: ``snapshot`` or ``log``.
+        bytes: its size.
+        checksum: of all of it.
+        keys: how many values of keyed state it holds.
+    """
+
+    operator_id: str
+    name: str
+    kind: str
+    bytes: int
+    checksum: str
+    keys: int
+
+
+@dataclass(frozen=True)
 class TaskReport:
     """The commit row of a subtask: what exactly the attempt produced whose output was consumed.
 

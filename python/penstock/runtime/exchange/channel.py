@@ -47,6 +47,10 @@ class OutChannel(Filling):
         self._field = UNKNOWN  # which field of the records is their key
         self._keyed = 0  # for how many of them that is known
 
+    def begin_step(self) -> None:
+        """Number rows from 0 again."""
+        self._number = self.round = 0
+
     def stamp(self, timestamp: int | None) -> None:
         """The timestamp of the next record, where it is not that of the record before."""
         times = self._times

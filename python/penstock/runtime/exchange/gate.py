@@ -30,6 +30,9 @@ DRIVER = -1
 REPORT, PRINT, COLLECT, SPOKEN = -1, -2, -3, -4
 TABLE = -16
 
+ENDED = b""
+"""The data of the row that says, in a job that runs in steps, that its channel has ended."""
+
 ROUND_BITS = 40
 """Sequence numbers below a round."""
 _NUMBER = (1 << ROUND_BITS) - 1
@@ -82,6 +85,15 @@ class InputGate:
         self._left: Counter[Channel] = Counter()  # rows by channel
         self._expected: dict[Channel, int] = {}
         self._ended: set[Channel] = set()
+
+    def begin_step(self, ended: Iterable[Channel]) -> None:
+        """Rows are numbered from 0 again.
+
+        Args:
+            ended: channels that have ended before.
+        """
+        self._expected.clear()
+        self._ended.update(ended)
 
     def add(self, row: Row) -> None:
         """Take one buffer."""

@@ -47,6 +47,14 @@ class RoundRobin:
         self._channels = channels
         self._channel = start - 1
 
+    def volatile(self) -> int:
+        """Where it is."""
+        return self._channel
+
+    def resume(self, volatile: int) -> None:
+        """Be where another one was."""
+        self._channel = volatile
+
     def __call__(self, value: Any) -> int:
         self._channel = channel = self._channel + 1 if self._channel + 1 < self._channels else 0
         return channel
@@ -58,10 +66,21 @@ class RoundRobin:
         return [((first + i) % channels, values[i::channels]) for i in range(min(channels, len(values)))], UNKNOWN
 
 
-def shuffle(channels: int, seed: int) -> Selector:
+class Shuffle:
     """SHUFFLE: a channel at random for each record, from a seed."""
-    draw = random.Random(seed).random
-    return lambda _: int(draw() * channels)
+
+    __slots__ = ("_channels", "_draw", "_seed")
+
+    def __init__(self, channels: int, seed: int) -> None:
+        self._channels, self._seed = channels, seed
+        self._draw = random.Random(seed).random
+
+    def __call__(self, value: Any) -> int:
+        return int(self._draw() * self._channels)
+
+    def begin_step(self, version: int) -> None:
+        """Draw as always in the step from this version."""
+        self._draw = random.Random(seed_of(self._seed, version) if version else self._seed).random
 
 
 def hashed(partition: KeyPartition, max_parallelism: int, channels: int) -> Selector:
@@ -154,7 +173,7 @@ def channel_selector(kind: str, partition: Any, max_parallelism: int, channels: 
     if kind == "RESCALE":
         return RoundRobin(channels, 0)
     if kind == "SHUFFLE":
-        return shuffle(channels, seed)
+        return Shuffle(channels, seed)
     if kind == "HASH":
         return hashed(partition, max_parallelism, channels)
     if kind == "CUSTOM":

@@ -19,8 +19,8 @@ from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.signals import STATUS, WATERMARK, LatencyMarker
 from penstock.runtime.config.tasks import NetworkOutput
 from penstock.runtime.exchange.channel import OutChannel
-from penstock.runtime.exchange.gate import Emit
-from penstock.runtime.exchange.selectors import Selector, Splitter, channel_selector, receivers, seed_of, splitter
+from penstock.runtime.exchange.gate import ENDED, Emit
+from penstock.runtime.exchange.selectors import RoundRobin, Selector, Shuffle, Splitter, channel_selector, receivers, seed_of, splitter
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
 
 Fail = Callable[[BaseException], BaseException]
@@ -109,6 +109,18 @@ class Writer:
     def begin_round(self, number: int) -> None:
         """Send everything, and mark what follows as of another round."""
 
+    def begin_step(self, version: int) -> None:
+        """What follows belongs to the step from this version; the numbers of rows begin anew."""
+
+    def volatile(self) -> Any:
+        """What it knows at the end of a step, as plain data."""
+
+    def resume(self, volatile: Any) -> None:
+        """Know what another one knew."""
+
+    def end_channels(self) -> None:
+        """Say in every channel that nothing more comes, in a job that runs in steps."""
+
     def finish(self) -> None:
         """Send what is left."""
         raise NotImplementedError
@@ -130,6 +142,7 @@ class RecordWriter(Writer):
         # one channel, or all of them together, leaves nothing to select; but HASH and CUSTOM check what they are given
         single = len(self._channels) == 1 and output.partitioner not in ("HASH", "CUSTOM")
         self._split: Splitter | None = None
+        self._select: Selector | None = None
         self.write = self._to_one() if single else self._to_selected(self._selector())
 
     def _made(self) -> list[OutChannel]:
@@ -145,7 +158,7 @@ class RecordWriter(Writer):
     def _selector(self) -> Selector:
         output = self._output
         arguments = output.partitioner, self.partition, output.max_parallelism, len(self._channels)
-        select = channel_selector(*arguments, seed_of(output.seed, self._subtask))
+        select = self._select = channel_selector(*arguments, seed_of(output.seed, self._subtask))
         self._split = splitter(*arguments, select, self._native)
         return select
 
@@ -232,6 +245,27 @@ class RecordWriter(Writer):
     def begin_round(self, number: int) -> None:
         self.send()
         self._round = number
+
+    def begin_step(self, version: int) -> None:
+        self._round = 0
+        for channel in self._channels:
+            channel.begin_step()
+        if isinstance(self._select, Shuffle):
+            self._select.begin_step(version)
+
+    def volatile(self) -> Any:
+        return self._active, self._select.volatile() if isinstance(self._select, RoundRobin) else None
+
+    def resume(self, volatile: Any) -> None:
+        self._active, at = volatile
+        if isinstance(self._select, RoundRobin):
+            self._select.resume(at)
+
+    def end_channels(self) -> None:
+        for channel in self._channels:
+            for to in self._output.destinations:
+                for target in channel.targets:
+                    self._emit(Row(to.level, to.offset + target, to.edge, self._subtask, 0, ENDED))
 
     def _flush(self, channel: OutChannel) -> None:
         try:

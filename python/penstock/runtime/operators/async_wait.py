@@ -252,6 +252,10 @@ class _AsyncWait(LiveOperator):
             self._wait()
         self._leave()
 
+    def end_step(self) -> None:
+        """Nothing is asked over the end of a step."""
+        self.end_input()
+
     def dispose(self) -> None:
         """Give the event loop back."""
         super().dispose()

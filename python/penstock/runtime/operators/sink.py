@@ -149,6 +149,9 @@ class _BuiltinSink(LiveOperator):
         self._opened = True
         self.context.call(self._writer.open)
 
+    def end_step(self) -> None:
+        self.context.call(self._writer.end_step)
+
     def close(self) -> None:
         if self._opened:
             self.context.call(self._writer.finish)

@@ -8,21 +8,25 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
-from penstock.common import contexts
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.runtime.buffers.signals import MAX_WATERMARK, LatencyMarker
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import ChainingOutput, Collector, CountingOutput, StreamStatus
+from penstock.runtime.config.steps import Reading
 from penstock.runtime.io.file_source import read_text
 from penstock.runtime.io.frames import FrameSource
 from penstock.runtime.io.sources import Batch, BatchSource
 from penstock.runtime.io.splits import Split, SplitSource
+from penstock.runtime.operators.reading import Reader, reader_of
+from penstock.runtime.operators.source_context import SourceContext, SteppedContext
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 from penstock.runtime.usercode.binding import bind, lifecycle
 from penstock.runtime.usercode.steps import STRIDE, Pause, in_steps, next_stride
+from penstock.runtime.usercode.turns import Turns
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,77 +65,11 @@ class StreamSource(StreamOperator):
         return _TimedSource(context, assigner, self.function)
 
 
-class SourceContext(contexts.SourceContext[Any]):
-    """The ``ctx`` of a source function's ``run``."""
-
-    __slots__ = ("_breathe", "_collect", "_context", "_idle", "_output", "_pause", "_rounds", "_silent", "emitted")
-
-    def __init__(
-        self, output: CountingOutput, context: OperatorContext, backlog: Callable[[], bool], breathe: Pause
-    ) -> None:
-        self._output = output
-        self._breathe = breathe
-        self._collect = output.collect
-        self._context = context
-        self._pause = lambda: breathe() if backlog() else None
-        self._silent = context.job.settings.batch
-        self._idle = False
-        self._rounds = 0
-        self.emitted: int = 0
-
-    def __repr__(self) -> str:
-        return f"<SourceContext emitted={self.emitted}>"
-
-    def collect(self, value: Any) -> None:
-        """Emit a record without a timestamp."""
-        self.collect_with_timestamp(value, None)
-
-    def collect_with_timestamp(self, value: Any, timestamp: int | None) -> None:
-        """Emit a record with a timestamp in milliseconds."""
-        if self._idle:
-            self._set_idle(False)
-        self.emitted += 1
-        self._collect(value, timestamp)
-        self._pause()
-
-    def emit_watermark(self, watermark: Any) -> None:
-        """Promise that no record with this timestamp or a smaller one is to come. In BATCH mode nobody asks.
-
-        Args:
-            watermark: a Watermark, or its milliseconds.
-        """
-        if self._idle:
-            self._set_idle(False)
-        if not self._silent:
-            self._output.watermark(getattr(watermark, "timestamp", watermark))
-        self._pause()
-
-    def mark_as_temporarily_idle(self) -> None:
-        """Hold nobody's watermark back until the next record or watermark."""
-        if not self._idle:
-            self._set_idle(True)
-
-    def end_round(self) -> None:
-        """Everything that all sources have emitted before their n-th call of this is processed before anything they
-        emit after it. (Penstock's own: what aligned barriers are to Flink, and a micro-batch to Spark.)"""
-        self._rounds += 1
-        self._context.begin_round(self._rounds)
-        self._breathe()
-
-    def _set_idle(self, idle: bool) -> None:
-        self._idle = idle
-        self._context.toggle(not idle)
-
-    def end(self) -> None:
-        """The source has ended, so it is idle no more."""
-        if self._idle:
-            self._set_idle(False)
-
-
 class SourceOperator(LiveOperator):
     """A source in one subtask: nothing comes in, :meth:`run` makes the records."""
 
     emitted: int = 0
+    _quiet = False
 
     def read(self, batches: Iterable[Any]) -> None:
         """Take what the source reads, if it is not the one who opens it.
@@ -191,6 +129,39 @@ class SourceOperator(LiveOperator):
         feed = self.output.feed
         return lambda start, end: feed(batch[start:end], None)  # type: ignore[arg-type]
 
+    @cached_property
+    def reader(self) -> Reader:
+        """What reads the source in steps."""
+        return reader_of(self)
+
+    def step(self, reading: Reading, backlog: Callable[[], bool]) -> Iterator[None]:
+        """Emit what belongs to a step; as :meth:`run`."""
+        interval = self.context.job.settings.latency_interval
+        return self.reader.step(reading, self._with_markers(backlog, interval) if interval > 0 else backlog)
+
+    def emitter(self, batch: Batch, split: str) -> Callable[[int, int], None]:
+        """See :class:`~.reading.Emitting`."""
+        if self._quiet:
+            self._quiet = False
+            self.context.toggle(True)
+        return _timed(batch, self._output_for(split))
+
+    def _output_for(self, split: str) -> CountingOutput:
+        """Where the records of a split go that is named by its id."""
+        return self.output
+
+    def signal(self, split: str, watermark: int | None, idle: bool) -> None:
+        """See :class:`~.reading.Emitting`."""
+        if watermark is not None and not self.context.job.settings.batch:
+            self._output_for(split).watermark(watermark)
+        if idle and not self._quiet:
+            self._quiet = True
+            self.context.toggle(False)
+
+    def context_of(self, backlog: Callable[[], bool], turns: Turns) -> SteppedContext:
+        """See :class:`~.reading.Emitting`."""
+        return SteppedContext(self.output, self.context, backlog, turns)
+
     def _output_of(self, split: int) -> CountingOutput:
         """Where the records of a split go."""
         return self.output
@@ -222,6 +193,8 @@ class SourceOperator(LiveOperator):
     def dispose(self) -> None:
         """Close the source function without a word to the chain, should that not have happened."""
         with contextlib.suppress(Exception):
+            self.reader.close()
+        with contextlib.suppress(Exception):
             super().close()
 
 
@@ -252,8 +225,9 @@ class _TimedSource(SourceOperator):
     def __init__(self, context: OperatorContext, assigner: LiveOperator, function: Any) -> None:
         self._assigner = assigner
         self._split = 0
-        status, splits = StreamStatus(), _together(function, context.subtask)
-        self._ways = [ChainingOutput(assigner, number, None, status) for number in range(splits)]
+        self._parts: dict[str, int] = {}  # by split, in a job that runs in steps
+        self._status, splits = StreamStatus(), _together(function, context.subtask)
+        self._ways = [ChainingOutput(assigner, number, None, self._status) for number in range(splits)]
         self._outputs = [CountingOutput(way) for way in self._ways]
         super().__init__(context, self._outputs[0], function)
 
@@ -265,6 +239,41 @@ class _TimedSource(SourceOperator):
             self._assigner.end_part(each)  # type: ignore[attr-defined]
         self._split = split
         return self._outputs[split]
+
+    def _output_for(self, split: str) -> CountingOutput:
+        """That of the split, if splits are there all the time; else there is but one."""
+        function = self.function
+        if not (isinstance(function, SplitSource) and function.source.together):
+            return self.output
+        part = self._parts.setdefault(split, len(self._parts))
+        while part >= len(self._outputs):
+            self._ways.append(ChainingOutput(self._assigner, self._assigner.add_part(), None, self._status))  # type: ignore[attr-defined]
+            self._outputs.append(CountingOutput(self._ways[-1].connect()))
+        return self._outputs[part]
+
+    def step(self, reading: Reading, backlog: Callable[[], bool]) -> Iterator[None]:
+        yield from super().step(reading, backlog)
+        for split in self.reader.ended:
+            if split in self._parts:
+                self._assigner.end_part(self._parts[split])  # type: ignore[attr-defined]
+
+    def end_step(self) -> None:
+        super().end_step()
+        self._assigner.end_step()
+
+    @property
+    def ticks(self) -> bool:
+        return self._assigner.ticks
+
+    def volatile(self) -> Any:
+        return super().volatile(), self._parts, self._assigner.volatile()
+
+    def resume(self, volatile: Any) -> None:
+        own, parts, assigners = volatile
+        super().resume(own)
+        for split in parts:
+            self._output_for(split)
+        self._assigner.resume(assigners)
 
     def open(self) -> None:
         for way in self._ways:
@@ -281,7 +290,7 @@ class _TimedSource(SourceOperator):
 
 def _together(function: Any, subtask: int) -> int:
     """How many sequences of watermarks there are in a subtask of a source."""
-    several = isinstance(function, SplitSource) and function.source.together
+    several = isinstance(function, SplitSource) and function.source.together and function.dealt
     return max(len(function.dealt[subtask]), 1) if several else 1
 
 

@@ -68,6 +68,13 @@ class LiveTwoInputs(Yielding):
 
         return advance
 
+    def volatile(self) -> Any:
+        return super().volatile(), tuple(self._watermarks)
+
+    def resume(self, volatile: Any) -> None:
+        own, self._watermarks[:] = volatile
+        super().resume(own)
+
     def with_key_of(self, number: int, process: Collector) -> Collector:
         """``process`` with the key of a record of that input made current before."""
         keyed = self._keys[number - 1]

@@ -64,22 +64,30 @@ class _Emitter:
 
     def __init__(self, context: OperatorContext, output: CountingOutput) -> None:
         self._context, self._output = context, output
-        self._last = MIN_WATERMARK
+        self.last = MIN_WATERMARK
         self._idle = False
 
     def emit_watermark(self, watermark: Watermark | int) -> None:
         timestamp: int = getattr(watermark, "timestamp", watermark)  # type: ignore[assignment]
-        if timestamp <= self._last:
+        if timestamp <= self.last:
             return
         if self._idle:
             self._idle = False
             self._context.toggle(True)
-        self._last = timestamp
+        self.last = timestamp
         self._output.watermark(timestamp)
 
     def mark_idle(self) -> None:
         self._idle = True
         self._context.toggle(False)
+
+    def volatile(self) -> tuple[int, bool]:
+        """See :meth:`~penstock.runtime.chain.operator.LiveOperator.volatile`."""
+        return self.last, self._idle
+
+    def resume(self, volatile: tuple[int, bool]) -> None:
+        """Know what another one knew."""
+        self.last, self._idle = volatile
 
 
 class _Least:
@@ -95,6 +103,18 @@ class _Least:
         self._emitter = emitter
         self._last = dict.fromkeys(range(parts), MIN_WATERMARK)
         self._idle: set[int] = set()
+
+    def begin(self, part: int, watermark: int = MIN_WATERMARK) -> None:
+        """There is a part more, or one has got so far before there were others."""
+        self._last[part] = watermark
+
+    def volatile(self) -> tuple[dict[int, int], set[int]]:
+        """See :meth:`~penstock.runtime.chain.operator.LiveOperator.volatile`."""
+        return dict(self._last), set(self._idle)
+
+    def resume(self, volatile: tuple[dict[int, int], set[int]]) -> None:
+        """Know what another one knew."""
+        self._last, self._idle = dict(volatile[0]), set(volatile[1])
 
     def emit(self, part: int, watermark: Watermark | int) -> None:
         """A part is further."""
@@ -149,18 +169,20 @@ class _TimestampsAndWatermarks(LiveOperator):
         self._generators = [self._asked(made) for _ in range(parts)]
         self._emitter = _Emitter(context, output)
         self._least = _Least(self._emitter, parts)
-        several = [_Part(self._least, part) for part in range(parts)]
-        self._emitters: Sequence[_Emitter | _Part] = several if parts > 1 else [self._emitter]
+        several: list[_Emitter | _Part] = [_Part(self._least, part) for part in range(parts)]
+        self._emitters = several if parts > 1 else [self._emitter]
+        self._made, self._strategy = made, strategy
+        self._events = [0] * parts  # of each part
+        self._heard = [(0, context.clock.now())] * parts  # events of each part when it was last heard of, and the time
 
     def input(self, number: int) -> Collector:
         assign, collect, fail = self._assigner, self.output.collect, self.context.fail
         generator, emitter = self._generators[number], self._emitters[number]
         on_event, ask = generator.on_event, generator.on_periodic_emit
         period = PERIOD if self.context.job.settings.watermark_interval else inf
-        count, no_timestamp = 0, self.context.no_timestamp
+        no_timestamp, events = self.context.no_timestamp, self._events
 
         def process(value: Any, timestamp: int | None) -> None:
-            nonlocal count
             if assign is not None:
                 try:
                     timestamp = assign(value, no_timestamp if timestamp is None else timestamp)
@@ -169,9 +191,8 @@ class _TimestampsAndWatermarks(LiveOperator):
             try:
                 collect(value, timestamp)
                 on_event(value, timestamp, emitter)
-                count += 1
-                if count >= period:
-                    count = 0
+                count = events[number] = events[number] + 1
+                if count % period == 0:
                     ask(emitter)
             except Exception as error:
                 raise fail(failure_of(_GENERATOR, "in", error)) from error
@@ -188,6 +209,49 @@ class _TimestampsAndWatermarks(LiveOperator):
         """An input of several has ended: it holds the others back no more."""
         self._asked(self._generators[part].on_periodic_emit, self._emitters[part])
         self._least.end(part)
+
+    def add_part(self) -> int:
+        """One more input, while the operator runs; its number."""
+        part = len(self._generators)
+        if part == 1:
+            self._emitters = [_Part(self._least, 0)]
+            self._least.begin(0, self._emitter.last)
+        self._generators.append(self._asked(self._made))
+        self._emitters.append(_Part(self._least, part))
+        self._least.begin(part)
+        self._events.append(0)
+        self._heard.append((0, self.context.clock.now()))
+        return part
+
+    def end_step(self) -> None:
+        """Ask the generators, and look who has been silent for too long."""
+        now, idle = self.context.clock.now(), self._strategy.idle_ms
+        for part, generator in enumerate(self._generators):
+            heard, since = self._heard[part]
+            if self._events[part] != heard:
+                self._heard[part] = self._events[part], now
+            elif idle is not None and now - since >= idle:
+                self._emitters[part].mark_idle()
+                continue
+            self._asked(generator.on_periodic_emit, self._emitters[part])
+
+    @property
+    def ticks(self) -> bool:
+        return self._strategy.idle_ms is not None or self._strategy.kind == "generator"
+
+    def volatile(self) -> Any:
+        parts = len(self._generators), self._generators, self._events, self._heard
+        return super().volatile(), parts, self._emitter.volatile(), self._least.volatile()
+
+    def resume(self, volatile: Any) -> None:
+        own, (parts, generators, events, heard), emitter, least = volatile
+        super().resume(own)
+        while len(self._generators) < parts:
+            self.add_part()
+        self._generators[:] = generators
+        self._events[:], self._heard[:] = events, heard
+        self._emitter.resume(emitter)
+        self._least.resume(least)
 
     def close(self) -> None:
         super().close()

@@ -134,6 +134,10 @@ class Clock:
         if operator not in self._waiting:
             self._waiting.append(operator)
 
+    def next_due(self) -> int | None:
+        """When the next timer is due; None if there is none."""
+        return min((due for due in (operator.next_due() for operator in self._waiting) if due is not None), default=None)
+
     def fire(self) -> None:
         """Fire what is due. Costs nothing while no operator has a timer."""
         if self._waiting:
@@ -179,6 +183,16 @@ class OperatorTime:
     def reach(self, now: int) -> None:
         """The clock has moved."""
         self._fire(self._state.processing_timers, now, self._on_processing_time)
+
+    def next_due(self) -> int | None:
+        """When the next timer by the clock is due; None if there is none."""
+        first = None if self._state is None else self._state.processing_timers.first()
+        return None if first is None else first.time
+
+    def watch_clock(self) -> None:
+        """Wait for the clock if there are timers by it, as there may be in restored state."""
+        if self._state is not None and len(self._state.processing_timers):
+            self.clock.add(self)
 
     def _fire(self, queue: TimerQueue, limit: int | None, fire: Callable[[Timer], None]) -> None:
         """Fire the timers up to a time; None: all."""

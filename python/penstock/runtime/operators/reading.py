@@ -1,0 +1,236 @@
+"""How a source is read step by step: from where the step before has stopped, so many records, and no further.
+
+There are three ways, by what the source is. *Splits* are read from their positions. A *bounded* source that is pulled
+counts its records; to go on after a failure it passes over those that have been read. A *function* that pushes is run
+again from its start after a failure, and what it had emitted is passed over: it has to emit the same again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+from penstock.runtime.config.steps import Reading
+from penstock.runtime.io.sources import Batch, BatchSource
+from penstock.runtime.io.splits import Records, Source, Split, SplitSource
+from penstock.runtime.usercode.binding import bind, lifecycle
+from penstock.runtime.usercode.steps import next_stride
+from penstock.runtime.usercode.turns import Turns
+
+Backlog = Callable[[], bool]
+OWN = "records"
+"""The one split of a source without splits, in each subtask; its position is a count."""
+
+
+class Emitting(Protocol):
+    """What a reader needs of the operator of a source."""
+
+    emitted: int
+    context: Any
+    function: Any
+
+    def emitter(self, batch: Any, split: str) -> Callable[[int, int], None]:
+        """What emits the records of a batch from one position to another."""
+        ...
+
+    def signal(self, split: str, watermark: int | None, idle: bool) -> None:
+        """Take what a source says beside its records."""
+        ...
+
+    def context_of(self, backlog: Backlog, turns: Any) -> Any:
+        """What a source function's ``run`` is given."""
+        ...
+
+
+class Reader:
+    """Reads a source in steps.
+
+    Attributes:
+        positions: from where to go on, of the splits read in the last step.
+        ended: the splits that ended in it.
+        exhausted: whether nothing is left of what has been assigned.
+    """
+
+    def __init__(self, operator: Emitting) -> None:
+        self._operator = operator
+        self.positions: dict[str, Any] = {}
+        self.ended: list[str] = []
+        self.exhausted = False
+
+    def step(self, reading: Reading, backlog: Backlog) -> Iterator[None]:
+        """Read; yields now and then, so that rows can leave the task."""
+        self.positions, self.ended, self.exhausted = {}, [], False
+        yield from self._step(reading, backlog)
+
+    def _step(self, reading: Reading, backlog: Backlog) -> Iterator[None]:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Give back what is open."""
+
+    def _emit(self, batch: Any, values: Sequence[Any], split: str, backlog: Backlog) -> Iterator[None]:
+        emit, position, stride = self._operator.emitter(batch, split), 0, 1
+        while position < len(values):
+            emit(position, min(position + stride, len(values)))
+            position += stride
+            waiting = backlog()
+            stride = next_stride(stride, waiting)
+            if waiting:
+                yield
+        self._operator.emitted += len(values)
+
+
+class SplitReader(Reader):
+    """Reads splits. One that has no end so far is kept open from step to step.
+
+    Args:
+        operator: emits.
+        source: reads.
+    """
+
+    def __init__(self, operator: Emitting, source: Source[Any]) -> None:
+        super().__init__(operator)
+        self._source = source
+        self._open: dict[str, tuple[Any, Any, Iterator[Records[Any]]]] = {}  # by split: its end, the position
+
+    def _step(self, reading: Reading, backlog: Backlog) -> Iterator[None]:
+        left = reading.records
+        share = -(-left // max(len(reading.splits), 1)) if self._source.together else left
+        for number, split in enumerate(reading.splits):
+            if left <= 0:
+                break
+            before = self._operator.emitted
+            yield from self._read(split, min(share, left), backlog)
+            left -= self._operator.emitted - before
+            self.exhausted = number + 1 == len(reading.splits) and len(self.ended) == len(reading.splits)
+        if not reading.splits:
+            self.exhausted = True
+
+    def _read(self, split: Split, most: int, backlog: Backlog) -> Iterator[None]:
+        operator, call = self._operator, self._operator.context.call
+        rows, read = self._rows(split), 0
+        while read < most:
+            records = call(next, rows, None)
+            if records is None:
+                self.ended.append(split.id)
+                self.positions.setdefault(split.id, split.start)
+                return
+            batch = Batch(records.values, records.timestamps)
+            yield from self._emit(batch, records.values, split.id, backlog)
+            read += len(records.values)
+            self.positions[split.id] = records.position
+            if records.watermark is not None or records.idle:
+                operator.signal(split.id, records.watermark, records.idle)
+        if split.end is None or self.positions[split.id] != split.end:
+            self._open[split.id] = split.end, self.positions[split.id], rows
+
+    def _rows(self, split: Split) -> Iterator[Records[Any]]:
+        end, position, rows = self._open.pop(split.id, (None, None, None))
+        if rows is not None and end == split.end and position == split.start:
+            return rows
+        return self._operator.context.call(lambda: iter(self._source.read(split)))
+
+    def close(self) -> None:
+        """Close the splits that are open."""
+        for _, _, rows in self._open.values():
+            close = getattr(rows, "close", None)
+            if close is not None:
+                close()
+        self._open.clear()
+
+
+class BatchReader(Reader):
+    """Reads a bounded source without splits, whose position is the number of records read."""
+
+    def __init__(self, operator: Emitting, source: BatchSource) -> None:
+        super().__init__(operator)
+        self._source = source
+        self._batches: Iterator[Any] | None = None
+        self._rest: Sequence[Any] = ()
+        self._position = 0
+
+    def _step(self, reading: Reading, backlog: Backlog) -> Iterator[None]:
+        start, left = reading.splits[0].start or 0, reading.records
+        if self._batches is None or start != self._position:
+            self._begin(start)
+        while left > 0 and self._more():
+            values, self._rest = self._rest[:left], self._rest[left:]
+            left -= len(values)
+            self._position += len(values)
+            yield from self._emit(Batch(values), values, OWN, backlog)
+        self.positions = {OWN: self._position}
+        self.exhausted = not self._more()
+
+    def _begin(self, start: int) -> None:
+        context = self._operator.context
+        self._batches = context.call(self._source.batches, context.subtask, context.vertex.parallelism)
+        self._rest, self._position, passed = (), start, 0
+        while passed < start and self._more():
+            passed += len(self._rest)
+            self._rest = self._rest[len(self._rest) - (passed - start) :] if passed > start else ()
+
+    def _more(self) -> bool:
+        while not self._rest:
+            batch = self._operator.context.call(next, self._batches, None)
+            if batch is None:
+                return False
+            self._rest = batch.values if isinstance(batch, Batch) else batch
+        return True
+
+
+class FunctionReader(Reader):
+    """Runs a function that pushes. Its position is how often it has called its context, and how many rounds it has
+    ended."""
+
+    def __init__(self, operator: Emitting) -> None:
+        super().__init__(operator)
+        self._turns: Turns | None = None
+        self._context: Any = None
+
+    def _step(self, reading: Reading, backlog: Backlog) -> Iterator[None]:
+        start = tuple(reading.splits[0].start or (0, 0))
+        if self._turns is None or self._context.position != start:
+            self._begin(start, backlog)
+        turns, context = self._turns, self._context
+        assert turns is not None
+        before, until = context.emitted, time.monotonic() + reading.millis / 1000
+        context.begin_step(reading.records)
+        while not (turns.done or context.over or reading.records <= 0):
+            if not turns.give(max(until - time.monotonic(), 0.002)):
+                break
+            yield
+        if turns.error is not None:
+            raise turns.error
+        self._operator.emitted += context.emitted - before
+        self.positions = {OWN: context.position}
+        self.exhausted = turns.done
+        if turns.done:
+            context.end()
+
+    def _begin(self, start: tuple[int, int], backlog: Backlog) -> None:
+        self.close()
+        operator = self._operator
+        run = bind(operator.function, "run")
+        self._turns = turns = Turns(lambda: operator.context.call(run, self._context))
+        self._context = operator.context_of(backlog, turns)
+        self._context.skip(*start)
+
+    def close(self) -> None:
+        """End the function."""
+        if self._turns is not None and not self._turns.done:
+            cancel = lifecycle(self._operator.function, "cancel")
+            if cancel is not None:
+                cancel()
+            self._turns.cancel()
+        self._turns = None
+
+
+def reader_of(operator: Emitting) -> Reader:
+    """What reads the source of an operator in steps."""
+    function = operator.function
+    if isinstance(function, SplitSource):
+        return SplitReader(operator, function.source)
+    if isinstance(function, BatchSource):
+        return BatchReader(operator, function)
+    return FunctionReader(operator)
