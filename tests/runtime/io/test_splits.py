@@ -164,3 +164,28 @@ def test_a_source_without_its_two_methods_is_not_readable():
     for call in (lambda: Source().splits(1), lambda: Source().read(Split("a"))):
         with pytest.raises(NotImplementedError):
             call()
+
+
+class Growing(Source):
+    """Two partitions, a file, and something whose end nobody knows."""
+
+    bounded = False
+
+    def __init__(self, ends):
+        self.ends = ends
+
+    def splits(self, parallelism):
+        partitions = [Split(name, 0, end) for name, end in self.ends.items()]
+        return [*partitions, Split("file", finite=True), Split("feed")]
+
+
+def test_a_step_reads_from_where_the_step_before_has_left_a_split():
+    source = Growing({"p0": 5, "p1": 0})
+    assert source.pending(2, {}) == [Split("p0", 0, 5), Split("file", finite=True), Split("feed")]
+    source.ends["p1"] = 3
+    left = source.pending(2, {"p0": 5, "p1": 1, "feed": "x", "file": 7})
+    assert left == [Split("p1", 1, 3), Split("file", 7, finite=True), Split("feed", "x")]
+    assert source.pending(2, {"p0": 5, "p1": 3}, {"file"}) == [Split("feed")]
+    assert source.limited(left[0], 1) == left[0]
+    assert not source.ended()
+    assert Three([]).ended()

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import heapq
 from abc import ABC
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from penstock.common.typeinfo import TypeInformation
@@ -38,12 +38,15 @@ class Split:
         end: position behind its last record; None for where it ends by itself. Of an unbounded source it is the
             position behind what there is now, None if nobody knows.
         weight: how much there is to read, as far as it is known, in any unit.
+        finite: of an unbounded source: whether it is over for good once it has been read to its end, as a file is, and
+            as a partition of a topic is not. Splits of a bounded source all are.
     """
 
     id: str
     start: Any = None
     end: Any = None
     weight: int = 1
+    finite: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,26 @@ class Source(ABC, Generic[T]):
             parallelism: number of subtasks that will read.
         """
         raise NotImplementedError(f"{type(self).__name__}.splits")
+
+    def pending(self, parallelism: int, positions: Mapping[str, Any], over: Container[str] = ()) -> Sequence[Split]:
+        """The splits of an unbounded source with something to read now, each from where it has been left: what is asked
+        on the driver before a step. Steps may take some of them and leave the others to later ones.
+
+        The default asks :meth:`splits`, O(splits); a source of very many can do with less.
+
+        Args:
+            parallelism: number of subtasks that will read.
+            positions: where splits have been left, by id; those that are over need not be there.
+            over: ids of finite splits that have been read to their end.
+        """
+        found = (split for split in self.splits(parallelism) if split.id not in over)
+        begun = (replace(split, start=positions.get(split.id, split.start)) for split in found)
+        return [split for split in begun if split.end is None or split.start != split.end]
+
+    def ended(self) -> bool:
+        """Whether nothing is to come behind what :meth:`pending` has said last. Asked on the driver; when all of that
+        has been read too, the source has ended for good, and with it its watermarks."""
+        return self.bounded
 
     def limited(self, split: Split, records: int) -> Split:
         """A split cut so that one step reads about so many records of it. Asked on the driver.
