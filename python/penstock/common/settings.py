@@ -120,6 +120,28 @@ class Settings(PyFlinkSettings):
         "penstock.files.shared-folders", Texts(), (), "executor", "Local folders that are the same on all hosts.",
     )
 
+    # --- programs that never end ---
+    job_folder: str | None = line(
+        "penstock.job.folder", Text(), None, "steps",
+        "Where a program that runs in steps keeps its state, a path or a URL; run again with the same one, it goes on "
+        "from there. Unset: a temporary folder.",
+    )
+    retained: int = line(
+        "penstock.job.retained-manifests", Whole(1, _LARGEST_INT), 2, "steps",
+        "How many of the newest versions stay in the job folder.", "state.checkpoints.num-retained",
+    )
+    step_records: int = line(
+        "penstock.step.records", Whole(0, _LARGEST_INT), 0, "steps",
+        "Most records that a subtask of a source reads in a step; 0 for as many as fit the target.",
+    )
+    step_target: int = line(
+        "penstock.step.target", Span(1), 1_000, "steps", "How long a step should take while there is much to read."
+    )
+    available_now: bool = line(
+        "penstock.step.available-now", Flag(), False, "steps",
+        "Whether the program ends, as if its sources did not go on, when it has read what is there.",
+    )
+
     # --- the plan ---
     flink: Literal["1.11", "2.3"] = line(
         "penstock.flink", Choice.of("1.11", "2.3"), "1.11", "plan", "The Flink version to plan as."

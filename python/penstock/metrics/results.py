@@ -178,11 +178,16 @@ def _aggregate(values: Sequence[Any]) -> Any:
     if kinds <= {CounterValue} or kinds <= {MeterValue}:
         return sum(value.count for value in found)
     if kinds <= {DistributionValue}:
-        return _together(found)
+        return together(found)
     return tuple(value.value if isinstance(value, GaugeValue) else value for value in values)
 
 
-def _together(values: Sequence[DistributionValue]) -> DistributionValue:
+def together(values: Sequence[DistributionValue]) -> DistributionValue:
+    """The distribution of all values of several. O(distributions).
+
+    Args:
+        values: distributions, of no values too.
+    """
     filled = [value for value in values if value.count]
     return DistributionValue(
         sum(value.count for value in filled),

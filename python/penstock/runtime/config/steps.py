@@ -25,12 +25,15 @@ class Reading:
         records: about how many at most, of all splits together.
         millis: how long a source that pushes may take.
         last: whether there is nothing to come beside these splits: the subtask ends when they have.
+        idle: whether the subtask has no split of those that are there, so that it holds nobody's watermark back; None
+            where nothing is known of that.
     """
 
     splits: tuple[Any, ...] = ()
     records: int = 1 << 62
     millis: int = 100
     last: bool = False
+    idle: bool | None = None
 
 
 @dataclass(frozen=True)

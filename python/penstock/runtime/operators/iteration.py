@@ -21,7 +21,7 @@ class IterationHead(StreamOperator):
     """Where a loop's records come back."""
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        return _Head(context, output)
+        return LiveHead(context, output)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,9 @@ class _Tail(LiveOperator):
         """Time does not go round."""
 
 
-class _Head(_Tail):
+class LiveHead(_Tail):
+    """The head of a loop in one subtask."""
+
     def open(self) -> None:
         super().open()
         self.output.watermark(MAX_WATERMARK)

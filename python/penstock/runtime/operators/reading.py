@@ -113,8 +113,9 @@ class SplitReader(Reader):
         while read < most:
             records = call(next, rows, None)
             if records is None:
-                self.ended.append(split.id)
                 self.positions.setdefault(split.id, split.start)
+                if split.finite or self._source.bounded:
+                    self.ended.append(split.id)
                 return
             batch = Batch(records.values, records.timestamps)
             yield from self._emit(batch, records.values, split.id, backlog)
@@ -203,7 +204,7 @@ class FunctionReader(Reader):
         if turns.error is not None:
             raise turns.error
         self._operator.emitted += context.emitted - before
-        self.positions = {OWN: context.position}
+        self.positions = {OWN: list(context.position)}
         self.exhausted = turns.done
         if turns.done:
             context.end()

@@ -163,6 +163,10 @@ class KeyedState:
         self.drop(name, namespace)
         self.slot = current
 
+    def size(self) -> int:
+        """How many values there are. O(tables)."""
+        return sum(len(table) for namespaces in self._tables.values() for table in namespaces.values())
+
     def keys(self, name: str) -> list[tuple[Any, Any]]:
         """(key, canonical form) of every key that has a value of a state without namespace."""
         return [(self._keys.get(slot, slot), slot) for slot in self.find(name) or ()]

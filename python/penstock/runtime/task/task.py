@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from penstock.errors import JobCancelledError
+from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.chain.context import OperatorContext
@@ -131,8 +132,12 @@ class Task:
                 import_module(module)
             self._chain = OperatorChain(self._vertex, self._subtask, self._context, self._out.append)
             self._connect(self._chain)
+            self._begin(self._chain)
             self._chain.open()
         return self._chain
+
+    def _begin(self, chain: OperatorChain) -> None:
+        """The chain is about to open."""
 
     def _connect(self, chain: OperatorChain) -> None:
         """Lead every edge to its input of the head."""
@@ -214,16 +219,19 @@ class Task:
         return self._out.take()
 
     def _report(self, chain: OperatorChain) -> TaskReport:
-        entries = set(self._entries.values())
         return TaskReport(
             vertex=self._vertex.index,
             task=self.name,
             subtask=self._subtask,
             parallelism=self._vertex.parallelism,
             attempt=self._attempt,
-            counters=chain.counters(sum(each.records for each in entries), sum(each.bytes for each in entries)),
+            counters=self._counters(chain),
             files=tuple(self._files),
         )
+
+    def _counters(self, chain: OperatorChain) -> tuple[SubtaskMetrics, ...]:
+        entries = set(self._entries.values())
+        return chain.counters(sum(each.records for each in entries), sum(each.bytes for each in entries))
 
     def _dispose(self) -> None:
         self._gate.close()

@@ -1,0 +1,233 @@
+"""The loop: one step after the other, each from the version that the one before has committed.
+
+A step: the sources say what there is to read; all tasks run over it, and report; the manifest of the next version is
+written; what it names becomes visible. Whatever fails before the manifest is written has not happened: the step is run
+again from the version before, as often as the program's restart strategy says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from penstock.common.job import JobExecutionResult
+from penstock.common.job_control import JobControl
+from penstock.common.job_id import JobID
+from penstock.common.job_status import JobStatus
+from penstock.errors import JobCancelledError, JobExecutionError
+from penstock.job.deployment import Deployment
+from penstock.job.results import JobRows, job_metrics
+from penstock.job.steps.committing import Commits
+from penstock.job.steps.pace import Pace
+from penstock.job.steps.reading import OwnPlan, SourcePlan, hold_back, now_millis, plan_of
+from penstock.job.steps.versions import Place, Version
+from penstock.runtime.buffers.spill import Rows
+from penstock.runtime.config.steps import Assignment, Reading, StepReport
+from penstock.runtime.config.tasks import TaskReport
+from penstock.runtime.io.stores import configured
+
+POLL = 20
+"""Milliseconds between two questions to sources that have nothing new."""
+TICK = 200
+"""Milliseconds between two steps without records, while something waits for time to pass."""
+
+
+class Runner(Protocol):
+    """Who runs the tasks of a step."""
+
+    def step(self, version: int, assignments: Mapping[Place, Assignment]) -> Rows:
+        """Run the tasks, each as its assignment says; the rows for the driver, and those for heads of loops.
+
+        Raises:
+            JobExecutionError: one has failed; nothing of the step counts.
+        """
+        ...
+
+    def cancel(self) -> None:
+        """Have the step that runs end by a JobCancelledError. Any thread may call it."""
+        ...
+
+    def forget(self, attempt: int) -> None:
+        """The step has failed: the next one begins with other tasks.
+
+        Args:
+            attempt: how often the job has been run again.
+        """
+        ...
+
+
+class StepLoop:
+    """A run of a job in steps.
+
+    Args:
+        deployment: the job.
+        control: by which it is cancelled or stopped.
+        runner: runs its tasks.
+
+    Attributes:
+        reports: of the subtasks, when all is over: what each has measured since the job began.
+    """
+
+    def __init__(self, deployment: Deployment, control: JobControl, runner: Runner) -> None:
+        self._deployment, self._control, self._runner = deployment, control, runner
+        self._settings = deployment.job.settings
+        self._pace = Pace(self._settings.step_records, self._settings.step_target)
+        self._collected: dict[str, list[Any]] = {}
+        self._failures: list[float] = []
+        self._timer: int | None = None
+        self._ticks = False
+        self._began = 0.0  # the last step
+        self.reports: tuple[TaskReport, ...] = ()
+
+    def run(self) -> JobExecutionResult:
+        """Run the job until all its sources have ended, or it is stopped.
+
+        Raises:
+            JobExecutionError: it has failed too often.
+            JobCancelledError: it was cancelled.
+            PenstockError: the job folder is another's, or damaged.
+        """
+        started = time.perf_counter()
+        with configured(self._settings.storage_options), Commits(self._deployment) as commits:
+            self._begin(commits)
+            self._control.enter(JobStatus.RUNNING)
+            while not (self._version.over or self._control.stopping):
+                self._turn(commits)
+            self._control.seal()
+        self._report()
+        elapsed = int((time.perf_counter() - started) * 1000)
+        job = self._deployment.job
+        metrics = job_metrics(self._deployment, self.reports)
+        return JobExecutionResult(job.name, elapsed, self._collected, metrics, JobID(job.job_id))
+
+    def _begin(self, commits: Commits) -> None:
+        """Go on from the newest version."""
+        self._version = Version(self._deployment, commits.newest)
+        self._sources = list(self._plans(commits))
+
+    def _plans(self, commits: Commits) -> Iterator[SourcePlan]:
+        manifest, functions = self._version.manifest, self._deployment.sources
+        for vertex in self._deployment.vertices:
+            if vertex.inputs:
+                continue
+            known = manifest.sources.get(vertex.operators[0].operator_id)
+            positions = {} if known is None else known.positions
+            over = () if known is None else commits.read_ended(known.ended)
+            plan = plan_of(vertex, functions[vertex.index], positions, over, once=self._settings.available_now)
+            if isinstance(plan, OwnPlan):
+                plan.finished = {subtask for index, subtask in self._version.finished if index == vertex.index}
+            yield plan
+
+    def _turn(self, commits: Commits) -> None:
+        """One step, or a pause if there is nothing to do."""
+        try:
+            planned = self._planned()
+            if planned is None:
+                self._control.pause(self._until())
+                return
+            self._step(commits, planned)
+        except JobCancelledError:
+            raise
+        except JobExecutionError:
+            self._again(commits)
+
+    def _again(self, commits: Commits) -> None:
+        """Within the handling of a failure: begin again from the newest version, if the program says so."""
+        self._failures.append(time.monotonic())
+        delay = self._settings.restart.delay_after(self._failures)
+        if delay is None:
+            raise  # noqa: PLE0704 - the failure that is handled
+        self._control.enter(JobStatus.RESTARTING)
+        self._runner.forget(len(self._failures))
+        self._control.pause(delay)
+        self._begin(commits)
+        self._control.enter(JobStatus.RUNNING)
+
+    def _planned(self) -> dict[Place, Reading] | None:
+        """What sources read in the next step; None if there is no need of one."""
+        interval = self._settings.checkpoint_interval or 0
+        if interval and (time.monotonic() - self._began) * 1000 < interval:
+            return None
+        millis = min(self._settings.step_target, interval or 100)
+        plans = [(source, source.plan(self._pace.records, millis)) for source in self._sources]
+        due = self._timer is not None and self._timer <= now_millis()
+        tick = self._ticks and (time.monotonic() - self._began) * 1000 >= TICK
+        if not (any(planned.busy for _, planned in plans) or due or tick or self._version.comes_back or not plans):
+            return None
+        readings = zip(plans, hold_back(plans), strict=True)
+        return {(plan.vertex.index, i): each for (plan, _), all_ in readings for i, each in enumerate(all_)}
+
+    def _until(self) -> int:
+        """How long there is nothing to do for certain, in milliseconds."""
+        interval = self._settings.checkpoint_interval or 0
+        left = interval - (time.monotonic() - self._began) * 1000
+        return max(1, int(left)) if interval and left > 0 else POLL
+
+    def _step(self, commits: Commits, readings: Mapping[Place, Reading]) -> None:
+        """Run a step, and commit it."""
+        version, self._began = self._version, time.monotonic()
+        sources = [vertex.index for vertex in self._deployment.vertices if not vertex.inputs]
+        last = all(index not in sources for index, _ in self._open()) and not version.comes_back
+        assignments = version.assignments(commits.state, readings, last=last)
+        with self._control.on_cancel(self._runner.cancel):
+            rows = self._runner.step(version.number, assignments)
+        with contextlib.closing(rows):
+            self._commit(commits, JobRows(rows, self._deployment), assignments)
+
+    def _open(self) -> Iterator[Place]:
+        """The tasks that have not ended."""
+        for vertex in self._deployment.vertices:
+            for subtask in range(vertex.parallelism):
+                if (vertex.index, subtask) not in self._version.finished:
+                    yield vertex.index, subtask
+
+    def _commit(self, commits: Commits, rows: JobRows, assignments: Mapping[Place, Assignment]) -> None:
+        back = list(rows.back())
+        reports: list[StepReport] = list(rows.reports())
+        self._check(reports, assignments)
+        self._note(reports)
+        outputs = commits.put_together([report.task for report in reports])
+        manifest = self._version.next(reports, back, self._sources, commits.with_ended, outputs=outputs)
+        commits.commit(manifest)
+        for source in self._sources:
+            source.committed()
+        self._version = Version(self._deployment, manifest)
+        rows.show()
+        for sink, records in rows.collected().items():
+            self._collected.setdefault(sink, []).extend(records)
+
+    def _note(self, reports: Sequence[StepReport]) -> None:
+        """What the reports say of sources, of time, and of how much can be read."""
+        by_vertex = {source.vertex.index: source for source in self._sources}
+        most = 0
+        for report in reports:
+            source = by_vertex.get(report.task.vertex)
+            if source is None:
+                continue
+            source.read(report.task.subtask, report.positions, report.ended)
+            most = max(most, report.task.counters[0].records_out)
+            if report.finished and isinstance(source, OwnPlan):
+                source.finished.add(report.task.subtask)
+        self._timer = min((report.timer for report in reports if report.timer is not None), default=None)
+        self._ticks = any(report.ticks for report in reports)
+        self._pace.took(most, (time.monotonic() - self._began) * 1000)
+
+    def _check(self, reports: Sequence[StepReport], assignments: Mapping[Place, Assignment]) -> None:
+        found = [(report.task.vertex, report.task.subtask) for report in reports]
+        if sorted(found) != sorted(assignments):
+            raise JobExecutionError(
+                f"The step has {len(assignments)} subtasks, but the reports are those of {len(found)}: "
+                f"{sorted(set(assignments) ^ set(found))[:5]} differ. This is a defect of Penstock; the step does not "
+                "count."
+            )
+
+    def _report(self) -> None:
+        totals = self._version.totals()
+        self.reports = tuple(
+            TaskReport(vertex.index, vertex.task_name(i), i, vertex.parallelism, 0, totals[vertex.index, i])
+            for vertex in self._deployment.vertices
+            for i in range(vertex.parallelism)
+        )

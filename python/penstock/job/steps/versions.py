@@ -1,0 +1,237 @@
+"""From the reports of a step to the next version of a job, and back from a version to what its tasks are given."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from penstock.errors import InvalidProgramError
+from penstock.job.deployment import Deployment
+from penstock.job.folder.ended import EndedSplits
+from penstock.job.folder.manifest import OperatorState, SourceState, StepManifest, TaskState
+from penstock.job.steps.reading import SourcePlan, now_millis
+from penstock.metrics.results import CounterValue, SubtaskMetrics
+from penstock.metrics.totals import added
+from penstock.runtime.buffers.codec import decode_value, dumps
+from penstock.runtime.buffers.row import Row
+from penstock.runtime.config.steps import Assignment, Reading, StepReport
+from penstock.runtime.config.tasks import VertexConfig
+
+Place = tuple[int, int]
+"""A vertex, by index, and a subtask."""
+_NUMBERS = [each.name for each in fields(SubtaskMetrics) if each.name not in ("operator_id", "name", "user")]
+
+
+def digest_of(deployment: Deployment) -> str:
+    """What distinguishes plans whose tasks cannot take each other's place. O(operators + edges)."""
+    shape = [
+        (v.parallelism, v.max_parallelism, [o.operator_id for o in v.operators], [(e.edge, e.senders) for e in v.inputs])
+        for v in deployment.vertices
+    ]
+    return hashlib.sha256(json.dumps(shape).encode("ascii")).hexdigest()
+
+
+def key_of(vertex: VertexConfig) -> str:
+    """By which a vertex is named in a manifest: the ID of its first operator."""
+    return vertex.operators[0].operator_id
+
+
+class Version:
+    """A version of a job as its next step needs it.
+
+    Args:
+        deployment: the job.
+        manifest: of the version; None for the beginning.
+    """
+
+    def __init__(self, deployment: Deployment, manifest: StepManifest | None) -> None:
+        self._deployment = deployment
+        self.plan = digest_of(deployment)
+        self.manifest = manifest or StepManifest(0, deployment.job.name, deployment.job.job_id, 0)
+        same = self.manifest.plan == self.plan
+        self._check_carried(same)
+        self._tasks: dict[Place, tuple[bytes, tuple[Row, ...]]] = {}
+        self.finished: set[Place] = set()
+        self._totals: dict[Place, tuple[SubtaskMetrics | None, ...]] = {}
+        for vertex in deployment.vertices:
+            tasks = self.manifest.tasks.get(key_of(vertex), ()) if same else ()
+            for subtask in range(vertex.parallelism):
+                self._take(vertex, subtask, tasks[subtask] if subtask < len(tasks) else TaskState())
+
+    def _check_carried(self, same: bool) -> None:
+        """State that no operator of the program takes over must not be lost without a word."""
+        if same:
+            return
+        there = {o.operator_id: o for v in self._deployment.vertices for o in v.operators}
+        for operator_id, state in self.manifest.operators.items():
+            if operator_id not in there:
+                raise InvalidProgramError(
+                    f"The job folder has state of operator {state.name!r} (uid {state.uid!r}, ID {operator_id}), and "
+                    "the program has no operator of that ID. Give operators uids before they get state, put it back, "
+                    "or begin with another penstock.job.folder.",
+                    flink_class="java.lang.IllegalStateException",
+                )
+            if there[operator_id].max_parallelism != state.max_parallelism:
+                raise InvalidProgramError(
+                    f"The state of operator {state.name!r} has {state.max_parallelism} key groups, and the program "
+                    f"gives it {there[operator_id].max_parallelism}. Set its max parallelism to "
+                    f"{state.max_parallelism}, or begin with another penstock.job.folder.",
+                    flink_class="java.lang.IllegalStateException",
+                )
+
+    def _take(self, vertex: VertexConfig, subtask: int, task: TaskState) -> None:
+        place = vertex.index, subtask
+        volatile, rows = decode_value(task.volatile) if task.volatile else (b"", ())
+        self._tasks[place] = volatile, tuple(map(Row._make, rows))
+        if task.finished:
+            self.finished.add(place)
+        self._totals[place] = tuple(self._total(each.operator_id, each.name, subtask) for each in vertex.operators)
+
+    def _total(self, operator_id: str, name: str, subtask: int) -> SubtaskMetrics | None:
+        known = self.manifest.counters.get(operator_id, ())
+        return _decoded(operator_id, name, known[subtask]) if subtask < len(known) else None
+
+    @property
+    def number(self) -> int:
+        """Of the version."""
+        return self.manifest.version
+
+    @property
+    def over(self) -> bool:
+        """Whether all tasks have ended."""
+        return len(self.finished) == len(self._tasks)
+
+    @property
+    def comes_back(self) -> bool:
+        """Whether records are on their way back to the heads of loops."""
+        return any(rows for _, rows in self._tasks.values())
+
+    def totals(self) -> dict[Place, tuple[SubtaskMetrics, ...]]:
+        """What all subtasks have measured since the job began."""
+        return {place: tuple(each for each in known if each is not None) for place, known in self._totals.items()}
+
+    def assignments(
+        self, folder: str | None, readings: Mapping[Place, Reading], *, last: bool
+    ) -> dict[Place, Assignment]:
+        """What each task that has not ended is given.
+
+        Args:
+            folder: of state.
+            readings: of sources.
+            last: whether no source is to send anything more.
+        """
+        result: dict[Place, Assignment] = {}
+        for vertex in self._deployment.vertices:
+            states = (o.operator_id for o in vertex.operators if o.operator_id in self.manifest.operators)
+            chains = {each: self.manifest.operators[each].subtasks for each in states}
+            for subtask in range(vertex.parallelism):
+                place = vertex.index, subtask
+                if place not in self.finished:
+                    volatile, rows = self._tasks[place]
+                    ends = last and not rows
+                    result[place] = Assignment(self.number, folder, chains, volatile, readings.get(place), rows, ends)
+        return result
+
+    def next(
+        self,
+        reports: Sequence[StepReport],
+        back: Sequence[Row],
+        sources: Sequence[SourcePlan],
+        with_ended: Callable[[EndedSplits, Sequence[str]], EndedSplits],
+        **also: Any,
+    ) -> StepManifest:
+        """The manifest that a step leads to.
+
+        Args:
+            reports: of all tasks that had not ended.
+            back: rows for the heads of loops.
+            sources: as they are after the step.
+            with_ended: keeps ids of splits.
+            also: fields of the manifest besides.
+        """
+        by_place = {(report.task.vertex, report.task.subtask): report for report in reports}
+        returned: dict[int, list[Row]] = {}
+        for row in sorted(back, key=lambda each: (each.slot, each.sequence, each.edge, each.sender)):
+            returned.setdefault(row.slot, []).append(row)
+        tasks, totals = {}, {}
+        for vertex in self._deployment.vertices:
+            states = []
+            for subtask in range(vertex.parallelism):
+                report = by_place.get((vertex.index, subtask))
+                rows = tuple(returned.get(vertex.offset + subtask, ())) if vertex.level == 0 and vertex.inputs else ()
+                states.append(self._task((vertex.index, subtask), report, rows))
+            tasks[key_of(vertex)] = tuple(states)
+            totals.update(self._counted(vertex, by_place))
+        return StepManifest(
+            version=self.number + 1,
+            job=self._deployment.job.name,
+            job_id=self._deployment.job.job_id,
+            time=now_millis(),
+            plan=self.plan,
+            parallelism=max((vertex.parallelism for vertex in self._deployment.vertices), default=1),
+            operators=self._operators(by_place),
+            sources={plan.operator.operator_id: self._source(plan, with_ended) for plan in sources},
+            tasks=tasks,
+            counters=totals,
+            **also,
+        )
+
+    def _task(self, place: Place, report: StepReport | None, rows: tuple[Row, ...]) -> TaskState:
+        if report is None:
+            return TaskState(b"", finished=True)
+        return TaskState(dumps((report.volatile, [tuple(row) for row in rows])), report.finished)
+
+    def _counted(
+        self, vertex: VertexConfig, reports: Mapping[Place, StepReport]
+    ) -> dict[str, tuple[Mapping[str, Any], ...]]:
+        result: dict[str, list[Mapping[str, Any]]] = {each.operator_id: [] for each in vertex.operators}
+        for subtask in range(vertex.parallelism):
+            report, known = reports.get((vertex.index, subtask)), self._totals[vertex.index, subtask]
+            for number, operator in enumerate(vertex.operators):
+                total = known[number]
+                if report is not None:
+                    total = added(total, report.task.counters[number])
+                result[operator.operator_id].append({} if total is None else _encoded(total))
+        return {operator_id: tuple(each) for operator_id, each in result.items()}
+
+    def _operators(self, reports: Mapping[Place, StepReport]) -> dict[str, OperatorState]:
+        result: dict[str, OperatorState] = dict(self.manifest.operators)
+        for vertex in self._deployment.vertices:
+            places = [(vertex.index, subtask) for subtask in range(vertex.parallelism)]
+            for operator in vertex.operators:
+                before = self.manifest.operators.get(operator.operator_id)
+                old = before.subtasks if before is not None and before.parallelism == vertex.parallelism else ()
+                chains = tuple(
+                    reports[place].chains.get(operator.operator_id, ())
+                    if place in reports
+                    else (old[place[1]] if old else ())
+                    for place in places
+                )
+                if any(chains):
+                    result[operator.operator_id] = OperatorState(
+                        operator.name, operator.uid, vertex.parallelism, operator.max_parallelism, chains
+                    )
+        return result
+
+    def _source(
+        self, plan: SourcePlan, with_ended: Callable[[EndedSplits, Sequence[str]], EndedSplits]
+    ) -> SourceState:
+        before = self.manifest.sources.get(plan.operator.operator_id, SourceState())
+        ended = with_ended(before.ended, plan.just_over) if plan.just_over else before.ended
+        return SourceState({name: list(at) for name, at in plan.positions.items()}, ended)
+
+
+def _encoded(total: SubtaskMetrics) -> dict[str, Any]:
+    user = {name: value.count for name, value in total.user.items() if isinstance(value, CounterValue)}
+    return {**{name: getattr(total, name) for name in _NUMBERS}, **({"user": user} if user else {})}
+
+
+def _decoded(operator_id: str, name: str, known: Mapping[str, Any]) -> SubtaskMetrics | None:
+    if not known:
+        return None
+    user = {key: CounterValue(count) for key, count in known.get("user", {}).items()}
+    numbers = {key: value for key, value in known.items() if key != "user"}
+    return SubtaskMetrics(operator_id, name, user=user, **numbers)

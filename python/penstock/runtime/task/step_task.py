@@ -1,0 +1,179 @@
+"""A subtask of a job that runs in steps.
+
+It takes the rows of a step, works them off to the end, writes the state that has changed and reports; then it waits for
+the next step, if whoever runs it keeps it, or another object goes on from the report in its place, wherever that is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from penstock.metrics.results import SubtaskMetrics
+from penstock.metrics.totals import difference
+from penstock.runtime.buffers.codec import decode_value, dumps
+from penstock.runtime.buffers.row import Row
+from penstock.runtime.chain.operator import LiveOperator
+from penstock.runtime.chain.operator_chain import OperatorChain
+from penstock.runtime.config.steps import Assignment, Chain, StepReport
+from penstock.runtime.config.tasks import JobConfig, VertexConfig
+from penstock.runtime.exchange.gate import ENDED, REPORT, Channel
+from penstock.runtime.operators.iteration import LiveHead
+from penstock.runtime.operators.source import SourceOperator
+from penstock.runtime.state.saving import About, load, save
+from penstock.runtime.task.task import Task
+
+
+class StepTask(Task):
+    """A subtask in steps. Each begins by :meth:`begin`; then come :meth:`receive` and :meth:`step`.
+
+    Args:
+        vertex, subtask, attempt, job: as for :class:`~.task.Task`.
+    """
+
+    def __init__(self, vertex: VertexConfig, subtask: int, attempt: int, job: JobConfig) -> None:
+        super().__init__(vertex, subtask, attempt, job)
+        self._ended: set[Channel] = set()
+        self._assignment = Assignment(0)
+        self._chains: dict[str, Chain] = {}
+        self._measured: tuple[SubtaskMetrics | None, ...] = (None,) * len(vertex.operators)
+        self._finished = False
+
+    def begin(self, assignment: Assignment) -> None:
+        """A step begins.
+
+        Args:
+            assignment: what it asks of the subtask; state and volatile data in it are for the first one only.
+        """
+        self._assignment = assignment
+        self._sequence = 0
+        if self._chain is not None:
+            self._chain.begin_step(assignment.version)
+        self._gate.begin_step(self._ended)
+
+    def receive(self, rows: Iterable[Row]) -> Iterator[Row]:
+        return super().receive(self._open_channels(rows))
+
+    def _open_channels(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """The rows with records; the others say that a channel has ended."""
+        for row in rows:
+            if row.data == ENDED:
+                self._ended.add((row.edge, row.sender))
+            else:
+                yield row
+
+    def step(self) -> Iterator[Row]:
+        """The input of the step is there: work it off; the last row is the report."""
+        return self._guarded(self._step())
+
+    def _begin(self, chain: OperatorChain) -> None:
+        """Take over what earlier steps have left."""
+        assignment = self._assignment
+        chain.begin_step(assignment.version)
+        for operator in chain.operators.values():
+            self._restore(operator)
+        if assignment.volatile:
+            ended, valves, known = decode_value(assignment.volatile)
+            chain.resume(known)
+            for edge, valve in valves.items():
+                self._entries[edge].valve.resume(valve)
+            self._ended |= ended
+            self._gate.begin_step(ended)
+
+    def _restore(self, operator: LiveOperator) -> None:
+        assignment, context = self._assignment, operator.context
+        if assignment.folder is None:
+            return
+        chains = assignment.chains.get(context.config.operator_id, ())
+        if context.state is not None:
+            getattr(context.state, "track", lambda: None)()
+        own = load(assignment.folder, chains, context.state, context.operator_state, self._about(operator))
+        if own:
+            self._chains[context.config.operator_id] = own
+        context.time.watch_clock()
+
+    def _about(self, operator: LiveOperator) -> About:
+        config, vertex = operator.context.config, self._vertex
+        return About(
+            config.operator_id, config.name, config.uid, self._subtask, vertex.parallelism, config.max_parallelism
+        )
+
+    def _step(self) -> Iterator[Row]:
+        began = time.perf_counter()
+        chain = self._open()
+        if isinstance(chain.head, SourceOperator):
+            yield from self._read(chain.head)
+        else:
+            yield from self._process(self._gate.drain(self._ended))
+            self._finished = self._ended.issuperset(self.channels) and not self._waits(chain.head)
+        self._clock.fire()
+        if self._finished:
+            yield from self._finish(chain)
+        else:
+            chain.end_step()
+            yield from self._drain()
+        self.spoken.hand_over()
+        self._send(REPORT, dumps(self._reported(chain, began)))
+        yield from self._drain()
+        if self._finished:
+            self._dispose()
+
+    def _waits(self, head: LiveOperator) -> bool:
+        """Whether it is the head of a loop, to which something may come back."""
+        return isinstance(head, LiveHead) and not self._assignment.last
+
+    def _read(self, head: SourceOperator) -> Iterator[Row]:
+        reading = self._assignment.reading
+        assert reading is not None, "a source is told what to read"
+        if reading.idle is not None:
+            self._toggle(not reading.idle)
+        for _ in head.step(reading, self._backlog):
+            yield from self._drain()
+        self._finished = reading.last and head.reader.exhausted
+
+    def _finish(self, chain: OperatorChain) -> Iterator[Row]:
+        for entry in dict.fromkeys(self._entries.values()):
+            entry.valve.end_all()
+            yield from self._drain()
+        chain.finish()
+        chain.end_channels()
+        yield from self._drain()
+
+    def _reported(self, chain: OperatorChain, began: float) -> StepReport:
+        task = self._report(chain)
+        self._files.clear()
+        measured, self._measured = self._measured, task.counters
+        head = chain.head
+        reader = head.reader if isinstance(head, SourceOperator) else None
+        valves = {edge: entry.valve.volatile() for edge, entry in self._entries.items()}
+        return StepReport(
+            task=replace(task, counters=tuple(map(difference, task.counters, measured))),
+            version=self._assignment.version + 1,
+            chains=self._saved(chain),
+            volatile=dumps((self._ended, valves, chain.volatile())),
+            positions={} if reader is None else reader.positions,
+            ended=() if reader is None else tuple(reader.ended),
+            finished=self._finished,
+            timer=self._clock.next_due(),
+            ticks=any(operator.ticks for operator in chain.operators.values()),
+            keys={id_: size for id_, size in map(_size, chain.operators.values()) if size},
+            millis=(time.perf_counter() - began) * 1000,
+        )
+
+    def _saved(self, chain: OperatorChain) -> dict[str, Chain]:
+        folder = self._assignment.folder
+        if folder is None:
+            return {}
+        for operator in chain.operators.values():
+            context, about = operator.context, self._about(operator)
+            before = self._chains.get(about.operator_id, ())
+            after = save(folder, context.state, context.operator_state, about, before, self._assignment.version + 1)
+            if after:
+                self._chains[about.operator_id] = after
+        return dict(self._chains)
+
+
+def _size(operator: LiveOperator) -> tuple[str, int]:
+    state = operator.context.state
+    return operator.context.config.operator_id, 0 if state is None else state.size()
