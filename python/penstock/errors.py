@@ -113,6 +113,18 @@ class ExecutionGraphError(PlanError):
     """A JobGraph that cannot become an ExecutionGraph: parallelism out of bounds, or too many edges to materialise."""
 
 
+class JobFolderError(PenstockError):
+    """A job folder that cannot be used: what is in it is damaged, of a newer version, or not a job's."""
+
+
+class FolderHeldError(JobFolderError):
+    """The driver of another run holds the job folder; the message says who."""
+
+
+class FencedError(JobFolderError):
+    """Another driver has taken the job folder over, as this one was not heard of; it cannot commit any more."""
+
+
 class JobExecutionError(PenstockError):
     """A job failed while running. The user's own exception is ``__cause__``.
 

@@ -47,6 +47,7 @@ SAYS = {
     "job.captures": "what cannot be pickled",
     "job.shipping": "files in one archive",
     "job.commit": "manifest, publication, recovery",
+    "job.folder": "steps, owners, clean-up",
     "runtime.task": "rows in, rows out",
     "runtime.operators": "one family per file",
     "runtime.kafka": "topics, offsets, transactions",

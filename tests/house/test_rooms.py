@@ -61,6 +61,7 @@ ROOMS = {
     ],
     "job": [
         "commit",
+        "folder",
         "captures",
         "pickling",
         "shipping",
@@ -72,6 +73,7 @@ ROOMS = {
         "results",
     ],
     "job.commit": ["pending", "manifest", "publish", "recovery", "stores", "store_recovery"],
+    "job.folder": ["ended", "manifest", "owners", "files", "writer", "cleaner", "lease"],
     "spark": [
         "quiet",
         "class_archive",

@@ -218,15 +218,15 @@ class PendingFile:
 
 @dataclass(frozen=True)
 class StateFile:
-    """A file with state of one operator in one subtask.
+    """A file with state of an operator's subtask, in the folder ``state`` of a job folder.
 
     Attributes:
-        operator_id: of the operator.
-        name: of the file in the job's folder of state.
-        kind: ``snapshot`` or ``log``.
+        operator_id: of the operator, 32 hex digits.
+        name: of the file in that folder.
+        kind: "snapshot", all state; or "log", what has changed since the file before it in its chain.
         bytes: its size.
-        checksum: of all of it.
-        keys: how many values of keyed state it holds.
+        checksum: of what is in it.
+        keys: how many it has.
     """
 
     operator_id: str

@@ -1,0 +1,154 @@
+"""The removal of what no version needs that is kept: manifests, state files, pending files of sinks.
+
+**What is garbage.** Between two steps there is no file that may still be committed: whatever a task writes or has
+written for a step that is over or was given up, no manifest will name it. So a file that a listing *between two steps*
+shows, and no kept version names, is garbage for good, even if a late task writes to it once more. That holds for the
+owner of the folder only, as its successor has steps of its own: so after the listing, and before anything is removed,
+the driver looks whether it is still the owner. A successor that comes later writes files that were not in the listing,
+and goes on from what this driver keeps.
+
+**Costs.** The files of a version that falls out are known, and are removed without a listing. What steps leave that
+have failed is found by a listing, one in :data:`SWEEP` steps, and after each failure.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Sequence
+
+from penstock.errors import JobFolderError
+from penstock.job.folder.files import MANIFEST, Files
+from penstock.job.folder.writer import Writer
+from penstock.runtime.io.pending import ATTEMPT
+from penstock.runtime.io.storage import join
+from penstock.runtime.io.stores import storage_of
+
+SWEEP = 100
+"""Clean-ups of which one lists the folder."""
+
+_TEMPORARY = re.compile(r".+\.[0-9a-f]{32}\.tmp")
+_STATE = re.compile(r"(ended-[0-9a-f]{32}|[0-9a-f]{32}-[-.\w]+)(\.[0-9a-f]{32}\.tmp)?")
+"""Names of state files; nothing else is removed there."""
+
+
+class Cleaner:
+    """Removes what no kept version names.
+
+    Args:
+        files: of the folder.
+        writer: of the driver that cleans.
+
+    Attributes:
+        pending: the pending folders of sinks that are swept, too; no other job may write there.
+    """
+
+    def __init__(self, files: Files, writer: Writer) -> None:
+        self._files, self._writer = files, writer
+        self._named: dict[int, frozenset[str] | None] = {}
+        self._calls = 0
+        self.pending: Sequence[str] = ()
+
+    def failed(self) -> None:
+        """A step has failed: the next clean-up looks for what it has left."""
+        self._calls = 0
+
+    def clean(self, *, thorough: bool = False) -> int:
+        """Find garbage and remove it; see :meth:`find`. Returns how many files that were."""
+        found = self.find(thorough=thorough)
+        self.remove(found)
+        return len(found)
+
+    def remove(self, found: Iterable[str]) -> None:
+        """Remove what :meth:`find` has found; a next step may run meanwhile. It can be repeated, or left out.
+
+        Raises:
+            OSError, ConfigurationError: something cannot be removed.
+        """
+        for path in found:
+            storage = self._files.storage if path.startswith(f"{self._files.place}/") else storage_of(path)
+            storage.delete([path])
+
+    def find(self, *, thorough: bool = False) -> list[str]:
+        """Files that nobody needs any more, in the order in which they are to go. To be called between two steps only.
+
+        Args:
+            thorough: look for all, by listings, though it is not yet time for that.
+
+        Raises:
+            FencedError: another driver has taken the folder over.
+            OSError, ConfigurationError: the folder cannot be read.
+        """
+        self._writer.settled()
+        kept = self._kept()
+        found = self._fallen_out(kept)
+        sweeps = thorough or self._calls % SWEEP == 0
+        if sweeps:
+            listed = [*self._old_manifests(), *self._old_state(kept), *self._old_pending(), *self._old_owners()]
+            self._writer.check()  # after the listing: see above
+            found = list(dict.fromkeys([*found, *listed]))
+        self._calls += 1
+        return found
+
+    def _kept(self) -> frozenset[str] | None:
+        """The names of state files that are needed; None if that cannot be told."""
+        for version in self._writer.counting:
+            if version not in self._named:
+                self._named[version] = self._names(version)
+        names = [self._named[version] for version in self._writer.counting]
+        return None if None in names else frozenset().union(*(each for each in names if each is not None))
+
+    def _names(self, version: int) -> frozenset[str] | None:
+        newest = self._writer.newest
+        try:
+            found = newest if newest is not None and newest.version == version else self._files.load(version)
+        except FileNotFoundError:  # taken away by hand
+            return frozenset()
+        except JobFolderError as error:
+            message = f"No state is removed, as it is not known what version {version} needs. {error}"
+            warnings.warn(message, stacklevel=2)
+            return None
+        return frozenset(found.files())
+
+    def _fallen_out(self, kept: frozenset[str] | None) -> list[str]:
+        """Manifests that do not count any more, then the files that only they have named."""
+        counting = set(self._writer.counting)
+        out = {version: self._named.pop(version) for version in set(self._named) - counting}
+        manifests = [self._files.path(version) for version in sorted(out)]
+        if kept is None:
+            return manifests
+        names = frozenset().union(*(each for each in out.values() if each is not None)) - kept
+        return manifests + [join(self._files.state, name) for name in sorted(names)]
+
+    def _old_manifests(self) -> list[str]:
+        """Those that do not count: of versions that have fallen out, and of a driver that came too late."""
+        counting, newest = set(self._writer.counting), self._writer.version
+        found: list[str] = []
+        for entry in self._files.storage.list(self._files.manifests):
+            name = entry.path.rpartition("/")[2]
+            match = MANIFEST.fullmatch(name)
+            if _TEMPORARY.fullmatch(name) or (match and int(match[1]) < newest and int(match[1]) not in counting):
+                found.append(entry.path)
+        pins = self._files.pinned()
+        return found + [self._files.pin(*each) for each in pins if each[0] < newest and each[0] not in counting]
+
+    def _old_state(self, kept: frozenset[str] | None) -> list[str]:
+        if kept is None:
+            return []
+        paths = (entry.path for entry in self._files.storage.list(self._files.state))
+        names = ((path, path.rpartition("/")[2]) for path in paths)
+        return [path for path, name in names if name not in kept and _STATE.fullmatch(name)]
+
+    def _old_pending(self) -> list[str]:
+        """Files that wait for a commit that will not come."""
+        newest = self._writer.newest
+        waiting = {output.pending for output in newest.outputs} if newest is not None else set[str]()
+        found: list[str] = []
+        for folder in self.pending:
+            paths = (entry.path for entry in storage_of(folder).list(folder))
+            found += (path for path in paths if path not in waiting and re.fullmatch(ATTEMPT, path.rpartition("/")[2]))
+        return found
+
+    def _old_owners(self) -> list[str]:
+        owners = self._files.owners
+        return owners.outdated(self._writer.epoch, owners.names())

@@ -1,0 +1,119 @@
+"""The splits of a source that have been read to their end, of which there can be very many, such as the files of a
+watched folder: in files of their own, and the last ones in the manifest itself.
+
+Splits that have ended wait in the manifest until there are :data:`LAST` of them; then they become a file, and
+:data:`MERGED` files of about one size become one. So a manifest names few files, and each id is written a number of
+times that grows with the logarithm of all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from penstock.errors import JobFolderError
+from penstock.runtime.io.storage import Storage, join
+
+LAST = 500
+"""Ids in a manifest before they become a file."""
+MERGED = 8
+"""Files of about one size before they become one."""
+
+
+@dataclass(frozen=True)
+class EndedFile:
+    """A file with ids of splits, never changed.
+
+    Attributes:
+        name: in the folder of state files.
+        count: of its ids.
+        checksum: SHA-256 of what is in it.
+    """
+
+    name: str
+    count: int
+    checksum: str
+
+
+@dataclass(frozen=True)
+class EndedSplits:
+    """Splits that have been read to their end.
+
+    Attributes:
+        files: with most of them, in order.
+        last: those that have ended last.
+    """
+
+    files: tuple[EndedFile, ...] = ()
+    last: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return sum(file.count for file in self.files) + len(self.last)
+
+
+def with_ended(storage: Storage, folder: str, ended: EndedSplits, more: Iterable[str]) -> EndedSplits:
+    """The splits that have ended, and more. Files that were merged are still there: manifests name them.
+
+    Args:
+        storage: of the folder.
+        folder: of state files.
+        ended: so far.
+        more: ids that are not among them.
+
+    Raises:
+        JobFolderError: a file that is to be merged is damaged.
+        OSError: a file cannot be read or written.
+    """
+    last = (*ended.last, *more)
+    if len(last) < LAST:
+        return EndedSplits(ended.files, last)
+    files, ids = list(ended.files), list(last)
+    while len(files) >= MERGED - 1 and max(file.count for file in files[1 - MERGED :]) <= 2 * len(ids):
+        merged = files[1 - MERGED :]
+        del files[1 - MERGED :]
+        ids = [split for file in merged for split in _read(storage, folder, file)] + ids
+    files.append(_written(storage, folder, ids))
+    return EndedSplits(tuple(files))
+
+
+def read_ended(storage: Storage, folder: str, ended: EndedSplits) -> set[str]:
+    """The ids of all splits that have ended. Linear in them.
+
+    Raises:
+        JobFolderError: a file is damaged or missing.
+        OSError: one cannot be read.
+    """
+    found = set(ended.last)
+    for file in ended.files:
+        found.update(_read(storage, folder, file))
+    return found
+
+
+def _written(storage: Storage, folder: str, ids: list[str]) -> EndedFile:
+    data = json.dumps(ids, separators=(",", ":")).encode("ascii")
+    name = f"ended-{uuid.uuid4().hex}"
+    if not storage.create(join(folder, name), data):  # durable, as a put need not be
+        raise FileExistsError(join(folder, name))
+    return EndedFile(name, len(ids), hashlib.sha256(data).hexdigest())
+
+
+def _read(storage: Storage, folder: str, file: EndedFile) -> list[str]:
+    path = join(folder, file.name)
+    try:
+        data = storage.get(path)
+    except FileNotFoundError as error:
+        raise JobFolderError(f"{path!r} is not there; it says {_SAYS}") from error
+    if hashlib.sha256(data).hexdigest() != file.checksum:
+        raise JobFolderError(f"{path!r} is damaged: its checksum is not the one in the manifest. It says {_SAYS}")
+    return json.loads(data)
+
+
+_SAYS = (
+    "which splits of a source have been read to their end. Bring it back from a copy, or begin with a new job folder: "
+    "then the source is read from its beginning."
+)

@@ -1,0 +1,289 @@
+"""A job folder as a driver has it open: what it found, commits, clean-ups, a word now and then that it lives.
+
+::
+
+    with JobFolder("/data/job").open("sums") as lease:
+        print(lease.found())
+        newest = lease.newest()                     # None, or what to go on from
+        ...                                         # a step
+        lease.commit(StepManifest(lease.version + 1, ...))
+        ...                                         # publish its outputs
+        lease.clean()
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from penstock.errors import ConfigurationError, JobFolderError, PenstockError
+from penstock.job.folder.cleaner import Cleaner
+from penstock.job.folder.ended import EndedSplits
+from penstock.job.folder.files import About, Files
+from penstock.job.folder.manifest import StepManifest
+from penstock.job.folder.owners import BEAT_SECONDS, Lock, Owner, Owners, check_free
+from penstock.job.folder.writer import Writer
+from penstock.runtime.io.storage import is_local
+from penstock.runtime.io.stores import configured
+
+RETAINED = 2
+"""Versions that are kept: the newest one, and one for the case that it gets damaged."""
+
+
+class JobFolder:
+    """A job folder, to be looked into or opened.
+
+    Args:
+        place: a path or a URL. The folder need not be there.
+
+    Attributes:
+        files: what is where.
+
+    Raises:
+        ConfigurationError, UnsupportedError: it is none, or what its store needs is not installed.
+    """
+
+    def __init__(self, place: str) -> None:
+        self.files = Files(place)
+
+    @property
+    def place(self) -> str:
+        """As all of Penstock writes it: links are followed."""
+        return self.files.place
+
+    def newest(self) -> StepManifest | None:
+        """The newest manifest, None if there is none. Two requests.
+
+        Raises:
+            JobFolderError: it is damaged, or of a newer Penstock.
+            OSError, ConfigurationError: the folder cannot be read.
+        """
+        return self.files.newest()
+
+    def versions(self) -> tuple[int, ...]:
+        """The versions that can be read, in order: the newest one and those that it retains."""
+        newest = self.newest()
+        if newest is None:
+            return ()
+        there = set(self.files.there())
+        return tuple(version for version in (*newest.retained, newest.version) if version in there)
+
+    def read(self, version: int) -> StepManifest:
+        """The manifest of a version.
+
+        Raises:
+            JobFolderError: there is no such version (any more), or it is damaged.
+        """
+        if version in self.versions():
+            with contextlib.suppress(FileNotFoundError):  # gone meanwhile
+                return self.files.load(version)
+        raise JobFolderError(
+            f"The job folder {self.place!r} has no version {version}. Those that it has: "
+            f"{', '.join(map(str, self.versions())) or 'none'}; penstock.job.retained-manifests says how many are kept."
+        )
+
+    def open(
+        self,
+        job: str,
+        owner: Owner | None = None,
+        *,
+        retained: int = RETAINED,
+        options: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> Lease:
+        """Take the folder, which is made if it is not there. About ten requests.
+
+        Args:
+            job: name of the job.
+            owner: who opens it; this process.
+            retained: how many of the newest versions are kept.
+            options: of the store, for the thread that says that the driver lives.
+
+        Raises:
+            FolderHeldError: another driver has it; the message says who.
+            JobFolderError: it is damaged, or of a newer Penstock.
+            ConfigurationError: it cannot be written.
+        """
+        try:
+            return Lease(self.files, owner or Owner(job), retained, options or {})
+        except OSError as error:
+            raise ConfigurationError(
+                f"The job folder {self.place!r} cannot be used: {error}. Set penstock.job.folder to a folder that can "
+                "be made and written by the driver, and read by all who run tasks."
+            ) from error
+
+
+class Lease:
+    """A job folder that this driver has; a context manager that leaves it at its end. See :meth:`JobFolder.open`.
+
+    Attributes:
+        about: what the folder says of itself.
+        cleaner: removes what is not needed any more.
+    """
+
+    def __init__(self, files: Files, owner: Owner, retained: int, options: Mapping[str, Mapping[str, Any]]) -> None:
+        if is_local(files.place):
+            for folder in (files.state, files.manifests, files.pins):
+                os.makedirs(folder, exist_ok=True)
+        self._files = files
+        self.about: About = files.make(owner.job)
+        self._writer = Writer(files, owner, retained)
+        self.cleaner = Cleaner(files, self._writer)
+        self._lock = Lock(files.owners.folder)
+        self._pulse: _Pulse | None = None
+        self._one = threading.RLock()
+        try:
+            after = files.owners.highest()
+            check_free(files.owners, after, self._lock)
+            self._writer.take(after)
+            self._pulse = _Pulse(files.owners, self._writer.epoch, options)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Lease:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the folder, for the next driver to take at once. It can be repeated."""
+        if self._pulse is not None:
+            self._pulse.stop()
+        if self._writer.epoch and not self.closed:
+            with contextlib.suppress(OSError, PenstockError):  # then the next one waits until the lease is over
+                self._files.owners.leave(self._writer.epoch)
+        self._lock.release()
+        self.closed = True
+
+    closed = False
+    """Whether the folder has been left."""
+
+    @property
+    def place(self) -> str:
+        """The job folder."""
+        return self._files.place
+
+    @property
+    def state(self) -> str:
+        """The folder for state files."""
+        return self._files.state
+
+    @property
+    def epoch(self) -> int:
+        """Number of this driver among all that have opened the folder."""
+        return self._writer.epoch
+
+    @property
+    def version(self) -> int:
+        """Of the newest state; the next commit is of the one after it. Not 0 if only a seal is there."""
+        return self._writer.version
+
+    @property
+    def lost(self) -> bool:
+        """Whether it is known that another driver has taken the folder over; the next commit says so, too."""
+        return self._pulse is not None and self._pulse.lost
+
+    def newest(self) -> StepManifest | None:
+        """What to go on from; None, or one that :attr:`~StepManifest.is_nothing`, at the beginning. No request, but
+        after a commit that was left in doubt.
+
+        Raises:
+            FencedError: another driver has taken the folder over.
+            OSError, ConfigurationError: it cannot be said whether the last commit was written.
+        """
+        with self._one:
+            return self._writer.settled()
+
+    def commit(self, manifest: StepManifest) -> StepManifest:
+        """See :meth:`penstock.job.folder.writer.Writer.commit`."""
+        with self._open() as writer:
+            return writer.commit(manifest)
+
+    def clean(self) -> int:
+        """Remove what is not needed any more, now and then by a listing. Between two steps, after publishing.
+
+        Returns:
+            How many files were removed.
+        """
+        with self._open():
+            return self.cleaner.clean()
+
+    def failed(self) -> None:
+        """A step was given up: the next clean-up looks for what it has left."""
+        self.cleaner.failed()
+
+    def pin(self, version: int) -> None:
+        """See :meth:`penstock.job.folder.writer.Writer.pin`."""
+        with self._open() as writer:
+            writer.pin(version)
+
+    def unpin(self, version: int) -> None:
+        """See :meth:`penstock.job.folder.writer.Writer.unpin`."""
+        with self._open() as writer:
+            writer.unpin(version)
+
+    def with_ended(self, ended: EndedSplits, more: Iterable[str]) -> EndedSplits:
+        """See :func:`penstock.job.folder.ended.with_ended`."""
+        return self._writer.with_ended(ended, more)
+
+    def read_ended(self, ended: EndedSplits) -> set[str]:
+        """See :func:`penstock.job.folder.ended.read_ended`."""
+        return self._writer.read_ended(ended)
+
+    def found(self) -> str:
+        """One line for the user: what was found in the folder."""
+        newest = self._writer.newest
+        if newest is None or newest.is_nothing:
+            return f"Beginning with the new job folder {self.place!r}."
+        files = list(newest.state_files())
+        operators = len({file.operator_id for file in files})
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(newest.time / 1000))
+        return (
+            f"Going on from version {newest.version} of {self.place!r}, {when}, {operators} "
+            f"operator{'s' * (operators != 1)} with state, {_size(sum(file.bytes for file in files))}."
+        )
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[Writer]:
+        """One thread at a time: who pins may be another one than who commits."""
+        with self._one:
+            if self.closed:
+                raise JobFolderError(f"This run has left the job folder {self.place!r}; open it again.")
+            yield self._writer
+
+
+def _size(count: float) -> str:
+    """Bytes as people write them."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "bytes" or count >= 100 else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+class _Pulse:
+    """Says that a driver lives, and notices when it is not the owner any more."""
+
+    def __init__(self, owners: Owners, epoch: int, options: Mapping[str, Mapping[str, Any]]) -> None:
+        self._owners, self._epoch, self._options = owners, epoch, options
+        self.lost = False
+        self._over = threading.Event()
+        owners.beat(epoch)
+        self._thread = threading.Thread(target=self._beat, name="penstock-job-folder", daemon=True)
+        self._thread.start()
+
+    def _beat(self) -> None:
+        with configured(self._options) if self._options else contextlib.nullcontext():
+            while not self.lost and not self._over.wait(BEAT_SECONDS):
+                with contextlib.suppress(Exception):  # the next time may do
+                    self._owners.beat(self._epoch)
+                    self.lost = self._owners.highest() != self._epoch
+
+    def stop(self) -> None:
+        self._over.set()
+        self._thread.join()

@@ -1,0 +1,292 @@
+"""What a step has left: the state of a job as of one version, all by which the next step, or another driver, goes on.
+
+A manifest is a text of two lines. The first has a format number, the version and the SHA-256 of the second, which is a
+JSON document; nothing in it is needed that is pickled, but positions and what tasks hand to themselves can be. Written
+from the same values it is the same text.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import pickle
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from penstock.errors import JobFolderError
+from penstock.job.commit.manifest import Output
+from penstock.job.folder.ended import EndedFile, EndedSplits
+from penstock.runtime.config.tasks import StateFile
+
+FORMAT = 1
+"""Of the JSON; a reader takes this one and those before."""
+
+_KIND = "penstock step"
+
+
+@dataclass(frozen=True)
+class OperatorState:
+    """The state of one operator.
+
+    Attributes:
+        name: of the operator.
+        uid: given by the user, or None.
+        parallelism: number of subtasks that wrote it.
+        max_parallelism: number of key groups.
+        subtasks: for each subtask the files that its state is read from, in order: a snapshot, then logs.
+    """
+
+    name: str
+    uid: str | None
+    parallelism: int
+    max_parallelism: int
+    subtasks: tuple[tuple[StateFile, ...], ...]
+
+
+@dataclass(frozen=True)
+class SourceState:
+    """How far a source has been read.
+
+    Attributes:
+        positions: where reading goes on, by id of the splits that have been begun and not been read to their end.
+        ended: the splits that have been.
+    """
+
+    positions: Mapping[str, Any] = field(default_factory=dict)
+    ended: EndedSplits = field(default_factory=EndedSplits)
+
+
+@dataclass(frozen=True)
+class TaskState:
+    """What a subtask hands to itself in the next step.
+
+    Attributes:
+        volatile: the task's own bytes.
+        finished: whether it has nothing more to do.
+    """
+
+    volatile: bytes = b""
+    finished: bool = False
+
+
+@dataclass(frozen=True)
+class StepManifest:
+    """The commit of one step.
+
+    Attributes:
+        version: of the state after the step; the first step makes version 1.
+        job: name of the job.
+        job_id: of the run.
+        time: wall time of the commit, in milliseconds since 1970.
+        epoch: number of the driver that wrote it, set by the commit: each one that opens the folder has a higher one.
+        sealed: whether it is no step's: a driver that took the folder over has written the state it found once more,
+            as a version of its own, so that its predecessor cannot.
+        retained: versions before it that are still there, set by the commit.
+        parallelism: of the plan.
+        plan: a digest of the plan.
+        operators: those with state, by OperatorID.
+        sources: by OperatorID.
+        tasks: per subtask, by key of the vertex.
+        outputs: files to be published, now that it is there.
+        counters: totals since the job began, per subtask, by OperatorID.
+        statistics: of the step.
+    """
+
+    version: int
+    job: str
+    job_id: str
+    time: int
+    epoch: int = 0
+    sealed: bool = False
+    retained: tuple[int, ...] = ()
+    parallelism: int = 1
+    plan: str = ""
+    operators: Mapping[str, OperatorState] = field(default_factory=dict)
+    sources: Mapping[str, SourceState] = field(default_factory=dict)
+    tasks: Mapping[str, tuple[TaskState, ...]] = field(default_factory=dict)
+    outputs: tuple[Output, ...] = ()
+    counters: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether no step has been committed: a job that goes on from it begins."""
+        return not (self.operators or self.sources or self.tasks)
+
+    def state_files(self) -> Iterator[StateFile]:
+        """All files with state, of all operators."""
+        for operator in self.operators.values():
+            for chain in operator.subtasks:
+                yield from chain
+
+    def files(self) -> Iterator[str]:
+        """The names of all files in the folder ``state`` that it needs."""
+        yield from (file.name for file in self.state_files())
+        for source in self.sources.values():
+            yield from (file.name for file in source.ended.files)
+
+
+def encoded(manifest: StepManifest) -> bytes:
+    """The text of a manifest. Linear in it."""
+    body = json.dumps(_plain(manifest), separators=(",", ":")).encode("ascii")
+    return _head(manifest.version, body) + body + b"\n"
+
+
+def _head(version: int, body: bytes) -> bytes:
+    digest = hashlib.sha256(body).hexdigest()
+    return json.dumps({"kind": _KIND, "format": FORMAT, "version": version, "sha256": digest}).encode("ascii") + b"\n"
+
+
+def _plain(manifest: StepManifest) -> dict[str, Any]:
+    plain = {name: getattr(manifest, name) for name in _AS_THEY_ARE}
+    operators = {each: _plain_operator(operator) for each, operator in manifest.operators.items()}
+    sources = {each: _plain_source(source) for each, source in manifest.sources.items()}
+    tasks = {
+        key: [[base64.b64encode(task.volatile).decode("ascii"), task.finished] for task in subtasks]
+        for key, subtasks in manifest.tasks.items()
+    }
+    outputs = [asdict(output) for output in manifest.outputs]
+    return {**plain, "operators": operators, "sources": sources, "tasks": tasks, "outputs": outputs}
+
+
+_AS_THEY_ARE = (
+    "version", "job", "job_id", "time", "epoch", "sealed", "retained", "parallelism", "plan", "counters", "statistics"
+)  # fmt: skip
+
+
+def _plain_operator(operator: OperatorState) -> dict[str, Any]:
+    """Of the same file, nothing is said twice: there can be many."""
+    chains = [[[f.name, f.kind, f.bytes, f.checksum, f.keys] for f in chain] for chain in operator.subtasks]
+    return {**{name: getattr(operator, name) for name in _OF_OPERATORS}, "subtasks": chains}
+
+
+_OF_OPERATORS = ("name", "uid", "parallelism", "max_parallelism")
+
+
+def _plain_source(source: SourceState) -> dict[str, Any]:
+    files = [[file.name, file.count, file.checksum] for file in source.ended.files]
+    positions = {split: encoded_position(position) for split, position in source.positions.items()}
+    return {"positions": positions, "ended": {"files": files, "last": source.ended.last}}
+
+
+def encoded_position(position: Any) -> Any:
+    """A position as JSON: what it is, if it comes back from JSON as the same; else pickled, in a dictionary."""
+    return position if _is_plain(position) else {"pickle": base64.b64encode(pickle.dumps(position)).decode("ascii")}
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is one of JSON's. Without recursion: a user's position may be deep."""
+    if type(value) is dict and "pickle" in value:
+        return False
+    waiting = [value]
+    for _ in range(_MOST):
+        if not waiting:
+            return True
+        one = waiting.pop()
+        if type(one) is dict:
+            if any(type(key) is not str for key in one):
+                return False
+            waiting += one.values()
+        elif type(one) is list:
+            waiting += one
+        elif type(one) is float:
+            if one != one or one in (float("inf"), -float("inf")):
+                return False
+        elif not (one is None or type(one) in (bool, int, str)):
+            return False
+    return False
+
+
+_MOST = 1000
+"""Values in a position that is kept as JSON; larger ones, deeper ones among them, are pickled."""
+
+
+def decoded_position(value: Any) -> Any:
+    """What :func:`encoded_position` was given. What is pickled is of the program's own classes."""
+    if type(value) is dict and "pickle" in value:
+        return pickle.loads(base64.b64decode(value["pickle"]))
+    return value
+
+
+def decoded(text: bytes, version: int, path: str) -> StepManifest:
+    """The manifest of a text.
+
+    Args:
+        text: all of it.
+        version: that of its name.
+        path: where it was read, for errors.
+
+    Raises:
+        JobFolderError: it is damaged, of a newer Penstock, or none.
+    """
+    head, _, body = text.partition(b"\n")
+    body = body.removesuffix(b"\n")
+    try:
+        said = json.loads(head)
+        if said["kind"] == _KIND and type(said["format"]) is int and said["format"] > FORMAT:
+            raise _newer(path, said["format"])
+        if text != _head(version, body) + body + b"\n":
+            raise ValueError(_difference(said, version, body))
+        return _manifest(json.loads(body))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise _damaged(path, error) from error
+
+
+def _difference(said: Mapping[str, Any], version: int, body: bytes) -> str:
+    if said["version"] != version:
+        return f"it says that it is of version {said['version']}"
+    if said["sha256"] != hashlib.sha256(body).hexdigest():
+        return "its checksum is not that of what is in it"
+    return "its first line is not as it was written"
+
+
+def _newer(path: str, found: int) -> JobFolderError:
+    return JobFolderError(
+        f"{path!r} has format {found}: a newer Penstock has written it, and this one knows formats up to {FORMAT}. Run "
+        "the job with that version, or give it a job folder of its own."
+    )
+
+
+def _damaged(path: str, error: Exception) -> JobFolderError:
+    return JobFolderError(
+        f"The manifest {path!r} is damaged: {error or type(error).__name__}. Bring it back from a copy. Or move it "
+        "away: then the job goes on from the version before, if that is still there; records since are read again, and what "
+        "sinks have made of them since is made twice."
+    )
+
+
+def _manifest(data: dict[str, Any]) -> StepManifest:
+    operators = {each: _operator(each, operator) for each, operator in data.pop("operators").items()}
+    sources = {each: _source(source) for each, source in data.pop("sources").items()}
+    tasks = {
+        key: tuple(TaskState(base64.b64decode(volatile, validate=True), finished) for volatile, finished in subtasks)
+        for key, subtasks in data.pop("tasks").items()
+    }
+    outputs = tuple(Output(**output) for output in data.pop("outputs"))
+    plain = {name: data[name] for name in _AS_THEY_ARE}
+    manifest = StepManifest(**plain, operators=operators, sources=sources, tasks=tasks, outputs=outputs)
+    counters = {each: tuple(subtasks) for each, subtasks in manifest.counters.items()}
+    return replace(manifest, retained=tuple(manifest.retained), counters=counters)
+
+
+def _operator(operator_id: str, data: dict[str, Any]) -> OperatorState:
+    chains = tuple(tuple(StateFile(operator_id, *file) for file in chain) for chain in data["subtasks"])
+    return OperatorState(**{name: data[name] for name in _OF_OPERATORS}, subtasks=chains)
+
+
+def _source(data: dict[str, Any]) -> SourceState:
+    ended = data["ended"]
+    positions = {split: decoded_position(position) for split, position in data["positions"].items()}
+    return SourceState(positions, EndedSplits(tuple(EndedFile(*file) for file in ended["files"]), tuple(ended["last"])))
+
+
+def total_counters(totals: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """The sum over subtasks of the counters of one operator that are numbers."""
+    found: dict[str, int] = {}
+    for counters in totals:
+        for name, value in counters.items():
+            if type(value) is int:
+                found[name] = found.get(name, 0) + value
+    return found

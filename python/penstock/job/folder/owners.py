@@ -1,0 +1,248 @@
+"""Who may write to a job folder: one driver at a time, each with an *epoch* higher than that of all before it.
+
+In the folder ``lease``:
+
+- ``owner-EPOCH.json``: a driver has opened the folder; who it is. Created, so two never have one epoch. The owner is
+  the one with the highest.
+- ``beat-EPOCH``: written again and again while the owner lives.
+- ``left-EPOCH``: it has left in good order.
+- ``lock``: on local file systems, locked by the owner's process, so that its end is known at once.
+
+All this only keeps drivers apart that behave; the lease of a paused one can run out. That such a one cannot commit
+rests on nothing but epochs and on files that are created once (:mod:`penstock.job.folder.writer`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import getpass
+import json
+import os
+import re
+import socket
+import time
+import weakref
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO
+
+from penstock.errors import FencedError, FolderHeldError, JobFolderError
+from penstock.runtime.io.storage import Storage, is_local, join
+from penstock.runtime.io.stores import Store
+
+BEAT_SECONDS, LEASE_SECONDS = 10.0, 60.0
+"""How often an owner says that it lives; how long it may be silent, where no lock tells."""
+
+_OWNER = re.compile(r"owner-(\d+)\.json")
+_OWN = re.compile(r"(?:owner|beat|left)-(\d+)(?:\.json)?(?:\.[0-9a-f]{32}\.tmp)?")
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user may have no name
+        return f"user {os.getuid()}"
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A driver that opens a job folder.
+
+    Attributes:
+        job: name of the job.
+        host: where it runs.
+        pid: of its process.
+        user: whose process it is.
+        since: wall time in milliseconds since 1970.
+    """
+
+    job: str
+    host: str = field(default_factory=socket.gethostname)
+    pid: int = field(default_factory=os.getpid)
+    user: str = field(default_factory=_user)
+    since: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
+
+    def __str__(self) -> str:
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.since / 1000))
+        return f"the job {self.job!r} of {self.user} on {self.host}, process {self.pid}, since {since}"
+
+
+class Owners:
+    """The owners of one job folder.
+
+    Args:
+        storage: of the folder.
+        place: the job folder.
+    """
+
+    def __init__(self, storage: Storage, place: str) -> None:
+        self._storage, self._place = storage, place
+        self.folder = join(place, "lease")
+
+    def names(self) -> list[str]:
+        """All names in the folder of leases."""
+        return [entry.path.rpartition("/")[2] for entry in self._storage.list(self.folder)]
+
+    def highest(self, names: Iterable[str] | None = None) -> int:
+        """The epoch of the owner; 0 if there has been none."""
+        matches = map(_OWNER.fullmatch, self.names() if names is None else names)
+        return max((int(match[1]) for match in matches if match), default=0)
+
+    def read(self, epoch: int) -> Owner | None:
+        """Who has an epoch; None if nothing says it any more."""
+        try:
+            return Owner(**json.loads(self._storage.get(join(self.folder, f"owner-{epoch}.json"))))
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError) as error:
+            raise JobFolderError(
+                f"{join(self.folder, f'owner-{epoch}.json')!r} is not what a job writes: {error!r}. If you know that "
+                "no job runs with this folder, remove that file."
+            ) from error
+
+    def claim(self, owner: Owner, epoch: int) -> None:
+        """Take an epoch.
+
+        Raises:
+            FolderHeldError: another driver has taken it just now.
+            OSError: it cannot be written.
+        """
+        if not self._storage.create(join(self.folder, f"owner-{epoch}.json"), json.dumps(asdict(owner)).encode()):
+            raise self.held(epoch)
+
+    def check(self, epoch: int) -> None:
+        """The driver with an epoch is still the owner. One listing.
+
+        Raises:
+            FencedError: it is not.
+        """
+        highest = self.highest()
+        if highest != epoch:
+            raise self.fenced(highest)
+
+    def fenced(self, by: int) -> FencedError:
+        """The error of a driver that is no owner any more."""
+        return FencedError(
+            f"The job folder {self._place!r} was taken over by {self.read(by) or 'another driver'}: this one was not "
+            "heard of for too long, as if its machine had stopped. What it has committed stands, and what it was about "
+            "to commit is done by the other one. Let that one run, or stop it and start this one again."
+        )
+
+    def held(self, epoch: int, silent: float | None = None) -> FolderHeldError:
+        """The error of a driver that finds another one.
+
+        Args:
+            epoch: the other's.
+            silent: seconds since it was heard of last, where that counts.
+        """
+        heard, wait = "", ""
+        if silent is not None:
+            heard = f", last heard of {silent:.0f} seconds ago"
+            wait = f" If it is dead, the folder is free in {max(LEASE_SECONDS - silent, 0):.0f} seconds."
+        return FolderHeldError(
+            f"The job folder {self._place!r} is held by {self.read(epoch) or 'another driver'}{heard}. Stop that one, "
+            f"or give this job a folder of its own by penstock.job.folder.{wait}"
+        )
+
+    def beat(self, epoch: int) -> None:
+        """Say that the driver with an epoch lives."""
+        self._storage.put(join(self.folder, f"beat-{epoch}"), b"alive")
+
+    def leave(self, epoch: int) -> None:
+        """Say that the driver with an epoch is done."""
+        self._storage.create(join(self.folder, f"left-{epoch}"), b"left")
+
+    def outdated(self, epoch: int, names: Iterable[str]) -> list[str]:
+        """The files of the owners before an epoch, among some names."""
+        matches = (match for match in map(_OWN.fullmatch, names) if match)
+        return [join(self.folder, match[0]) for match in matches if int(match[1]) < epoch]
+
+
+class Lock:
+    """The lock of a local job folder; on stores, and where the file system has no locks, there is none.
+
+    Args:
+        folder: of leases.
+
+    Attributes:
+        taken: whether this process has it.
+        refused: whether another one has it.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.taken = self.refused = False
+        self._file: IO[bytes] | None = None
+        if is_local(folder):
+            os.makedirs(folder, exist_ok=True)
+            self._file = open(join(folder, "lock"), "ab")  # noqa: SIM115 - open as long as the lock is held
+            self._lock(self._file)
+            _LOCKS.add(self)
+
+    def _lock(self, file: IO[bytes]) -> None:
+        import fcntl  # POSIX only
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.taken = True
+        except OSError as error:
+            self.refused = error.errno in (errno.EWOULDBLOCK, errno.EACCES)
+
+    def release(self) -> None:
+        """Let go; the end of the process does, too."""
+        if self._file is not None:
+            self._file.close()
+        self.taken = False
+
+
+_LOCKS: weakref.WeakSet[Lock] = weakref.WeakSet()
+
+
+def _forked() -> None:
+    """A process that a driver has forked may outlive it, and holds nothing."""
+    for lock in list(_LOCKS):
+        lock.release()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
+def check_free(owners: Owners, epoch: int, lock: Lock) -> None:
+    """The owner of an epoch has left, or is dead.
+
+    Args:
+        owners: of the folder.
+        epoch: the highest one; 0 if there is none.
+        lock: that this process has tried to take.
+
+    Raises:
+        FolderHeldError: it lives, or may live.
+    """
+    if lock.refused:
+        raise owners.held(epoch, None)
+    names = owners.names()
+    if epoch == 0 or f"left-{epoch}" in names:
+        return
+    there = owners.read(epoch)
+    if lock.taken and there is not None and there.host == socket.gethostname():
+        return  # its lock has ended with it
+    silent = min(_age(join(owners.folder, name)) for name in names if name in (f"owner-{epoch}.json", f"beat-{epoch}"))
+    if silent < LEASE_SECONDS:
+        raise owners.held(epoch, silent)
+
+
+def _age(path: str) -> float:
+    """Seconds since a file was written, by the clock of where it lies."""
+    folder = path.rpartition("/")[0]
+    with contextlib.suppress(FileNotFoundError):
+        if not is_local(path):
+            store = Store(path)
+            return (store.now(folder) - store.modified(path)).total_seconds()
+        probe = Path(folder) / f"clock-{os.getpid()}"  # a mounted file system has a clock of its own
+        probe.write_bytes(b"")
+        try:
+            return probe.stat().st_mtime - os.stat(path).st_mtime
+        finally:
+            probe.unlink(missing_ok=True)
+    return float("inf")

@@ -1,0 +1,215 @@
+"""The one driver that writes to a job folder, as far as safety goes: manifests in the order of their versions.
+
+**Why a driver that was replaced cannot commit.** Versions follow each other, and a manifest is created once. A driver
+that takes a folder over first takes an epoch, then *seals* it: it writes the newest state once more, as the next
+version. Its predecessor, whenever it wakes up, has that version to commit next, and finds it taken. It may be so late
+that the cleaner has removed the seal; so after each commit a driver looks whether its epoch is still the highest, and
+only then believes it. What such a late one has created is older than the newest version, and in no manifest's list of
+those that are retained: it counts for nobody, and goes with the next clean-up.
+
+**If it is not known whether a manifest was written** (a store did not answer), the version is settled before anything
+else happens: it is sealed, or found to be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from penstock.errors import FencedError, JobFolderError
+from penstock.job.folder.ended import EndedSplits, read_ended, with_ended
+from penstock.job.folder.files import Files
+from penstock.job.folder.manifest import StepManifest, decoded, encoded
+from penstock.job.folder.owners import Owner
+
+
+class Writer:
+    """Writes manifests. Nothing here depends on clocks or locks, and there is no thread.
+
+    Not for several threads. After a :class:`~penstock.errors.FencedError` every call raises it again.
+
+    Args:
+        files: of the folder.
+        owner: who writes.
+        retained: how many of the newest versions are kept.
+
+    Attributes:
+        epoch: of this driver.
+        newest: the state that the next step goes on from; None if there is none.
+    """
+
+    def __init__(self, files: Files, owner: Owner, retained: int) -> None:
+        self._files, self._owner, self._retained = files, owner, retained
+        self.epoch = 0
+        self.newest: StepManifest | None = None
+        self.pins: set[int] = set()
+        self._doubtful: StepManifest | None = None
+        self._unchecked = False
+        self._fenced: FencedError | None = None
+
+    @property
+    def version(self) -> int:
+        """Of the newest state; 0 if there is none. The next commit is of the one after it."""
+        return 0 if self.newest is None else self.newest.version
+
+    @property
+    def counting(self) -> tuple[int, ...]:
+        """The versions that are there and count, in order."""
+        return () if self.newest is None else (*self.newest.retained, self.newest.version)
+
+    def take(self, after: int) -> None:
+        """Become the owner: take the epoch after one, and seal what is there. Six requests.
+
+        Raises:
+            FolderHeldError: another driver was faster.
+            FencedError: the same, and a little later.
+            JobFolderError: the newest manifest cannot be read.
+            OSError: the folder cannot be written.
+        """
+        self._files.owners.claim(self._owner, after + 1)
+        self.epoch = after + 1
+        self.check()
+        self.pins = {version for version, _ in self._files.pinned()}
+        while True:
+            self.newest = self._files.newest()
+            if self.newest is not None and self.newest.epoch > self.epoch:
+                raise self._fence(self.newest.epoch)
+            if after == 0 and self.newest is None:  # nobody is there who could commit
+                return
+            if self._create(self._seal(self.newest)):
+                break
+        self.check()
+
+    def _seal(self, found: StepManifest | None) -> StepManifest:
+        """The state that was found, as a version of its own. What it published is still to be published, perhaps."""
+        if found is None:
+            found = StepManifest(0, self._owner.job, "", self._owner.since)
+        return self._stamped(replace(found, version=found.version + 1, sealed=True))
+
+    def _stamped(self, manifest: StepManifest) -> StepManifest:
+        counting = self.counting
+        newest = counting[-(self._retained - 1) :] if self._retained > 1 else ()
+        return replace(manifest, epoch=self.epoch, retained=tuple(sorted({*newest, *(self.pins & set(counting))})))
+
+    def _create(self, manifest: StepManifest) -> bool:
+        """Write a manifest, if its version is free."""
+        self._doubtful, self._unchecked = manifest, True
+        created = self._files.storage.create(self._files.path(manifest.version), encoded(manifest))
+        if created:
+            self.newest, self._doubtful = manifest, None
+        return created
+
+    def commit(self, manifest: StepManifest) -> StepManifest:
+        """Commit a step. Two requests. If it raises anything but a FencedError, :meth:`settled` says what holds.
+
+        Args:
+            manifest: of the version after the newest; epoch and retained versions are set here.
+
+        Returns:
+            It, as it was written.
+
+        Raises:
+            FencedError: another driver has taken the folder over.
+            JobFolderError: it is of another version.
+            OSError, ConfigurationError: it is not known whether it was written.
+        """
+        self.settled()
+        if manifest.version != self.version + 1:
+            raise JobFolderError(
+                f"Version {manifest.version} cannot be committed: version {self.version} is the newest. Run the step "
+                "again from that one."
+            )
+        manifest = self._stamped(manifest)
+        if not self._create(manifest) and self._found(manifest) != encoded(manifest):
+            self.check()
+            raise JobFolderError(
+                f"{self._files.path(manifest.version)!r} is there already, from this very run. Do two threads commit?"
+            )
+        self.check()
+        return manifest
+
+    def settled(self) -> StepManifest | None:
+        """What the next step goes on from. If a write was left in doubt, it is settled first.
+
+        Raises:
+            FencedError: another driver has taken the folder over.
+            OSError, ConfigurationError: the folder still cannot be reached.
+        """
+        if self._fenced is not None:
+            raise self._fenced
+        doubtful = self._doubtful
+        if doubtful is not None and not self._create(self._seal(self.newest)):
+            self._found(doubtful)
+        if self._unchecked:
+            self.check()
+        return self.newest
+
+    def _found(self, wanted: StepManifest) -> bytes:
+        """The version that was to be written is there: written by this driver, if an answer was lost; or by another.
+
+        Returns:
+            What is in it.
+
+        Raises:
+            FencedError: by another.
+        """
+        path = self._files.path(wanted.version)
+        try:
+            data = self._files.storage.get(path)
+        except FileNotFoundError:  # so much older than what there is that it was removed
+            self.check()
+            raise JobFolderError(f"{path!r} was there and is gone: something else removes files there.") from None
+        there = decoded(data, wanted.version, path)
+        if there.epoch != self.epoch:
+            raise self._fence(there.epoch)
+        self.newest, self._doubtful = there, None
+        return data
+
+    def check(self) -> None:
+        """This driver is still the owner. One request.
+
+        Raises:
+            FencedError: it is not.
+        """
+        try:
+            self._files.owners.check(self.epoch)
+        except FencedError as error:
+            self._fenced = error
+            raise
+        self._unchecked = False
+
+    def _fence(self, by: int) -> FencedError:
+        self._fenced = self._files.owners.fenced(max(by, self._files.owners.highest()))
+        return self._fenced
+
+    def pin(self, version: int) -> None:
+        """Keep a version, with all its files, until it is unpinned.
+
+        Raises:
+            JobFolderError: it is not there.
+            FencedError: another driver has taken the folder over.
+        """
+        self.settled()
+        if version not in self.counting:
+            raise JobFolderError(
+                f"Version {version} cannot be pinned: it is not there. Those that are: "
+                f"{', '.join(map(str, self.counting)) or 'none'}."
+            )
+        self._files.storage.create(self._files.pin(version, self.epoch), b"")
+        self.check()
+        self.pins.add(version)
+
+    def unpin(self, version: int) -> None:
+        """Keep a version no longer than others. One that is not pinned is fine. What a successor pins stays."""
+        self.settled()
+        said = [self._files.pin(*each) for each in self._files.pinned() if each[0] == version and each[1] <= self.epoch]
+        self._files.storage.delete(said)
+        self.pins.discard(version)
+
+    def with_ended(self, ended: EndedSplits, more: Iterable[str]) -> EndedSplits:
+        """See :func:`penstock.job.folder.ended.with_ended`."""
+        return with_ended(self._files.storage, self._files.state, ended, more)
+
+    def read_ended(self, ended: EndedSplits) -> set[str]:
+        """See :func:`penstock.job.folder.ended.read_ended`."""
+        return read_ended(self._files.storage, self._files.state, ended)
