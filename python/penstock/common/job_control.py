@@ -29,6 +29,8 @@ class JobControl:
         self._status = JobStatus.CREATED
         self._lock = threading.Lock()
         self._wish = threading.Event()
+        self._stop = threading.Event()
+        self._awake = threading.Event()
         self._sealed = False
         self._act: Callable[[], None] | None = None
 
@@ -60,10 +62,27 @@ class JobControl:
                 error.flink_class = _NOT_CANCELLED
                 raise error
             self._wish.set()
+            self._awake.set()
             self._status = JobStatus.CANCELLING
             act = self._act
         if act is not None:
             act()
+
+    def stop(self) -> None:
+        """Wish the job to end after the step that runs, which is finished and committed. Returns at once. A bounded job
+        has one step, and ends as it would have ended."""
+        self._stop.set()
+        self._awake.set()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the job is to end after the step that runs."""
+        return self._stop.is_set()
+
+    def rest(self, seconds: float) -> None:
+        """Wait so long between two steps, or until the job is to stop, or to be cancelled, which is checked."""
+        self._awake.wait(seconds)
+        self.check()
 
     def check(self) -> None:
         """End the job here if it is to be cancelled.

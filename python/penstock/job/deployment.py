@@ -25,6 +25,7 @@ from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
 from penstock.runtime.io.frames import FrameSink, FrameSource
 from penstock.runtime.io.sinks import PublishedSink
 from penstock.runtime.io.sources import BatchSource
+from penstock.runtime.io.splits import SplitSource
 from penstock.runtime.io.spark_types import nullable, schema_of
 from penstock.runtime.io.stores import configured
 from penstock.runtime.operators.iteration import IterationHead, IterationTail
@@ -66,6 +67,8 @@ class Deployment:
         frames: the DataFrames that sources read, by index of their vertex.
         tables: what is written as DataFrames, in order of their numbers.
         locations: where operators read or write files: name of the operator, path or URL.
+        sources: what runs at the head of each source, by index of its vertex.
+        steps: whether it runs in steps.
     """
 
     job: JobConfig
@@ -76,6 +79,8 @@ class Deployment:
     frames: Mapping[int, Any] = field(default_factory=dict[int, Any])
     tables: tuple[Table, ...] = ()
     locations: tuple[tuple[str, str], ...] = ()
+    sources: Mapping[int, Any] = field(default_factory=dict[int, Any])
+    steps: bool = False
 
     def slots(self, level: int) -> int:
         """Number of tasks of a level."""
@@ -103,14 +108,14 @@ def deploy(pipeline: Pipeline, job_id: str | None = None, *, loops: bool = False
         PenstockError: what an operator's own check refuses, such as a missing input file.
         PlanError: what the planner refuses.
     """
-    batch = pipeline.settings.batch
+    batch, steps = pipeline.settings.batch, runs_in_steps(pipeline)
     job_graph = pipeline.job_graph()
-    if batch or not loops:
+    if batch or not (loops or steps):
         _refuse_iterations(job_graph, batch)
     places = _places(job_graph)
     tables: list[Table] = []
     with configured(pipeline.settings.storage_options):
-        operators = _prepared(pipeline, job_graph, places, tables)
+        operators = _prepared(pipeline, job_graph, places, tables, steps)
     edges = BatchEdges(operators, batch=batch, combine=pipeline.settings.combine)
     vertices = tuple(map(Vertices(pipeline, operators, job_graph, places, edges).config, job_graph.vertices))
     level = attrgetter("level")
@@ -120,7 +125,25 @@ def deploy(pipeline: Pipeline, job_id: str | None = None, *, loops: bool = False
     shipped = None if archive is None else archive.name
     job = JobConfig(pipeline.name, job_id or uuid.uuid4().hex, pipeline.settings, shipped)
     frames, locations = _frames(pipeline, job_graph), tuple(_locations(job_graph, operators))
-    return Deployment(job, vertices, levels, tuple(sinks), archive, frames, tuple(tables), locations)
+    read = _sources(job_graph, operators)
+    return Deployment(job, vertices, levels, tuple(sinks), archive, frames, tuple(tables), locations, read, steps)
+
+
+def runs_in_steps(pipeline: Pipeline) -> bool:
+    """Whether a program runs in steps: a source of it never ends, or it has a job folder; or checkpoints are enabled
+    and a function pushes records, of which nobody knows whether it ends."""
+    settings = pipeline.settings
+    if pipeline.unbounded or (settings.job_folder is not None and not settings.batch):
+        return True
+    if settings.checkpoint_interval is None or settings.batch:
+        return False
+    sources = (op.function for op in pipeline.operators.values() if isinstance(op, StreamSource))
+    return any(not isinstance(function, BatchSource) for function in sources)
+
+
+def _sources(job_graph: JobGraph, operators: Mapping[int, StreamOperator]) -> dict[int, Any]:
+    heads = ((v.index, operators[v.chain[0].node]) for v in job_graph.vertices)
+    return {index: operator.function for index, operator in heads if isinstance(operator, StreamSource)}
 
 
 def _locations(job_graph: JobGraph, operators: dict[int, StreamOperator]) -> Iterator[tuple[str, str]]:
@@ -169,7 +192,7 @@ def _frames(pipeline: Pipeline, job_graph: JobGraph) -> dict[int, Any]:
 
 
 def _prepared(
-    pipeline: Pipeline, job_graph: JobGraph, places: list[VertexConfig], tables: list[Table]
+    pipeline: Pipeline, job_graph: JobGraph, places: list[VertexConfig], tables: list[Table], steps: bool
 ) -> dict[int, StreamOperator]:
     """The operators as they travel, by node: each is there and accepts to run like this, and no two sinks write to one
     place."""
@@ -184,7 +207,8 @@ def _prepared(
                     f"{operator!r}. Build the program with penstock.datastream, or give every node an operator of "
                     "penstock.runtime.operators."
                 )
-            operator = operator.prepare(place.parallelism)
+            stepped = steps and isinstance(operator, StreamSource) and isinstance(operator.function, SplitSource)
+            operator = operator if stepped else operator.prepare(place.parallelism)
             if isinstance(operator, StreamSink) and isinstance(operator.function, FrameSink):
                 operator = _table(operator, link.name, pipeline.types.get(link.node), tables)
             result[link.node] = operator

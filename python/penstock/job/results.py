@@ -1,18 +1,14 @@
-"""The driver's end of a job: reports, prints and collected records arrive as rows; then the job is committed.
+"""The driver's end of a job: its rows arrive, then it is committed.
 
-Prints are shown in the order of sink (as the program made them), subtask, and emission, whatever order the rows arrive
-in; before them what user code has printed on executors, if that comes here. Until the job has succeeded, rows wait as
-bytes, beyond 64 MiB in a temporary file. Each goes when it is read, so what a program collects is in memory once; the
-lines it prints are all there for a moment.
+Until the job has succeeded, rows wait as bytes, beyond 64 MiB in a temporary file. Each goes when it is read, so what a
+program collects is in memory once; the lines it prints are all there for a moment.
 """
 
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TextIO
+from collections.abc import Callable, Iterable
 
 from penstock.common.job import JobExecutionResult
 from penstock.common.job_control import JobControl
@@ -20,13 +16,10 @@ from penstock.common.job_id import JobID
 from penstock.errors import JobExecutionError
 from penstock.job.deployment import Deployment
 from penstock.job.outputs import pending_outputs
+from penstock.job.rows import JobRows
 from penstock.metrics.results import JobMetrics, OperatorMetrics, SubtaskMetrics
-from penstock.runtime.buffers.codec import decode, decode_value
-from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.tasks import TaskReport
-from penstock.runtime.exchange.gate import COLLECT, PRINT, REPORT, SPOKEN
-from penstock.runtime.io.sinks import CollectSink
 from penstock.runtime.io.stores import configured
 
 
@@ -80,7 +73,7 @@ class JobOutput:
             ConfigurationError: meanwhile a file has appeared where one was to be written.
         """
         self._rows = rows
-        self.reports = tuple(decode_value(row.data) for row in _of(REPORT, rows))
+        self.reports = tuple(JobRows(rows, self._deployment).reports())
         self._check_reports()
         if self._control is not None:
             self._control.seal()
@@ -96,35 +89,12 @@ class JobOutput:
         """
         assert self._rows is not None, "the job has not been committed"
         with contextlib.closing(self._rows) as rows:
-            for text in self._spoken(rows):
-                _write(sys.stdout, text)
-            _show(_of(PRINT, rows))
-            collected = self._collected(_of(COLLECT, rows))
+            sent = JobRows(rows, self._deployment)
+            sent.show()
+            collected = sent.collected()
         elapsed = int((time.perf_counter() - started) * 1000)
         job = self._deployment.job
-        return JobExecutionResult(job.name, elapsed, collected, self._metrics(), JobID(job.job_id))
-
-    def _spoken(self, rows: Rows) -> Iterator[str]:
-        """What user code has printed, in the order in which the local executor runs the tasks."""
-        level = [vertex.level for vertex in self._deployment.vertices]
-        order = rows.take(
-            lambda row: (level[row.vertex], row.vertex, row.sender, row.sequence), lambda row: row.kind == SPOKEN
-        )
-        return (decode_value(row.data) for row in order)
-
-    def _metrics(self) -> JobMetrics:
-        """What the operators have measured. Sources first. O(operators times subtasks)."""
-        measured: dict[int, list[tuple[SubtaskMetrics, ...]]] = {}
-        for report in self.reports:
-            measured.setdefault(report.vertex, []).append(report.counters)
-        return JobMetrics(
-            [
-                OperatorMetrics(config.operator_id, config.name, config.uid, subtasks)
-                for level in self._deployment.levels
-                for vertex in level
-                for config, subtasks in zip(vertex.operators, zip(*measured[vertex.index], strict=True), strict=True)
-            ]
-        )
+        return JobExecutionResult(job.name, elapsed, collected, job_metrics(self._deployment, self.reports), JobID(job.job_id))
 
     def _check_reports(self) -> None:
         expected = [(v.index, i) for v in self._deployment.vertices for i in range(v.parallelism)]
@@ -135,32 +105,22 @@ class JobOutput:
                 f"{sorted(set(expected) ^ set(found))[:5]} differ. This is a defect of Penstock; nothing was published."
             )
 
-    def _collected(self, rows: Iterable[Row]) -> dict[str, list[Any]]:
-        sinks = (sink for sink in self._deployment.sinks if isinstance(sink, CollectSink))
-        result: dict[str, list[Any]] = {sink.id: [] for sink in sinks}
-        for row in rows:
-            sink_id, data = decode_value(row.data)
-            result[sink_id].extend(decode(data)[0])
-        return result
 
+def job_metrics(deployment: Deployment, reports: Iterable[TaskReport]) -> JobMetrics:
+    """What the operators have measured. Sources first. O(operators times subtasks).
 
-def _of(kind: int, rows: Rows) -> Iterator[Row]:
-    """The rows of a kind by vertex, subtask and sequence."""
-    return rows.take(lambda row: (row.vertex, row.sender, row.sequence), lambda row: row.kind == kind)
-
-
-def _show(rows: Iterable[Row]) -> None:
-    """Print lines by sink; rows come by subtask and sequence within a vertex, and the stable sort keeps that order."""
-    items = [decode_value(row.data) for row in rows]
-    for _, std_err, lines in sorted(items, key=lambda item: item[0]):
-        stream = sys.stderr if std_err else sys.stdout
-        _write(stream, "\n".join(lines) + "\n")
-
-
-def _write(stream: TextIO, text: str) -> None:
-    """Write a text; characters that the stream cannot show become escapes, as the job is done already."""
-    try:
-        stream.write(text)
-    except UnicodeEncodeError as error:
-        stream.write(text.encode(error.encoding, "backslashreplace").decode(error.encoding))
-    stream.flush()
+    Args:
+        deployment: the job.
+        reports: of its subtasks, in order of vertex and subtask.
+    """
+    measured: dict[int, list[tuple[SubtaskMetrics, ...]]] = {}
+    for report in reports:
+        measured.setdefault(report.vertex, []).append(report.counters)
+    return JobMetrics(
+        [
+            OperatorMetrics(config.operator_id, config.name, config.uid, subtasks)
+            for level in deployment.levels
+            for vertex in level
+            for config, subtasks in zip(vertex.operators, zip(*measured[vertex.index], strict=True), strict=True)
+        ]
+    )

@@ -39,6 +39,12 @@ class Pipeline:
         return f"Pipeline({self.name!r}, {self.stream_graph!r}, as Flink {self.flink})"
 
     @property
+    def unbounded(self) -> tuple[str, ...]:
+        """Names of the sources that never end, in order of their nodes; none: the program ends. O(operators)."""
+        endless = {node for node, operator in self.operators.items() if getattr(operator, "unbounded", False)}
+        return tuple(node.name for node in self.stream_graph.nodes if node.id in endless) if endless else ()
+
+    @property
     def flink(self) -> str:
         """The Flink version that the program is planned as."""
         return self.settings.flink

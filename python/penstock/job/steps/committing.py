@@ -6,12 +6,11 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Sequence
-from typing import Any
 
 from penstock.job.commit.manifest import Output
 from penstock.job.deployment import Deployment
-from penstock.job.folder import JobFolder
 from penstock.job.folder.ended import EndedSplits
+from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import StepManifest
 from penstock.runtime.config.tasks import TaskReport
 
@@ -33,7 +32,11 @@ class Commits:
         if place is None:
             place = tempfile.mkdtemp(prefix="penstock-job-")
             self._open.callback(shutil.rmtree, place, ignore_errors=True)
-        self._lease: Any = self._open.enter_context(JobFolder(place).open(job.name, retained=job.settings.retained))
+        with self._open:
+            folder, settings = JobFolder(place), job.settings
+            lease = folder.open(job.name, retained=settings.retained, options=settings.storage_options)
+            self._lease: Lease = self._open.enter_context(lease)
+            self._open = self._open.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -41,8 +44,12 @@ class Commits:
 
     @property
     def newest(self) -> StepManifest | None:
-        """The newest version."""
-        return self._lease.newest
+        """The newest version, None at the beginning."""
+        return self._lease.newest()
+
+    def found(self) -> str | None:
+        """What there is to say of what was found; None in a folder for this run alone."""
+        return None if self._deployment.job.settings.job_folder is None else self._lease.found()
 
     @property
     def state(self) -> str:
@@ -63,4 +70,10 @@ class Commits:
 
     def commit(self, manifest: StepManifest) -> StepManifest:
         """Write the manifest, and make visible what it names."""
-        return self._lease.commit(manifest)
+        committed = self._lease.commit(manifest)
+        self._lease.clean()
+        return committed
+
+    def failed(self) -> None:
+        """A step was given up."""
+        self._lease.failed()

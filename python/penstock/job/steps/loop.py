@@ -8,9 +8,9 @@ again from the version before, as often as the program's restart strategy says.
 from __future__ import annotations
 
 import contextlib
-import sys
+import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from penstock.common.job import JobExecutionResult
@@ -19,7 +19,8 @@ from penstock.common.job_id import JobID
 from penstock.common.job_status import JobStatus
 from penstock.errors import JobCancelledError, JobExecutionError
 from penstock.job.deployment import Deployment
-from penstock.job.results import JobRows, job_metrics
+from penstock.job.results import job_metrics
+from penstock.job.rows import JobRows
 from penstock.job.steps.committing import Commits
 from penstock.job.steps.pace import Pace
 from penstock.job.steps.reading import OwnPlan, SourcePlan, hold_back, now_millis, plan_of
@@ -29,6 +30,7 @@ from penstock.runtime.config.steps import Assignment, Reading, StepReport
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.io.stores import configured
 
+LOG = logging.getLogger("penstock")
 POLL = 20
 """Milliseconds between two questions to sources that have nothing new."""
 TICK = 200
@@ -93,6 +95,8 @@ class StepLoop:
         started = time.perf_counter()
         with configured(self._settings.storage_options), Commits(self._deployment) as commits:
             self._begin(commits)
+            if (found := commits.found()) is not None:
+                LOG.info("%s", found)
             self._control.enter(JobStatus.RUNNING)
             while not (self._version.over or self._control.stopping):
                 self._turn(commits)
@@ -126,7 +130,7 @@ class StepLoop:
         try:
             planned = self._planned()
             if planned is None:
-                self._control.pause(self._until())
+                self._control.rest(self._until() / 1000)
                 return
             self._step(commits, planned)
         except JobCancelledError:
@@ -142,6 +146,7 @@ class StepLoop:
             raise  # noqa: PLE0704 - the failure that is handled
         self._control.enter(JobStatus.RESTARTING)
         self._runner.forget(len(self._failures))
+        commits.failed()
         self._control.pause(delay)
         self._begin(commits)
         self._control.enter(JobStatus.RUNNING)

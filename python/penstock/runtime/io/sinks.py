@@ -157,6 +157,7 @@ class Buffered(SinkWriter):
 
     def finish(self) -> None:
         items, self._items.values = self._items.values, []
+        self._items.adapt()
         self._items.mark = 1  # the next ones need not be as small, and nothing else holds them back
         if items:
             self._send(items)

@@ -29,9 +29,9 @@ def load(folder, chains, keyed, operator_state, about):
         if chain:
             with open(os.path.join(folder, chain[-1].name), "rb") as f:
                 snaps.append(pickle.load(f))
-    from penstock.runtime.keys.keygroups import key_group_range
+
     if keyed is not None:
-        r = key_group_range(about.max_parallelism, about.parallelism, about.subtask)
+        from penstock.runtime.keys.keygroups import subtask_of_key_group as sg; r = [g for g in range(about.max_parallelism) if sg(g, about.max_parallelism, about.parallelism) == about.subtask]
         for k, _ in snaps:
             keyed.restore({g: d for g, d in k.items() if g in r})
     operator_state.restore([o for _, o in snaps], about.parallelism, about.subtask)

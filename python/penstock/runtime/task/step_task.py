@@ -119,6 +119,10 @@ class StepTask(Task):
         if self._finished:
             self._dispose()
 
+    def close(self) -> None:
+        """Dispose of it, though more could follow."""
+        self._dispose()
+
     def _waits(self, head: LiveOperator) -> bool:
         """Whether it is the head of a loop, to which something may come back."""
         return isinstance(head, LiveHead) and not self._assignment.last

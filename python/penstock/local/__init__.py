@@ -1,0 +1,141 @@
+"""Runs programs in this process, without Spark: for tests, first tries and small jobs.
+
+The tasks that Spark would run go one after the other, level by level. User functions are pickled and unpickled for every
+subtask here too, so what a function captures is a copy, as it is on a cluster. :mod:`.rounds` has the tasks of a bounded
+job, :mod:`.steps` those of one that runs in steps.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from penstock.common.job import JobExecutionResult
+from penstock.common.job_control import JobControl
+from penstock.common.job_status import JobStatus
+from penstock.common.settings import Settings
+from penstock.errors import JobCancelledError, JobExecutionError, UnsupportedError
+from penstock.job.deployment import Deployment, deploy
+from penstock.job.results import JobOutput
+from penstock.job.shipping import same_python
+from penstock.job.steps.loop import StepLoop
+from penstock.local.rounds import RoundsJob
+from penstock.local.steps import LocalSteps
+from penstock.runtime.buffers.spill import Rows
+from penstock.runtime.config.tasks import TaskReport
+from penstock.runtime.usercode.shipped import shipped
+from penstock.runtime.usercode.steps import fewer_collections
+
+if TYPE_CHECKING:
+    from penstock.plan import Pipeline
+
+
+class LocalExecutor:
+    """Executes pipelines in this process. Needs neither Java nor Spark nor pyarrow.
+
+    Attributes:
+        reports: of the subtasks of the last job.
+    """
+
+    reports: tuple[TaskReport, ...] = ()
+
+    def __repr__(self) -> str:
+        return "LocalExecutor()"
+
+    def execute(self, pipeline: Pipeline) -> JobExecutionResult:
+        """Run a program to its end.
+
+        Args:
+            pipeline: the program.
+
+        Raises:
+            JobExecutionError: user code failed; its exception is the cause. Nothing was printed or published.
+            PenstockError: the program cannot run.
+        """
+        return self.prepare(pipeline, JobControl(pipeline.name))()
+
+    def prepare(self, pipeline: Pipeline, control: JobControl) -> Callable[[], JobExecutionResult]:
+        """Look at a program, and return what runs it to its end, in any thread.
+
+        Args:
+            pipeline: the program.
+            control: by which the run can be cancelled.
+
+        Raises:
+            PenstockError: the program cannot run.
+        """
+        started = time.perf_counter()
+        _refuse_other_python(pipeline.settings.python_executable)
+        deployment = deploy(pipeline, control.job_id.text, loops=True)
+        _refuse_frames(deployment)
+
+        def run() -> JobExecutionResult:
+            _refuse_other_threads(pipeline.settings)
+            if deployment.steps:
+                return self._run_steps(deployment, control)
+            with JobOutput(deployment, control) as output:
+                output.commit(_attempts(deployment, control))
+            self.reports = output.reports
+            return output.result(started)
+
+        return run
+
+    def _run_steps(self, deployment: Deployment, control: JobControl) -> JobExecutionResult:
+        loop = StepLoop(deployment, control, LocalSteps(deployment))
+        archive = None if deployment.archive is None else str(deployment.archive)
+        with fewer_collections(), shipped(archive):
+            result = loop.run()
+        self.reports = loop.reports
+        return result
+
+
+def _refuse_frames(deployment: Deployment) -> None:
+    """All rows would pass this process, and those of a DataFrame are where Spark is."""
+    tables = [table.name for table in deployment.tables]
+    names = [deployment.vertices[index].operators[0].name for index in deployment.frames] + tables
+    if names:
+        raise UnsupportedError(
+            f"The operators {names} read or write DataFrames of Spark, and the local executor runs without Spark. Run "
+            "the program on Spark, with the master local[2] say; to try its functions without it, put "
+            "from_collection([…]) and print() in their place."
+        )
+
+
+def _refuse_other_python(executable: str | None) -> None:
+    if executable is not None and not same_python(executable, sys.executable):
+        raise UnsupportedError(
+            f"set_python_executable() was given {executable!r}, and the local executor runs in this process, whose "
+            f"Python is {sys.executable!r}. Run the program with the other Python, or on Spark."
+        )
+
+
+def _refuse_other_threads(settings: Settings) -> None:
+    """Archives are found in the current folder, which all threads of a process share."""
+    if settings.python_archives and threading.current_thread() is not threading.main_thread():
+        raise UnsupportedError(
+            "A program with add_python_archive() cannot run on the local executor while others do in this process: its "
+            "functions run in another current folder. Use execute() in the main thread, or Spark."
+        )
+
+
+def _attempts(deployment: Deployment, control: JobControl) -> Rows:
+    """Run the job, again after a failure if the program says so; the rows for the driver."""
+    strategy = deployment.job.settings.restart
+    archive = None if deployment.archive is None else str(deployment.archive)
+    failures: list[float] = []
+    while True:
+        control.enter(JobStatus.RUNNING)
+        job = RoundsJob(deployment, attempt=len(failures))
+        try:
+            with control.on_cancel(job.cancel), fewer_collections(), shipped(archive):
+                return job.run()
+        except JobExecutionError as error:
+            failures.append(time.monotonic())
+            delay = strategy.delay_after(failures)
+            if delay is None or isinstance(error, JobCancelledError):
+                raise
+        control.enter(JobStatus.RESTARTING)
+        control.pause(delay)

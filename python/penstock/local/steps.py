@@ -1,0 +1,97 @@
+"""The tasks of a job that runs in steps, in this process. They live on from step to step, until one fails."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from functools import partial
+
+from penstock.job.deployment import Deployment
+from penstock.runtime.buffers.row import Row
+from penstock.runtime.buffers.spill import MEMORY, Memory, Rows, Store
+from penstock.runtime.config.steps import Assignment
+from penstock.runtime.exchange.gate import DRIVER
+from penstock.runtime.task.step_task import StepTask
+
+
+class LocalSteps:
+    """Runs the tasks of steps, level by level.
+
+    Args:
+        deployment: the job.
+        memory: bytes that wait in memory between the tasks, and as many for the driver.
+    """
+
+    def __init__(self, deployment: Deployment, memory: int = MEMORY) -> None:
+        self._deployment, self._memory = deployment, memory
+        self._tasks: dict[tuple[int, int], StepTask] = {}
+        self._attempt = 0
+        self._working: StepTask | None = None
+        self._cancelled = False
+
+    def step(self, version: int, assignments: Mapping[tuple[int, int], Assignment]) -> Rows:
+        """See :class:`penstock.job.steps.loop.Runner`."""
+        shared, for_driver = Memory(self._memory), Rows(Store(self._memory))
+        stores = [Store(shared) for _ in self._deployment.levels]
+        inboxes = [defaultdict[int, Rows](partial(Rows, store)) for store in stores]
+        try:
+            for level in range(len(stores)):
+                for slot in range(self._deployment.slots(level)):
+                    place = self._place(level, slot)
+                    if place in assignments:
+                        inbox = inboxes[level].pop(slot, None)
+                        rows = inbox.take() if inbox is not None else ()
+                        self._deliver(self._run(place, assignments[place], rows), level, inboxes, for_driver)
+        except BaseException:
+            for_driver.close()
+            raise
+        finally:
+            for store in stores:
+                store.close()
+        return for_driver
+
+    def _place(self, level: int, slot: int) -> tuple[int, int]:
+        vertex, subtask = self._deployment.slot(level, slot)
+        return vertex.index, subtask
+
+    def _run(self, place: tuple[int, int], assignment: Assignment, rows: Iterable[Row]) -> Iterable[Row]:
+        index, subtask = place
+        task = self._tasks.get(place)
+        if task is None:
+            vertex = self._deployment.vertices[index]
+            task = self._tasks[place] = StepTask(vertex, subtask, self._attempt, self._deployment.job)
+        self._working = task
+        if self._cancelled:
+            task.cancel()
+        task.begin(assignment)
+        yield from task.receive((*assignment.rows, *rows) if assignment.rows else rows)
+        yield from task.step()
+
+    def _deliver(
+        self, rows: Iterable[Row], level: int, inboxes: list[defaultdict[int, Rows]], for_driver: Rows
+    ) -> None:
+        """Rows for later levels wait there; what goes back waits for the next step."""
+        for row in rows:
+            if row.level == DRIVER or row.level <= level:
+                for_driver.append(row)
+            else:
+                inboxes[row.level][row.slot].append(row)
+
+    def cancel(self) -> None:
+        """See :class:`penstock.job.steps.loop.Runner`."""
+        self._cancelled = True
+        if self._working is not None:
+            self._working.cancel()
+
+    def forget(self, attempt: int) -> None:
+        """See :class:`penstock.job.steps.loop.Runner`."""
+        self.close()
+        self._attempt = attempt
+
+    def close(self) -> None:
+        """Dispose of the tasks."""
+        for task in self._tasks.values():
+            with contextlib.suppress(Exception):  # they may be those that have failed
+                task.close()
+        self._tasks.clear()
