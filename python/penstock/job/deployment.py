@@ -25,8 +25,8 @@ from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
 from penstock.runtime.io.frames import FrameSink, FrameSource
 from penstock.runtime.io.sinks import PublishedSink
 from penstock.runtime.io.sources import BatchSource
-from penstock.runtime.io.splits import SplitSource
 from penstock.runtime.io.spark_types import nullable, schema_of
+from penstock.runtime.io.splits import SplitSource
 from penstock.runtime.io.stores import configured
 from penstock.runtime.operators.iteration import IterationHead, IterationTail
 from penstock.runtime.operators.sink import StreamSink

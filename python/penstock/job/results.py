@@ -94,7 +94,9 @@ class JobOutput:
             collected = sent.collected()
         elapsed = int((time.perf_counter() - started) * 1000)
         job = self._deployment.job
-        return JobExecutionResult(job.name, elapsed, collected, job_metrics(self._deployment, self.reports), JobID(job.job_id))
+        return JobExecutionResult(
+            job.name, elapsed, collected, job_metrics(self._deployment, self.reports), JobID(job.job_id)
+        )
 
     def _check_reports(self) -> None:
         expected = [(v.index, i) for v in self._deployment.vertices for i in range(v.parallelism)]

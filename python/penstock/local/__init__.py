@@ -7,6 +7,7 @@ job, :mod:`.steps` those of one that runs in steps.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
@@ -84,9 +85,9 @@ class LocalExecutor:
         return run
 
     def _run_steps(self, deployment: Deployment, control: JobControl) -> JobExecutionResult:
-        loop = StepLoop(deployment, control, LocalSteps(deployment))
         archive = None if deployment.archive is None else str(deployment.archive)
-        with fewer_collections(), shipped(archive):
+        with contextlib.closing(LocalSteps(deployment)) as tasks, fewer_collections(), shipped(archive):
+            loop = StepLoop(deployment, control, tasks)
             result = loop.run()
         self.reports = loop.reports
         return result

@@ -143,7 +143,7 @@ class StepLoop:
         self._failures.append(time.monotonic())
         delay = self._settings.restart.delay_after(self._failures)
         if delay is None:
-            raise  # noqa: PLE0704 - the failure that is handled
+            raise
         self._control.enter(JobStatus.RESTARTING)
         self._runner.forget(len(self._failures))
         commits.failed()

@@ -137,7 +137,9 @@ class SplitPlan(SourcePlan):
         last = self._once or self._asked(self.source.ended, "ended")
         own = self._dealt(pending)
         left = sum(map(len, own)) < len(pending)
-        readings = tuple(self._reading(subtask, own[subtask], records, last and not left) for subtask in range(len(own)))
+        readings = tuple(
+            self._reading(subtask, own[subtask], records, last and not left) for subtask in range(len(own))
+        )
         return Plan(readings, busy=bool(pending) or last)
 
     def _pending(self) -> Sequence[Split]:

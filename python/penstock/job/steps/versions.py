@@ -28,7 +28,12 @@ _NUMBERS = [each.name for each in fields(SubtaskMetrics) if each.name not in ("o
 def digest_of(deployment: Deployment) -> str:
     """What distinguishes plans whose tasks cannot take each other's place. O(operators + edges)."""
     shape = [
-        (v.parallelism, v.max_parallelism, [o.operator_id for o in v.operators], [(e.edge, e.senders) for e in v.inputs])
+        (
+            v.parallelism,
+            v.max_parallelism,
+            [o.operator_id for o in v.operators],
+            [(e.edge, e.senders) for e in v.inputs],
+        )
         for v in deployment.vertices
     ]
     return hashlib.sha256(json.dumps(shape).encode("ascii")).hexdigest()
@@ -216,9 +221,7 @@ class Version:
                     )
         return result
 
-    def _source(
-        self, plan: SourcePlan, with_ended: Callable[[EndedSplits, Sequence[str]], EndedSplits]
-    ) -> SourceState:
+    def _source(self, plan: SourcePlan, with_ended: Callable[[EndedSplits, Sequence[str]], EndedSplits]) -> SourceState:
         before = self.manifest.sources.get(plan.operator.operator_id, SourceState())
         ended = with_ended(before.ended, plan.just_over) if plan.just_over else before.ended
         return SourceState({name: list(at) for name, at in plan.positions.items()}, ended)

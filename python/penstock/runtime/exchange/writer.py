@@ -20,7 +20,16 @@ from penstock.runtime.buffers.signals import STATUS, WATERMARK, LatencyMarker
 from penstock.runtime.config.tasks import NetworkOutput
 from penstock.runtime.exchange.channel import OutChannel
 from penstock.runtime.exchange.gate import ENDED, Emit
-from penstock.runtime.exchange.selectors import RoundRobin, Selector, Shuffle, Splitter, channel_selector, receivers, seed_of, splitter
+from penstock.runtime.exchange.selectors import (
+    RoundRobin,
+    Selector,
+    Shuffle,
+    Splitter,
+    channel_selector,
+    receivers,
+    seed_of,
+    splitter,
+)
 from penstock.runtime.keys.partition import CustomPartition, KeyPartition
 
 Fail = Callable[[BaseException], BaseException]

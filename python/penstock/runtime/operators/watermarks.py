@@ -14,7 +14,7 @@ Source of the semantics: ``TimestampsAndWatermarksOperator`` (Flink 1.11, and 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar

@@ -1,8 +1,15 @@
 """Temporary."""
+
 from __future__ import annotations
-import os, pickle, uuid, zlib
+
+import os
+import pickle
+import uuid
+import zlib
 from dataclasses import dataclass
+
 from penstock.runtime.config.tasks import StateFile
+
 
 @dataclass(frozen=True)
 class About:
@@ -12,6 +19,7 @@ class About:
     subtask: int
     parallelism: int
     max_parallelism: int
+
 
 def save(folder, keyed, operator_state, about, chain, version):
     data = pickle.dumps((keyed.snapshot() if keyed is not None else {}, operator_state.snapshot()))
@@ -23,6 +31,7 @@ def save(folder, keyed, operator_state, about, chain, version):
         f.write(data)
     return (StateFile(about.operator_id, name, "snapshot", len(data), str(zlib.crc32(data)), 0),)
 
+
 def load(folder, chains, keyed, operator_state, about):
     snaps = []
     for chain in chains:
@@ -31,7 +40,11 @@ def load(folder, chains, keyed, operator_state, about):
                 snaps.append(pickle.load(f))
 
     if keyed is not None:
-        from penstock.runtime.keys.keygroups import subtask_of_key_group as sg; r = [g for g in range(about.max_parallelism) if sg(g, about.max_parallelism, about.parallelism) == about.subtask]
+        from penstock.runtime.keys.keygroups import subtask_of_key_group as sg
+
+        r = [
+            g for g in range(about.max_parallelism) if sg(g, about.max_parallelism, about.parallelism) == about.subtask
+        ]
         for k, _ in snaps:
             keyed.restore({g: d for g, d in k.items() if g in r})
     operator_state.restore([o for _, o in snaps], about.parallelism, about.subtask)

@@ -136,7 +136,9 @@ class Clock:
 
     def next_due(self) -> int | None:
         """When the next timer is due; None if there is none."""
-        return min((due for due in (operator.next_due() for operator in self._waiting) if due is not None), default=None)
+        return min(
+            (due for due in (operator.next_due() for operator in self._waiting) if due is not None), default=None
+        )
 
     def fire(self) -> None:
         """Fire what is due. Costs nothing while no operator has a timer."""
