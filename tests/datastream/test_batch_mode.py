@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from penstock.common import Configuration, Time, Types, WatermarkStrategy
+from penstock.common import Configuration, JobExecutionResult, Time, Types, WatermarkStrategy
 from penstock.datastream import (
     AsyncDataStream,
     AsyncFunction,
@@ -18,8 +18,9 @@ from penstock.datastream import (
     StreamExecutionEnvironment,
     ValueStateDescriptor,
 )
+from penstock.datastream.connectors import NumberSequenceSource, Records, Source, Split
 from penstock.datastream.environment import executors
-from penstock.errors import ConfigurationError, UnsupportedError
+from penstock.errors import ConfigurationError, InvalidProgramError, UnsupportedError
 from penstock.runtime.state.keyed import KeyedState
 from tests.datastream.batch_programs import PROGRAMS, Trace
 from tests.datastream.batch_records import MIN, RECORD, RECORDS, by_time, keyed
@@ -114,6 +115,63 @@ def test_only_one_key_is_alive(name, monkeypatch):
 def test_automatic_is_batch_because_every_source_ends():
     found = collected(PROGRAMS["sum"].build(environment("AUTOMATIC"), 2))
     assert sorted(found) == sorted(PROGRAMS["sum"].expected())
+
+
+class Endless(Source):
+    bounded = False
+
+    def splits(self, parallelism):
+        return [Split("only", 0, 1)]
+
+    def read(self, split):
+        yield Records([("a", 1)], 1)
+
+
+class Ticking(SourceFunction):
+    bounded = False
+
+    def run(self, ctx):
+        ctx.collect(("a", 1))
+
+
+def planned(env):
+    with executors.override(keeper := Keeper()):
+        env.execute()
+    return keeper.pipeline
+
+
+class Keeper:
+    def execute(self, pipeline):
+        self.pipeline = pipeline
+        return JobExecutionResult(pipeline.name)
+
+    plans_only = True
+
+
+@pytest.mark.parametrize("by", ["from_source", "add_source"])
+def test_a_source_without_an_end_decides_the_mode(by):
+    def program(mode):
+        env = environment(mode)
+        none = WatermarkStrategy.no_watermarks()
+        endless = env.from_source(Endless(), none, "feed") if by == "from_source" else env.add_source(Ticking(), "feed")
+        ended = env.from_source(NumberSequenceSource(1, 2), none, "numbers").map(lambda n: ("a", n))
+        endless.union(ended).key_by(lambda pair: pair[0]).sum(1).print()
+        return env
+
+    automatic = planned(program("AUTOMATIC"))
+    assert (automatic.settings.batch, automatic.unbounded) == (False, ("Source: feed",))
+    assert planned(program("STREAMING")).unbounded == ("Source: feed",)
+    with pytest.raises(InvalidProgramError, match=r"'feed' never ends, and BATCH.*STREAMING or AUTOMATIC") as caught:
+        program("BATCH").get_execution_plan()
+    assert caught.value.flink_class == "java.lang.IllegalStateException"
+    env = program("BATCH")
+    env.close()  # a source that leads nowhere does not count
+    env.from_collection([1]).print()
+    assert planned(env).unbounded == ()
+    loop = environment("AUTOMATIC")
+    head = loop.add_source(Ticking(), "feed").iterate()
+    head.close_with(head.map(lambda pair: pair))
+    assert not planned(loop).settings.batch
 
 
 def test_the_last_call_decides():

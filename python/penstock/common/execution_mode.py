@@ -15,5 +15,5 @@ class RuntimeExecutionMode(Enum):
 
     @property
     def batch(self) -> bool:
-        """Whether a program runs in BATCH mode; under AUTOMATIC it does, as every source has an end."""
+        """Whether a program runs in BATCH mode; under AUTOMATIC it does unless one of its sources never ends."""
         return self is not RuntimeExecutionMode.STREAMING

@@ -186,7 +186,7 @@ class Settings(PyFlinkSettings):
     # --- the runtime ---
     runtime_mode: RuntimeExecutionMode = line(  # noqa: RUF009 - it is a field
         "execution.runtime-mode", _MODES, RuntimeExecutionMode.STREAMING, "runtime",
-        "STREAMING emits every update, BATCH what is known at a key's end; AUTOMATIC is BATCH, as every source has an "
+        "STREAMING emits every update, BATCH what is known at a key's end; AUTOMATIC is BATCH if every source has an "
         "end.",
     )
     object_reuse: bool = line(

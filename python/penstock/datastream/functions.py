@@ -187,10 +187,12 @@ class KeyedProcessFunction(Function, Generic[KEY, IN, OUT]):
 class SourceFunction(Function, Generic[OUT]):
     """A source written in Python. It has one instance, whatever the parallelism of the job.
 
-    ``run`` emits everything and returns; a program ends when all its sources have returned.
+    ``run`` emits everything and returns; a program ends when all its sources have returned. One whose ``run`` goes on
+    until it is cancelled has the attribute ``bounded = False``: AUTOMATIC mode is then STREAMING.
     """
 
     SourceContext = contexts.SourceContext
+    bounded: bool = True
 
     @abstractmethod
     def run(self, ctx: contexts.SourceContext[OUT], /) -> None:

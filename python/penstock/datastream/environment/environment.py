@@ -8,6 +8,7 @@ Its settings are in :mod:`penstock.datastream.program.program`, its sources besi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.common import Configuration, JobClient, JobExecutionResult, checks
@@ -119,7 +120,7 @@ class StreamExecutionEnvironment(ProgramWithSources):
             operators=translation.operators,
             partitioners=translation.partitioners,
             types=translation.types,
-            settings=self.settings.updated(executors.imposed_settings()),
+            settings=replace(self.settings.updated(executors.imposed_settings()), runtime_mode=translation.mode),
             descriptions=translation.descriptions,
         )
 

@@ -51,6 +51,11 @@ class PlanOnly:
         self.function: Any = function
         self.instead: str = getattr(function, "advice", "") or PLAN_ONLY[call]
 
+    @property
+    def unbounded(self) -> bool:
+        """Whether it is a source that is known never to end."""
+        return not getattr(self.function, "bounded", True)
+
     def keyed_by(self, key: Any) -> PlanOnly:
         """Keys change nothing here."""
         return self
@@ -73,3 +78,6 @@ def refuse_to_run(operators: Mapping[int, Any], names: Mapping[int, str]) -> Non
             f"This program can be planned but not run yet. These calls have no runtime in this version: {steps}. "
             "To see the plan without running use get_execution_plan() or `penstock explain`."
         )
+    endless = [names[node] for node, each in operators.items() if getattr(each, "unbounded", False)]
+    if endless:  # until executors run steps
+        raise UnsupportedError(f"The source {endless[0]!r} never ends. Such programs can be planned, not run yet.")

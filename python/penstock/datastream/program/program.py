@@ -98,7 +98,8 @@ class Program:
 
     @property
     def is_batch(self) -> bool:
-        """Whether the program runs in BATCH mode."""
+        """Whether the program runs in BATCH mode, as far as the settings say: AUTOMATIC counts as such, until it is
+        translated."""
         return self.settings.batch
 
     def plan_settings(self) -> dict[str, Any]:
@@ -229,8 +230,8 @@ class Program:
 
     def set_runtime_mode(self: _Self, execution_mode: RuntimeExecutionMode) -> _Self:
         """STREAMING (default): records are processed as they come, and every update is emitted. BATCH: operators with a
-        key see one key after the other, and emit what is known at its end. AUTOMATIC is BATCH, as every source has an
-        end."""
+        key see one key after the other, and emit what is known at its end; with a source that never ends it is
+        refused. AUTOMATIC is BATCH if every source has an end, or else STREAMING."""
         hint = "Use RuntimeExecutionMode.STREAMING, BATCH or AUTOMATIC."
         checks.instance(execution_mode, "set_runtime_mode", RuntimeExecutionMode, hint)
         return self._set(runtime_mode=execution_mode)

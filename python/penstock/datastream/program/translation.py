@@ -15,7 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-from penstock.common import checks
+from penstock.common import RuntimeExecutionMode, checks
+from penstock.datastream.program.boundedness import mode_of
 from penstock.datastream.program.caching import CacheTransformation
 from penstock.datastream.program.program import Program
 from penstock.datastream.program.transformations import (
@@ -65,6 +66,7 @@ class Translation:
         names: operator names by node id.
         descriptions: of the operators that have one, by node id.
         caches: the cached streams that the job computes.
+        mode: in which the program runs: STREAMING or BATCH.
     """
 
     stream_graph: Any = None
@@ -74,6 +76,7 @@ class Translation:
     names: dict[int, str] = field(default_factory=dict[int, str])
     descriptions: dict[int, str] = field(default_factory=dict[int, str])
     caches: list[CacheTransformation] = field(default_factory=list[CacheTransformation])
+    mode: RuntimeExecutionMode = RuntimeExecutionMode.STREAMING
 
 
 def translate(program: Program, job_name: str, only: Transformation | None = None) -> Translation:
@@ -86,7 +89,8 @@ def translate(program: Program, job_name: str, only: Transformation | None = Non
             computed for later jobs.
 
     Raises:
-        InvalidProgramError: nothing is registered (Flink: IllegalStateException).
+        InvalidProgramError: nothing is registered, or BATCH mode with a source that never ends (Flink:
+            IllegalStateException).
         PlanError: what the planner refuses.
     """
     from penstock.plan import StreamGraphBuilder
@@ -99,7 +103,8 @@ def translate(program: Program, job_name: str, only: Transformation | None = Non
             "Sources alone do not count.",
             checks.ILLEGAL_STATE,
         )
-    generator = _Generator(program, StreamGraphBuilder(job_name=job_name, **program.plan_settings()))
+    mode = mode_of(program, roots)
+    generator = _Generator(program, StreamGraphBuilder(job_name=job_name, **program.plan_settings()), mode)
     generator.notes = only is None
     for transformation in roots:
         generator.run(transformation)
@@ -128,15 +133,15 @@ class _Generator:
     head's node, the head's group, and the groups of its feedback streams.
     """
 
-    def __init__(self, program: Program, builder: Any) -> None:
+    def __init__(self, program: Program, builder: Any, mode: RuntimeExecutionMode) -> None:
         self.builder = builder
-        self.result = Translation()
+        self.result = Translation(mode=mode)
         self.groups: dict[int, Any] = {}
         self.loops: dict[int, tuple[int, _Head, list[Any]]] = {}
         self.iteration_nodes = 0
         self.notes = True
         self.settings = program.settings
-        self.is_batch = program.is_batch
+        self.is_batch = mode.batch
         self.slots = dict(program.slot_sharing_groups)
 
     def run(self, root: Transformation) -> None:

@@ -209,8 +209,8 @@ class ProgramWithSources(ShippingProgram):
         checks.type_info(type_info, "from_source", "type_info")
         operator: Any = (
             StreamSource(SplitSource(source), watermarks=watermark_strategy)
-            if source.bounded and source.readable()
-            else PlanOnly("from_source", source, _why(source))
+            if source.readable()
+            else PlanOnly("from_source", source, getattr(source, "plan_only", ""))
         )
         produced, parallelism = type_info or source.produced_type, self.get_parallelism()
         node = NewSourceTransformation(self.next_id(), source_name, produced, parallelism, operator)
@@ -341,8 +341,3 @@ class DealtOut(ParallelSourceFunction[Any]):
     def run(self, ctx: SourceContext[Any]) -> None:
         for element in self.elements[self._share]:
             ctx.collect(element)
-
-
-def _why(source: Source[Any]) -> str:
-    """Why a source is planned only."""
-    return getattr(source, "plan_only", "" if source.bounded else ", which never ends")

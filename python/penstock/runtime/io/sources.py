@@ -29,7 +29,11 @@ class Batch:
 
 
 class BatchSource:
-    """A bounded source that is pulled for batches of records."""
+    """A source that is pulled for batches of records.
+
+    Attributes:
+        bounded: whether it ends by itself, as all do but those of splits.
+    """
 
     def prepare(self, parallelism: int) -> BatchSource:
         """Called on the driver before the job starts: the source as it travels.

@@ -167,6 +167,11 @@ class SplitSource(BatchSource):
     source: Source[Any]
     dealt: tuple[tuple[Split, ...], ...] = ()
 
+    @property
+    def bounded(self) -> bool:
+        """As of the source."""
+        return self.source.bounded
+
     def prepare(self, parallelism: int) -> SplitSource:
         """Ask the source for its splits, and deal them out.
 

@@ -43,6 +43,11 @@ class StreamSource(StreamOperator):
     watermarks: WatermarkStrategy[Any] | None = None
 
     @property
+    def unbounded(self) -> bool:
+        """Whether the source never ends by itself."""
+        return not getattr(self.function, "bounded", True)
+
+    @property
     def toggles(self) -> bool:
         """A watermark generator may declare the source idle."""
         return self.watermarks is not None
