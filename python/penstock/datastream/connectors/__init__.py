@@ -49,6 +49,7 @@ from penstock.datastream.connectors.kafka import (
     Semantic,
 )
 from penstock.datastream.connectors.number_seq import NumberSequenceSource
+from penstock.datastream.connectors.pacing import RateLimiterStrategy
 from penstock.datastream.connectors.planned import (
     CassandraCommitter,
     CassandraFailureHandler,
@@ -168,6 +169,7 @@ __all__ = [
     "RMQSink",
     "RMQSource",
     "RangeGenerator",
+    "RateLimiterStrategy",
     "Records",
     "RollingPolicy",
     "RowFormatBuilder",

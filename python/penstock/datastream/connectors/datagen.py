@@ -2,51 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from penstock.common import TypeInformation, checks
-from penstock.datastream.connectors.number_seq import batches, ranges
-from penstock.runtime.io.splits import Records, Source, Split
+from penstock.datastream.connectors.pacing import NumbersSource, RateLimiterStrategy, limit_of
 from penstock.runtime.usercode.binding import bind
 
 T = TypeVar("T", covariant=True)
 
 
-class DataGeneratorSource(Source[T]):
+class DataGeneratorSource(NumbersSource[T]):
     """What a function makes of 0, 1, …, each number in one subtask.
 
     Args:
         generator_function: a callable, or an object with ``map``, from the number to the record. It is called in tasks,
             again when a task is tried again, so it should make the same record of the same number.
-        count: how many records; 0 or more.
+        count: how many records; 0 or more. None makes records without end.
         type_info: type of the records; None leaves them undeclared.
+        rate_limiter_strategy: how fast; None for as fast as it goes. With a limit the program is read in steps and runs
+            in STREAMING mode, also if it ends.
 
     Raises:
-        InvalidProgramError: no function, or a count below 0.
+        InvalidProgramError: no function, a count below 0, or no RateLimiterStrategy.
     """
 
     def __init__(
-        self, generator_function: Callable[[int], T], count: int, type_info: TypeInformation[Any] | None = None
+        self,
+        generator_function: Callable[[int], T],
+        count: int | None,
+        type_info: TypeInformation[Any] | None = None,
+        rate_limiter_strategy: RateLimiterStrategy | None = None,
     ) -> None:
         checks.function(generator_function, "DataGeneratorSource", "map")
-        if checks.integer(count, "DataGeneratorSource", "count") < 0:
+        if count is not None and checks.integer(count, "DataGeneratorSource", "count") < 0:
             checks.illegal_argument(
-                f"DataGeneratorSource(count={count}): it makes 0 or more records. Give the number of records."
+                f"DataGeneratorSource(count={count}): it makes 0 or more records. Give the number of records, or None "
+                "for no end."
             )
         checks.type_info(type_info, "DataGeneratorSource", "type_info")
+        super().__init__(count, limit_of(rate_limiter_strategy, "DataGeneratorSource"))
         self.generator_function: Callable[[int], T] = generator_function
-        self.count: int = count
+        self.count: int | None = count
         self.produced_type: TypeInformation[object] | None = type_info
 
     def __repr__(self) -> str:
-        return f"<DataGeneratorSource of {self.count} records>"
+        return f"<DataGeneratorSource of {'endless' if self.count is None else self.count} records>"
 
-    def splits(self, parallelism: int) -> list[Split]:
-        """As many ranges of numbers as subtasks."""
-        return ranges(0, self.count, parallelism)
-
-    def read(self, split: Split) -> Iterator[Records[T]]:
-        """The records of a range of numbers."""
+    def made(self, numbers: range) -> list[T]:
+        """What the function makes of some numbers."""
         generate: Callable[[int], T] = bind(self.generator_function, "map")
-        return (Records([generate(number) for number in numbers], numbers.stop) for numbers in batches(split))
+        return [generate(number) for number in numbers]

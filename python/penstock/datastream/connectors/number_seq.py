@@ -2,66 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 from penstock.common import TypeInformation, Types, checks
-from penstock.runtime.io.splits import Records, Source, Split
+from penstock.datastream.connectors.pacing import NumbersSource, RateLimiterStrategy, limit_of, ranges
+from penstock.runtime.io.splits import Split
 
-_BATCH = 2_000
 
-
-class NumberSequenceSource(Source[int]):
+class NumberSequenceSource(NumbersSource[int]):
     """The integers from ``start`` to ``end``, both included, each subtask a range of them, in order (Flink:
     ``NumberSequenceSource``).
 
     Args:
         start: the first.
         end: the last.
+        rate_limiter_strategy: how fast; None for as fast as it goes. With a limit the program is read in steps and runs
+            in STREAMING mode, and subtasks take numbers in turn.
 
     Raises:
-        InvalidProgramError: no integers, or the end lies before the start.
+        InvalidProgramError: no integers, or the end lies before the start; no RateLimiterStrategy.
     """
 
     produced_type: TypeInformation[object] | None = Types.LONG()
 
-    def __init__(self, start: int, end: int) -> None:
+    def __init__(self, start: int, end: int, rate_limiter_strategy: RateLimiterStrategy | None = None) -> None:
         self.start: int = checks.integer(start, "NumberSequenceSource", "start")
         self.end: int = checks.integer(end, "NumberSequenceSource", "end")
         if start > end:
             checks.illegal_argument(
                 f"NumberSequenceSource({start}, {end}): the start lies behind the end. Swap them; the end is included."
             )
+        super().__init__(end + 1 - start, limit_of(rate_limiter_strategy, "NumberSequenceSource"))
 
     def __repr__(self) -> str:
         return f"NumberSequenceSource({self.start}, {self.end})"
 
     def splits(self, parallelism: int) -> list[Split]:
         """As many ranges as subtasks, of equal length up to one; fewer where there are fewer numbers."""
-        return ranges(self.start, self.end + 1, parallelism)
+        return ranges(self.start, self.end + 1, parallelism) if self.bounded else super().splits(parallelism)
 
-    def read(self, split: Split) -> Iterator[Records[int]]:
-        """The numbers of a range."""
-        return (Records(numbers, numbers.stop) for numbers in batches(split))
-
-
-def ranges(start: int, stop: int, parts: int) -> list[Split]:
-    """Splits of the integers from start up to stop, in order.
-
-    Args:
-        start, stop: as of ``range``.
-        parts: how many at most.
-    """
-    length, longer = divmod(stop - start, parts)
-    splits: list[Split] = []
-    for index in range(min(parts, stop - start)):
-        end = start + length + (index < longer)
-        splits.append(Split(str(index), start, end, end - start))
-        start = end
-    return splits
-
-
-def batches(split: Split) -> Iterator[range]:
-    """The integers of a split, some at a time."""
-    numbers: Sequence[int] = range(split.start, split.end)
-    for first in numbers[::_BATCH]:
-        yield range(first, min(first + _BATCH, split.end))
+    def made(self, numbers: range) -> range:
+        """The numbers themselves; those of a limited source are counted from its first."""
+        first = 0 if self.bounded else self.start
+        return range(numbers.start + first, numbers.stop + first, numbers.step)
