@@ -19,6 +19,7 @@ from typing import IO, Any
 from penstock.runtime.io.files import BLOCK_BYTES, blocks, cuts_at_bytes, text_lines
 from penstock.runtime.io.finding import found_files
 from penstock.runtime.io.splits import Records, Split
+from penstock.runtime.io.storage import Dated
 from penstock.runtime.io.stores import storage_of
 
 SPLIT_BYTES = 32 << 20
@@ -95,8 +96,7 @@ def _ending(path: str) -> str:
 
 
 def file_splits(paths: tuple[str, ...], charset: str, splittable: bool, *, deep: bool = True) -> list[Split]:
-    """Splits of text files. Each is a file, or, with ``splittable``, about 32 MiB of one that is not compressed and
-    whose charset lets it be cut at bytes. Positions are bytes of the text, uncompressed.
+    """Splits of text files, as :func:`pieces_of` cuts them. Positions are bytes of the text, uncompressed.
 
     Args:
         paths: files, folders, patterns.
@@ -104,15 +104,24 @@ def file_splits(paths: tuple[str, ...], charset: str, splittable: bool, *, deep:
         splittable: whether files may be cut; then parts of a file are read in several subtasks.
         deep: also files in folders below those that are given.
     """
-    splits: list[Split] = []
-    for file, size in found_files(paths, deep=deep):
-        if not splittable or _ending(file) in OPENERS or not cuts_at_bytes(charset) or size <= SPLIT_BYTES:
-            splits.append(Split(file, weight=size))
-            continue
-        starts = range(0, size, SPLIT_BYTES)
-        ends = (min(start + SPLIT_BYTES, size) for start in starts)
-        splits += [Split(f"{file}:{start}", start, end, end - start) for start, end in zip(starts, ends, strict=True)]
-    return splits
+    return [split for file in found_files(paths, deep=deep) for split in pieces_of(file, charset, splittable)]
+
+
+def pieces_of(file: Dated, charset: str, splittable: bool) -> list[Split]:
+    """The splits of a file: itself, or, with ``splittable``, about 32 MiB each of one that is not compressed and whose
+    charset lets it be cut at bytes.
+
+    Args:
+        file: its path and size; what has been added to it since is in none of the pieces, if there are several.
+        charset: encoding.
+        splittable: whether it may be cut.
+    """
+    path, size, _ = file
+    if not splittable or _ending(path) in OPENERS or not cuts_at_bytes(charset) or size <= SPLIT_BYTES:
+        return [Split(path, weight=size)]
+    starts = range(0, size, SPLIT_BYTES)
+    ends = (min(start + SPLIT_BYTES, size) for start in starts)
+    return [Split(f"{path}:{start}", start, end, end - start) for start, end in zip(starts, ends, strict=True)]
 
 
 def read_text(split: Split, charset: str) -> Iterator[Records[str]]:

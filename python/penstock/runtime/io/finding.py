@@ -6,19 +6,21 @@ Sources of the semantics: ``NonSplittingRecursiveEnumerator``, ``DefaultFileFilt
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 
 from penstock.errors import ConfigurationError
-from penstock.runtime.io.storage import Entry, is_local, local_path, located
+from penstock.runtime.io.storage import Dated, is_local, local_path, located
 from penstock.runtime.io.stores import Store
 
 _GLOB = frozenset("*?[")
 
 
-def found_files(paths: tuple[str, ...], *, deep: bool = True) -> list[Entry]:
+def found_files(paths: tuple[str, ...], *, deep: bool = True, later: bool = False) -> list[Dated]:
     """The files that paths stand for, in order of name within each path: files themselves; of folders the files in
     them, without those that begin with ``.`` or ``_``; a path with ``*``, ``?``, ``[…]`` or ``**`` that is no file for
     whatever fits it. On a store O(files) requests, by the thousand.
@@ -26,14 +28,18 @@ def found_files(paths: tuple[str, ...], *, deep: bool = True) -> list[Entry]:
     Args:
         paths: as a user writes them.
         deep: also the files in folders below those.
+        later: whether files may come later that fit a pattern which none fits now.
 
     Raises:
         ConfigurationError: a path stands for nothing, or its store cannot be reached.
         UnsupportedError: it has the scheme of no store that we know.
     """
-    files: dict[Entry, None] = {}
+    files: dict[Dated, None] = {}
     for path in paths:
-        files.update(dict.fromkeys(_local(path, deep) if is_local(path) else _on_store(path, deep)))
+        found = _local(path, deep) if is_local(path) else _on_store(path, deep)
+        if found is None and not (later and _GLOB.intersection(path)):
+            raise _not_there(path)
+        files.update(dict.fromkeys(found or ()))
     return list(files)
 
 
@@ -50,13 +56,13 @@ def _not_there(path: str) -> ConfigurationError:
     )
 
 
-def _local(path: str, deep: bool) -> list[Entry]:
+def _local(path: str, deep: bool) -> list[Dated] | None:
+    """None if there is no such path, or none that fits."""
     root = local_path(path)
     roots = [root] if root.exists() or not _GLOB.intersection(path) else _fitting(root)
     if not roots or not roots[0].exists():
-        raise _not_there(path)
-    files = (file.absolute() for each in roots for file in _files_in(each, deep))
-    return [Entry(str(file), file.stat().st_size) for file in files]
+        return None
+    return [file for each in roots for file in _files_in(str(each.absolute()), deep)]
 
 
 def _fitting(pattern: Path) -> list[Path]:
@@ -64,35 +70,42 @@ def _fitting(pattern: Path) -> list[Path]:
     return [path for path in found if not _hidden(path.name)]
 
 
-def _files_in(root: Path, deep: bool) -> Iterator[Path]:
-    """Iterative, however deep the folders are."""
-    if not root.is_dir():
-        yield root
+def _files_in(root: str, deep: bool) -> Iterator[Dated]:
+    """Iterative, however deep the folders are; one look at each file."""
+    if not os.path.isdir(root):
+        about = os.stat(root)
+        yield Dated(root, about.st_size, about.st_mtime_ns)
         return
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if deep and not _hidden(name))
-        files = (Path(folder, name) for name in sorted(names) if not _hidden(name))
-        yield from (file for file in files if file.is_file())
+    pending = [root]
+    while pending:
+        entries: list[os.DirEntry[str]] = []
+        with contextlib.suppress(OSError), os.scandir(pending.pop()) as found:  # removed meanwhile, or not ours
+            entries = sorted((each for each in found if not _hidden(each.name)), key=attrgetter("name"))
+        for each in entries:
+            with contextlib.suppress(FileNotFoundError):
+                if each.is_file():
+                    about = each.stat()
+                    yield Dated(each.path, about.st_size, about.st_mtime_ns)
+        if deep:
+            pending += [each.path for each in reversed(entries) if each.is_dir(follow_symlinks=False)]
 
 
-def _on_store(path: str, deep: bool) -> list[Entry]:
+def _on_store(path: str, deep: bool) -> list[Dated] | None:
     root = located(path)
     store = Store(root)
     files = _of_root(store, root, deep)
     if files is None and _GLOB.intersection(root):
         roots = [each for each in store.fitting(root) if not _hidden(each.rpartition("/")[2])]
         files = [file for each in roots for file in _of_root(store, each, deep) or ()] if roots else None
-    if files is None:
-        raise _not_there(path)
     return files
 
 
-def _of_root(store: Store, root: str, deep: bool) -> list[Entry] | None:
+def _of_root(store: Store, root: str, deep: bool) -> list[Dated] | None:
     """A file, or those of a folder; None if it is neither."""
-    size = store.size(root)
-    if size is not None:
-        return [Entry(root, size)]
-    entries = store.list(root, deep=deep)
+    file = store.file(root)
+    if file is not None:
+        return [file]
+    entries = store.dated(root, deep=deep)
     names = [entry.path[len(root) + 1 :].split("/") for entry in entries]
     kept = [e for e, parts in zip(entries, names, strict=True) if e.size >= 0 and not any(map(_hidden, parts))]
     return kept if entries else None

@@ -52,6 +52,20 @@ class Entry(NamedTuple):
     size: int
 
 
+class Dated(NamedTuple):
+    """A file in a listing, with its time.
+
+    Attributes:
+        path: as :func:`located` writes it.
+        size: in bytes.
+        modified: when it was, in nanoseconds since the epoch by the clock of its storage; 0 if that does not say.
+    """
+
+    path: str
+    size: int
+    modified: int = 0
+
+
 def is_local(path: str) -> bool:
     """Whether a path is that of a file of this machine, mounted ones included: no URL, or one with ``file:``.
 

@@ -16,11 +16,12 @@ from typing import IO, Any
 
 from penstock.common.extras import lacking
 from penstock.errors import ConfigurationError
-from penstock.runtime.io.storage import SCHEMES, Entry, LocalStorage, Storage, is_local, join
+from penstock.runtime.io.storage import SCHEMES, Dated, Entry, LocalStorage, Storage, is_local, join
 
 PART_BYTES = 16 << 20
 """What waits in memory of a file that is written, until it is sent: S3 takes ten thousand parts."""
 _READ_AHEAD = 4 << 20
+_TIMES = ("LastModified", "last_modified", "mtime", "updated", "created")
 
 _LOCAL = LocalStorage()
 
@@ -144,6 +145,10 @@ class Store(Storage):
 
     def list(self, folder: str, *, deep: bool = False) -> list[Entry]:
         """See :class:`Storage`. A request per thousand files."""
+        return [Entry(path, size) for path, size, _ in self.dated(folder, deep=deep)]
+
+    def dated(self, folder: str, *, deep: bool = False) -> list[Dated]:
+        """As :meth:`list`, with times."""
         with _reaching(folder):
             self._fs.invalidate_cache()
             place = self._place(folder)
@@ -151,7 +156,8 @@ class Store(Storage):
                 found = self._fs.find(place, detail=True).values() if deep else self._fs.ls(place, detail=True)
             except FileNotFoundError:
                 return []
-        entries = (Entry(self._path(e["name"]), int(e["size"] or 0) if e["type"] == "file" else -1) for e in found)
+        sizes = ((e, int(e["size"] or 0) if e["type"] == "file" else -1) for e in found)
+        entries = (Dated(self._path(e["name"]), size, _modified(e)) for e, size in sizes)
         return sorted(entry for entry in entries if entry.path != folder or entry.size >= 0)
 
     def fitting(self, pattern: str) -> list[str]:
@@ -168,13 +174,18 @@ class Store(Storage):
 
     def size(self, path: str) -> int | None:
         """See :class:`Storage`."""
+        found = self.file(path)
+        return None if found is None else found.size
+
+    def file(self, path: str) -> Dated | None:
+        """A file with its size and time; None if there is none, as for a folder."""
         with _reaching(path):
             self._fs.invalidate_cache()
             try:
                 found = self._fs.info(self._place(path))
             except FileNotFoundError:
                 return None
-        return int(found["size"]) if found["type"] == "file" else None
+        return Dated(path, int(found["size"]), _modified(found)) if found["type"] == "file" else None
 
     def give(self, files: Sequence[tuple[str, str]]) -> None:
         """Give files that wait their last names: copied by the store itself, several at a time; renamed on HDFS. What
@@ -229,6 +240,14 @@ class Store(Storage):
             return self.modified(probe)
         finally:
             self.delete([probe])
+
+
+def _modified(found: Mapping[str, Any]) -> int:
+    """When a file was written, in nanoseconds, as each of fsspec's stores calls it; 0 if none of them."""
+    given = next((found[key] for key in _TIMES if found.get(key) is not None), 0)
+    if isinstance(given, str):
+        given = datetime.fromisoformat(given.replace("Z", "+00:00"))
+    return int((given.timestamp() if isinstance(given, datetime) else given) * 1e9)
 
 
 def _root(path: str, place: str) -> tuple[str, int]:

@@ -20,12 +20,13 @@ from penstock.common.row import Row, names_of
 from penstock.common.time import Instant
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.errors import FileFormatError
-from penstock.runtime.io.file_source import file_splits, opened
+from penstock.runtime.io.file_source import opened, pieces_of
 from penstock.runtime.io.formats.avro_blocks import Blocks, Damaged
 from penstock.runtime.io.formats.base import FileFormat, path_of
 from penstock.runtime.io.formats.fields import fields_of
 from penstock.runtime.io.moments import datetime_of
 from penstock.runtime.io.splits import Records, Split
+from penstock.runtime.io.storage import Dated
 
 _DECODED = 1 << 18
 """Bytes of blocks that are decoded at a time."""
@@ -46,9 +47,9 @@ class AvroRecords(FileFormat[Any]):
         """Dicts have no type."""
         return Types.PICKLED_BYTE_ARRAY()
 
-    def splits(self, paths: tuple[str, ...], splittable: bool) -> list[Split]:
-        """Files, or pieces of 32 MiB."""
-        return file_splits(paths, "UTF-8", splittable)
+    def pieces(self, file: Dated, splittable: bool) -> list[Split]:
+        """The file, or pieces of 32 MiB."""
+        return pieces_of(file, "UTF-8", splittable)
 
     def read(self, split: Split) -> Iterator[Records[Any]]:
         """The records of a piece of a file, some blocks at a time."""

@@ -19,8 +19,10 @@ from penstock.common.bulk_writer import BulkWriter
 from penstock.common.column_types import RowType
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.errors import FileFormatError
-from penstock.runtime.io.file_source import file_splits, read_text
+from penstock.runtime.io.file_source import pieces_of, read_text
+from penstock.runtime.io.finding import found_files
 from penstock.runtime.io.splits import Records, Split
+from penstock.runtime.io.storage import Dated
 
 T = TypeVar("T", covariant=True)
 
@@ -68,7 +70,16 @@ class FileFormat(ABC, Generic[T]):
             ConfigurationError: a path stands for nothing.
             UnsupportedError: it is on another file system.
         """
-        return file_splits(paths, "UTF-8", False)
+        return [piece for file in found_files(paths) for piece in self.pieces(file, splittable)]
+
+    def pieces(self, file: Dated, splittable: bool) -> list[Split]:
+        """A file as one split, or as several.
+
+        Args:
+            file: its path and size.
+            splittable: whether it may be cut.
+        """
+        return pieces_of(file, "UTF-8", False)
 
     @abstractmethod
     def read(self, split: Split) -> Iterator[Records[T]]:
@@ -167,9 +178,9 @@ class TextLines(StreamFormat[str]):
         """``Types.STRING()``."""
         return Types.STRING()
 
-    def splits(self, paths: tuple[str, ...], splittable: bool) -> list[Split]:
-        """Files, or pieces of 32 MiB where they are not compressed and the encoding allows it."""
-        return file_splits(paths, self.charset, splittable)
+    def pieces(self, file: Dated, splittable: bool) -> list[Split]:
+        """The file, or pieces of 32 MiB where it is not compressed and the encoding allows it."""
+        return pieces_of(file, self.charset, splittable)
 
     def read(self, split: Split) -> Iterator[Records[str]]:
         """The lines of a split."""

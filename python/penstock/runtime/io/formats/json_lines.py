@@ -15,11 +15,12 @@ from penstock.common.conversions import Convert
 from penstock.common.serialization import Encoder
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import FileFormatError
-from penstock.runtime.io.file_source import file_splits, read_text
+from penstock.runtime.io.file_source import pieces_of, read_text
 from penstock.runtime.io.formats.base import StreamFormat, inflating, path_of
 from penstock.runtime.io.formats.inner import types_in
 from penstock.runtime.io.formats.json_values import Misfit, reader, writer
 from penstock.runtime.io.splits import Records, Split
+from penstock.runtime.io.storage import Dated
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,9 @@ class JsonLines(StreamFormat[Any]):
         """A row with the names of the fields."""
         return self.row_type.type_info
 
-    def splits(self, paths: tuple[str, ...], splittable: bool) -> list[Split]:
-        """Files, or pieces of 32 MiB of those that are not compressed."""
-        return file_splits(paths, "UTF-8", splittable)
+    def pieces(self, file: Dated, splittable: bool) -> list[Split]:
+        """The file, or pieces of 32 MiB where it is not compressed."""
+        return pieces_of(file, "UTF-8", splittable)
 
     def read(self, split: Split) -> Iterator[Records[Any]]:
         """The rows of a piece of a file. Lines without anything are left out."""

@@ -15,10 +15,11 @@ from typing import IO, Any
 from penstock.common.column_types import DataType, RowType
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import FileFormatError
-from penstock.runtime.io.file_source import file_splits, opened
+from penstock.runtime.io.file_source import opened, pieces_of
 from penstock.runtime.io.formats.base import FileFormat, TableWriter, path_of
 from penstock.runtime.io.formats.inner import finest
 from penstock.runtime.io.splits import Records, Split
+from penstock.runtime.io.storage import Dated
 
 _log = logging.getLogger("penstock")
 _BUFFER = 1 << 20
@@ -46,9 +47,9 @@ class ParquetRows(FileFormat[Any]):
         """A row with the names of the columns."""
         return self.row_type.type_info
 
-    def splits(self, paths: tuple[str, ...], splittable: bool) -> list[Split]:
-        """Files, or pieces of 32 MiB."""
-        return file_splits(paths, "UTF-8", splittable)
+    def pieces(self, file: Dated, splittable: bool) -> list[Split]:
+        """The file, or pieces of 32 MiB."""
+        return pieces_of(file, "UTF-8", splittable)
 
     def read(self, split: Split) -> Iterator[Records[Any]]:
         """The rows of a piece of a file."""
