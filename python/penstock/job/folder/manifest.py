@@ -252,8 +252,8 @@ def _newer(path: str, found: int) -> JobFolderError:
 def _damaged(path: str, error: Exception) -> JobFolderError:
     return JobFolderError(
         f"The manifest {path!r} is damaged: {error or type(error).__name__}. Bring it back from a copy. Or move it "
-        "away: then the job goes on from the version before, if that is still there; records since are read again, and what "
-        "sinks have made of them since is made twice."
+        "away: then the job goes on from the version before, if that is still there; records since are read again, and "
+        "what sinks have made of them since is made twice."
     )
 
 

@@ -1,0 +1,396 @@
+"""All that can happen to a job folder, explored: the real code over a storage in memory, where before each call any
+other driver may do something, and where this one may never do anything again.
+
+A driver is a list of operations (open, write state, commit, clean, …). Between two of them its objects are kept as
+bytes; inside of one, what the storage has answered so far: to go on, the operation is run again over these answers,
+and then makes one call more. So a world is a value; equal ones are explored once.
+
+A driver that is killed is one that is not asked again. Locks and leases do not take part: a driver takes the folder over
+whenever it likes, as if the other's lease had run out, which may happen at any moment to one that is paused.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from penstock.errors import FencedError, FolderHeldError
+from penstock.job.folder.cleaner import Cleaner
+from penstock.job.folder.files import Files
+from penstock.job.folder.manifest import OperatorState, SourceState, StepManifest, decoded, encoded
+from penstock.job.folder.owners import Owner
+from penstock.job.folder.writer import Writer
+from penstock.runtime.config.tasks import StateFile
+from penstock.runtime.io.storage import Entry, Storage
+
+PLACE, OPERATOR = "sim://job", "0" * 32
+STATE, MANIFESTS = f"{PLACE}/state/", f"{PLACE}/manifests/manifest-"
+OWNER = Owner("model", "host", 1, "user", 0)
+
+
+class Paused(BaseException):
+    """The operation wants another call. Nothing catches it."""
+
+
+class Violation(AssertionError):
+    """Something has happened that must not."""
+
+
+class Simulated(Storage):
+    """A storage whose answers are first those of before, then one of its own, then none.
+
+    Attributes:
+        files: what is there.
+        answers: so far.
+        calls: how many it still answers.
+        fault: what the next creation of a manifest does: "" | "unanswered" | "refused" | "late".
+        failed: whether it has.
+        late: what is still on its way to the store.
+    """
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        self.answers: list[tuple[bool, Any]] = []
+        self.begin({}, (), 10**9)
+
+    def __reduce__(self) -> Any:
+        return _the_one, ()
+
+    def begin(self, files: dict[str, bytes], answers: tuple[Any, ...], calls: int, fault: str = "") -> None:
+        self.files, self.answers, self.position, self.calls = files, list(answers), 0, calls
+        self.fault, self.failed, self.late = fault, False, None
+
+    def _call(self, effect: Callable[[], Any]) -> Any:
+        if self.position == len(self.answers):
+            if self.calls == 0:
+                raise Paused
+            self.calls -= 1
+            try:
+                self.answers.append((True, effect()))
+            except OSError as error:
+                self.answers.append((False, type(error)))
+        good, answer = self.answers[self.position]
+        self.position += 1
+        if not good:
+            raise answer
+        return answer
+
+    def create(self, path: str, data: bytes) -> bool:
+        def effect() -> bool:
+            fault = self.fault if path.startswith(MANIFESTS) else ""
+            self.failed = bool(fault)
+            if fault == "late":
+                self.late = (path, data)
+            if fault in ("late", "refused"):
+                raise TimeoutError
+            new = path not in self.files
+            if new:
+                self.files[path] = data
+            if fault == "unanswered":
+                raise TimeoutError
+            return new
+
+        return self._call(effect)
+
+    def put(self, path: str, data: bytes) -> None:
+        self._call(lambda: self.files.__setitem__(path, data))
+
+    def get(self, path: str) -> bytes:
+        def effect() -> bytes:
+            if path not in self.files:
+                raise FileNotFoundError
+            return self.files[path]
+
+        return self._call(effect)
+
+    def list(self, folder: str, *, deep: bool = False) -> list[Entry]:
+        def effect() -> tuple[str, ...]:
+            return tuple(sorted(path for path in self.files if path.startswith(f"{folder}/")))
+
+        return [Entry(path, 0) for path in self._call(effect)]
+
+    def delete(self, paths: Any) -> None:
+        for path in paths:
+            self._call(lambda path=path: self.files.pop(path, None) and None)
+
+    def read(self, path: str) -> Any:
+        raise NotImplementedError
+
+    def writing(self, path: str) -> Any:
+        raise NotImplementedError
+
+
+SIMULATED = Simulated()
+
+
+def _the_one() -> Simulated:
+    return SIMULATED
+
+
+@dataclass(frozen=True)
+class Driver:
+    """A process between two of its calls.
+
+    Attributes:
+        number: from 0.
+        plan: its operations from the next one on, or the one that it is in.
+        written: state files that it has written.
+        objects: writer and cleaner, pickled; empty before they are.
+        answers: what the storage has answered in this operation.
+    """
+
+    number: int
+    plan: tuple[str, ...] = ()
+    written: int = 0
+    objects: bytes = b""
+    answers: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class World:
+    """All there is.
+
+    Attributes:
+        files: path and content.
+        drivers: those that have started.
+        waiting: the plans of those that have not.
+        late: writes that are still on their way.
+        faults: of the storage that may still happen.
+        failures: of steps that may still happen.
+        zombies: files that a task may still write for nobody.
+        history: the manifests that have been the newest, by version.
+        pinned: versions of which a driver was told that they are.
+    """
+
+    files: frozenset[tuple[str, bytes]]
+    drivers: tuple[Driver, ...]
+    waiting: tuple[tuple[str, ...], ...]
+    late: tuple[tuple[str, bytes], ...] = ()
+    faults: int = 0
+    failures: int = 0
+    zombies: int = 0
+    history: tuple[bytes, ...] = ()
+    pinned: frozenset[int] = frozenset()
+
+
+@lru_cache(100_000)
+def manifest(data: bytes, version: int) -> StepManifest:
+    """What is in the file of a version."""
+    return decoded(data, version, "model")
+
+
+def position(one: StepManifest) -> int:
+    """How many steps have been made for a state."""
+    return one.sources[OPERATOR].positions["split"] if one.sources else 0
+
+
+def begun(driver: Driver) -> tuple[Writer, Cleaner]:
+    """The objects of a driver."""
+    if driver.objects:
+        return pickle.loads(driver.objects)
+    files = Files(PLACE, SIMULATED)
+    writer = Writer(files, OWNER, retained=2)
+    return writer, Cleaner(files, writer)
+
+
+def step_manifest(writer: Writer, driver: Driver) -> StepManifest:
+    """What the driver commits: its file, and the one before it, as a log follows a snapshot."""
+    before = writer.newest
+    chain = before.operators[OPERATOR].subtasks[0][-1:] if before is not None and before.operators else ()
+    name = f"{OPERATOR}-{driver.number}-{driver.written}"
+    operator = OperatorState("sum", None, 1, 1, ((*chain, StateFile(OPERATOR, name, "log", 1, "", 1)),))
+    count = (position(before) if before is not None else 0) + 1
+    sources = {OPERATOR: SourceState({"split": count})}
+    run = str(driver.number)
+    return StepManifest(writer.version + 1, "model", run, 0, operators={OPERATOR: operator}, sources=sources)
+
+
+def act(driver: Driver, writer: Writer, cleaner: Cleaner) -> Driver:
+    """Run one operation of a driver, to its end.
+
+    Returns:
+        The driver after it, but for its objects.
+    """
+    operation, *rest = driver.plan
+    after = replace(driver, plan=tuple(rest))
+    try:
+        if operation == "open":
+            writer.take(writer._files.owners.highest())
+        elif operation == "write":
+            SIMULATED.put(f"{STATE}{OPERATOR}-{driver.number}-{driver.written + 1}", b"state")
+            after = replace(after, written=driver.written + 1)
+        elif operation == "commit":
+            DONE.append(writer.commit(step_manifest(writer, driver)))
+        elif operation == "settle":
+            writer.settled()
+        elif operation == "clean":
+            cleaner.clean()
+        elif operation == "pin" and writer.version:
+            writer.pin(writer.version)
+            DONE.append(writer.version)
+        elif operation == "unpin":
+            for version in sorted(writer.pins):
+                writer.unpin(version)
+    except TimeoutError:
+        again = {"open": (), "commit": ("settle", "clean", "write", "commit", *rest)}
+        cleaner.failed()
+        return replace(driver, plan=again.get(operation, driver.plan))
+    return after
+
+
+DONE: list[StepManifest | int] = []
+"""What the operation that runs was told to have done: commits, and versions that were pinned."""
+
+
+def moved(world: World, at: int, fault: str = "") -> World:
+    """The world after one more call of a driver."""
+    driver, files = world.drivers[at], dict(world.files)
+    SIMULATED.begin(files, driver.answers, 1, fault)
+    DONE.clear()
+    if driver.plan[0] == "unpin":
+        world = replace(world, pinned=frozenset())
+    try:
+        writer, cleaner = begun(driver)
+        after = act(driver, writer, cleaner)
+        after = replace(after, objects=pickle.dumps((writer, cleaner)) if after.plan else b"", answers=())
+    except Paused:
+        after = replace(driver, answers=tuple(SIMULATED.answers))
+    except (FencedError, FolderHeldError):
+        after = replace(driver, plan=(), objects=b"", answers=())
+    late = (*world.late, SIMULATED.late) if SIMULATED.late else world.late
+    faults = world.faults - SIMULATED.failed
+    world = with_files(replace(with_driver(world, at, after), late=late, faults=faults), files)
+    for done in DONE:
+        if isinstance(done, int):
+            world = replace(world, pinned=world.pinned | {done})
+        elif world.history[done.version - 1] != encoded(done):
+            raise Violation(f"version {done.version} was acknowledged and is not what counts")
+    return world
+
+
+def with_driver(world: World, at: int, driver: Driver) -> World:
+    """The world with another state of a driver."""
+    return replace(world, drivers=(*world.drivers[:at], driver, *world.drivers[at + 1 :]))
+
+
+def with_files(world: World, files: dict[str, bytes]) -> World:
+    """The world with other files, which are as they must be."""
+    newest = max((int(path[len(MANIFESTS) : -5]) for path in files if path.startswith(MANIFESTS)), default=0)
+    history = world.history
+    if newest < len(history):
+        raise Violation(f"version {len(history)} is lost")
+    if newest > len(history):
+        history = (*history, files[f"{MANIFESTS}{newest}.json"])
+        follows(history, newest)
+    if newest:
+        complete(files, history, {*manifest(history[-1], newest).retained, newest, *world.pinned})
+    return replace(world, files=frozenset(files.items()), history=history)
+
+
+def follows(history: tuple[bytes, ...], newest: int) -> None:
+    """The newest version is made of the one before."""
+    if newest != len(history):
+        raise Violation(f"version {newest} follows {len(history) - 1}")
+    now = manifest(history[-1], newest)
+    before = manifest(history[-2], newest - 1) if newest > 1 else StepManifest(0, "", "", 0)
+    if now.epoch < before.epoch:
+        raise Violation(f"version {newest} is of a driver that was replaced")
+    if position(now) != position(before) + (not now.sealed):
+        raise Violation(f"version {newest} is not made of the one before")
+
+
+def complete(files: dict[str, bytes], history: tuple[bytes, ...], counting: set[int]) -> None:
+    """All that counts is there; and of whatever is there that ever counted, all that it names."""
+    for version, data in enumerate(history, 1):
+        there = files.get(f"{MANIFESTS}{version}.json") == data
+        if version in counting and not there:
+            raise Violation(f"version {version} is retained, and not there")
+        for name in manifest(data, version).files() if there else ():
+            if STATE + name not in files:
+                raise Violation(f"version {version} names {name}, which is not there")
+
+
+def successors(world: World) -> Iterator[World]:
+    """All that can happen next."""
+    if world.waiting:
+        new = Driver(len(world.drivers), world.waiting[0])
+        yield replace(world, drivers=(*world.drivers, new), waiting=world.waiting[1:])
+    for at, driver in enumerate(world.drivers):
+        if not driver.plan:
+            continue
+        yield moved(world, at)
+        for fault in ("unanswered", "refused", "late") if world.faults else ():
+            after = moved(world, at, fault)
+            if after.faults < world.faults:
+                yield after
+        if world.failures and driver.plan[0] == "commit" and not driver.answers:
+            writer, cleaner = begun(driver)
+            cleaner.failed()
+            plan = ("clean", "write", *driver.plan)
+            failed = replace(driver, plan=plan, objects=pickle.dumps((writer, cleaner)))
+            yield replace(with_driver(world, at, failed), failures=world.failures - 1)
+    for at, (path, data) in enumerate(world.late):
+        rest = (*world.late[:at], *world.late[at + 1 :])
+        files = dict(world.files)
+        files.setdefault(path, data)
+        yield with_files(replace(world, late=rest), files)
+    if world.zombies:
+        path = f"{STATE}{OPERATOR}-zombie-{world.zombies}"
+        yield replace(world, files=world.files | {(path, b"late")}, zombies=world.zombies - 1)
+
+
+def ended(world: World) -> None:
+    """Whatever has happened, the next driver goes on from it, and cleans up."""
+    files = dict(world.files)
+    SIMULATED.begin(files, (), 10**9)
+    before = position(manifest(world.history[-1], len(world.history))) if world.history else 0
+    driver = Driver(99)
+    writer, cleaner = begun(driver)
+    writer.take(writer._files.owners.highest())
+    for written in (1, 2):
+        SIMULATED.put(f"{STATE}{OPERATOR}-99-{written}", b"state")
+        writer.commit(step_manifest(writer, replace(driver, written=written)))
+        cleaner.clean(thorough=True)
+    newest = writer.newest
+    assert newest is not None
+    if not world.pinned <= set(writer.counting):
+        raise Violation(f"of {set(world.pinned)}, which are pinned, only {writer.counting} count")
+    if position(newest) != before + 2:
+        raise Violation(f"the next driver has come to {position(newest)} from {before}")
+    kept = {f"{MANIFESTS}{version}.json" for version in writer.counting}
+    for version in writer.counting:
+        kept |= {STATE + name for name in manifest(files[f"{MANIFESTS}{version}.json"], version).files()}
+    pins = {writer._files.pin(*each) for each in writer._files.pinned() if each[0] in world.pinned}
+    left = set(files) - kept - pins - {f"{PLACE}/lease/owner-{writer.epoch}.json"}
+    if left:
+        raise Violation(f"nobody removes {sorted(left)}")
+
+
+def explore(world: World, limit: int = 10**9) -> int:
+    """Visit every world that can come of one, the nearest first.
+
+    Args:
+        world: where it begins.
+        limit: of worlds.
+
+    Returns:
+        How many there are.
+
+    Raises:
+        Violation: something is not as it must be in one of them.
+    """
+    seen, waiting, closed = {world}, deque([world]), set[frozenset[tuple[str, bytes]]]()
+    while waiting and len(seen) < limit:
+        now = waiting.popleft()
+        if now.files not in closed:
+            closed.add(now.files)
+            ended(now)
+        for after in successors(now):
+            if after not in seen:
+                seen.add(after)
+                waiting.append(after)
+    return len(seen)

@@ -1,0 +1,105 @@
+"""Whatever drivers do at a time, are paused at, killed at, and wake up at: one history, nothing lost, nothing left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from penstock.job.folder.cleaner import Cleaner
+from penstock.job.folder.writer import Writer
+from tests.job.folder.model import Violation, World, explore
+
+STEP = ("write", "commit", "clean")
+ONE, TWO, THREE = (("open", *STEP * count) for count in (1, 2, 3))
+CLEANS_FIRST = ("open", "clean", *STEP)
+PINS = ("open", "write", "commit", "pin", *STEP, "unpin", *STEP)
+
+
+def world(*plans: tuple[str, ...], **more: int) -> World:
+    return World(frozenset(), (), plans, **more)
+
+
+WORLDS = {
+    "two drivers": (world(TWO, CLEANS_FIRST), 1000),
+    "the first one comes very late": (world(ONE, TWO), 1000),
+    "a store that does not answer": (world(TWO, ONE, faults=1), 10_000),
+    "a store that does not answer twice": (world(ONE, ONE, faults=2), 10_000),
+    "failing steps and late tasks": (world(TWO, CLEANS_FIRST, failures=1, zombies=1), 10_000),
+    "pinned versions": (world(PINS, CLEANS_FIRST), 1000),
+    "three drivers": (world(ONE, ("open", "write", "commit"), CLEANS_FIRST), 10_000),
+}
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_nothing_is_lost_and_nothing_is_left_in_any_world(name: str) -> None:
+    first, least = WORLDS[name]
+    assert explore(first, 150_000) in range(least, 150_000)
+
+
+def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody looks whether another driver has come."""
+    monkeypatch.setattr(Writer, "check", lambda self: setattr(self, "_unchecked", False))
+
+
+def cleans_unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cleaner does not look whether another driver has come."""
+    monkeypatch.setattr(Cleaner, "find", without(Writer, "check", Cleaner.find))
+
+
+def cleans_in_another_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """State files go before the manifests that name them."""
+    find: Any = Cleaner.find
+    monkeypatch.setattr(Cleaner, "find", lambda self, **how: find(self, **how)[::-1])
+
+
+def seals_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A driver that takes the folder over goes on from what it finds."""
+    create: Any = Writer._create
+    monkeypatch.setattr(Writer, "_create", lambda self, one: one.sealed or create(self, one))
+
+
+def forgets_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a store did not answer is taken for not written."""
+
+    def settled(self: Any) -> Any:
+        self._doubtful = None
+        return self.newest
+
+    monkeypatch.setattr(Writer, "settled", settled)
+
+
+def forgets_pins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A driver does not look for what was pinned before it."""
+    monkeypatch.setattr("penstock.job.folder.files.Files.pinned", lambda self: [])
+
+
+def without(owner: type, name: str, call: Any) -> Any:
+    """A function during which a method does nothing."""
+
+    def changed(self: Any, **how: Any) -> Any:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(owner, name, lambda self: None)
+            return call(self, **how)
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("broken", "name"),
+    [
+        (unchecked, "the first one comes very late"),
+        (cleans_unchecked, "two drivers"),
+        (cleans_in_another_order, "two drivers"),
+        (seals_nothing, "two drivers"),
+        (forgets_doubts, "a store that does not answer"),
+        (forgets_pins, "pinned versions"),
+    ],
+)
+def test_each_part_of_the_protocol_is_needed(
+    broken: Callable[[pytest.MonkeyPatch], None], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken(monkeypatch)
+    with pytest.raises(Violation):
+        explore(WORLDS[name][0], 150_000)
