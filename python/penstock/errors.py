@@ -81,6 +81,11 @@ class FileFormatError(PenstockError):
     place in it, the column and the value."""
 
 
+class StateError(PenstockError):
+    """A state file that is missing, damaged, of another operator, or too new. The message names the file, the operator
+    and the key groups, and what can be done."""
+
+
 class SerializationError(PenstockError):
     """A message that a schema cannot read, or a record that it cannot write."""
 

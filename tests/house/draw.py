@@ -52,6 +52,7 @@ SAYS = {
     "runtime.operators": "one family per file",
     "runtime.kafka": "topics, offsets, transactions",
     "runtime.schemas": "JSON, CSV, Avro as rows",
+    "runtime.checkpoint": "state in files, step by step",
     "runtime.io": "files, texts, sources, sinks",
     "runtime.chain": "contract, outputs, fusion",
     "runtime.windows": "assigners, triggers, evictors",

@@ -35,6 +35,7 @@ ROOMS = {
         "windows",
         "chain",
         "io",
+        "checkpoint",
         "kafka",
         "schemas",
         "operators",
@@ -145,6 +146,7 @@ def test_nothing_in_the_runtime_is_the_drivers_only() -> None:
         [
             "penstock.runtime.task.task",
             "penstock.runtime.task.batch_task",
+            "penstock.runtime.checkpoint.cache",
             "penstock.runtime.io.cached",
             "penstock.runtime.io.file_monitor",
             "penstock.runtime.io.bulk_sink",

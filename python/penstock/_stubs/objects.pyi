@@ -18,10 +18,16 @@ class KeyedFold:
         kind: sum, min or max.
         position: the field.
         reduce: what does the same for records that do not fit; what it raises is passed on.
+        touched: takes each key as soon as the table has a new value of it; None where nobody asks.
     """
 
     def __new__(
-        cls, table: dict[Any, Any], kind: Literal["sum", "min", "max"], position: int, reduce: Callable[[Any, Any], Any]
+        cls,
+        table: dict[Any, Any],
+        kind: Literal["sum", "min", "max"],
+        position: int,
+        reduce: Callable[[Any, Any], Any],
+        touched: set[Any] | None = None,
     ) -> KeyedFold: ...
     def add(self, keys: list[Any], values: list[Any], results: list[Any]) -> None:
         """Reduce a batch of records.
@@ -49,7 +55,7 @@ class KeyedFold:
         """
 
     def flush(self) -> None:
-        """Write everything back into the table."""
+        """Write everything back into the table. O(keys since the last time)."""
 
 @final
 class KeyRouter:

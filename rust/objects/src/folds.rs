@@ -7,7 +7,7 @@ use penstock_runtime::folds::{Fold, Key, Slot, Slots};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PySet, PyString, PyTuple};
 
 use super::decode::{broken, listed};
 use super::items::{Item, field, items, long, text, tuple};
@@ -33,21 +33,24 @@ enum Rest {
 ///     kind: sum, min or max.
 ///     position: the field.
 ///     reduce: what does the same for records that do not fit; what it raises is passed on.
+///     touched: takes each key as soon as the table has a new value of it; None where nobody asks.
 #[pyclass(module = "penstock.runtime")]
 pub struct KeyedFold {
     table: Py<PyDict>,
     fold: Fold,
     position: usize,
     reduce: Py<PyAny>,
+    touched: Option<Py<PySet>>,
     slots: Slots<Rest>,
 }
 
 #[pymethods]
 impl KeyedFold {
     #[new]
-    fn new(table: Py<PyDict>, kind: &str, position: usize, reduce: Py<PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (table, kind, position, reduce, touched=None))]
+    fn new(table: Py<PyDict>, kind: &str, position: usize, reduce: Py<PyAny>, touched: Option<Py<PySet>>) -> PyResult<Self> {
         let fold = Fold::of(kind).ok_or_else(|| PyValueError::new_err("a fold is a sum, min or max"))?;
-        Ok(Self { table, fold, position, reduce, slots: Slots::default() })
+        Ok(Self { table, fold, position, reduce, touched, slots: Slots::default() })
     }
 
     /// Reduce a batch of records.
@@ -120,10 +123,15 @@ impl KeyedFold {
         listed(py, results.len(), results.into_iter()).map(Some)
     }
 
-    /// Write everything back into the table.
+    /// Write everything back into the table. O(keys since the last time).
     fn flush(&mut self, py: Python<'_>) -> PyResult<()> {
         let (table, position) = (self.table.bind(py), self.position);
-        self.slots.drain(|key, slot| table.set_item(object(py, key), whole(py, position, key, slot)?))
+        let touched = self.touched.as_ref().map(|keys| keys.bind(py));
+        self.slots.drain(|key, slot| {
+            let name = object(py, key);
+            touched.map_or(Ok(()), |keys| keys.add(&name))?;
+            table.set_item(name, whole(py, position, key, slot)?)
+        })
     }
 }
 
@@ -178,6 +186,7 @@ impl KeyedFold {
     fn reduced<'py>(&mut self, key: Item<'_, 'py>, value: Item<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
         let py = key.py();
         let table = self.table.bind(py);
+        self.touched.as_ref().map_or(Ok(()), |keys| keys.bind(py).add(key))?;
         if let Some((plain, slot)) = plain_key(key).and_then(|plain| Some((plain, self.slots.remove(plain)?))) {
             table.set_item(key, whole(py, self.position, plain, slot)?)?;
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 from penstock.runtime.chain.context import OperatorContext
@@ -18,6 +19,8 @@ class Alone:
     Args:
         operator: to run.
         clock: milliseconds since the epoch; tests move it.
+        tracked: whether its keyed state notes what changes.
+        restored: gets the empty state before the operator is built.
 
     Attributes:
         results: (record, timestamp) pairs emitted so far.
@@ -26,7 +29,14 @@ class Alone:
         state: keyed state.
     """
 
-    def __init__(self, operator: StreamOperator, clock: int = 0) -> None:
+    def __init__(
+        self,
+        operator: StreamOperator,
+        clock: int = 0,
+        *,
+        tracked: bool = False,
+        restored: Callable[[Any], None] | None = None,
+    ) -> None:
         self.now = clock
         self.results: list[tuple[Any, Any]] = []
         self.sides: dict[str, list[Any]] = {}
@@ -35,6 +45,11 @@ class Alone:
         vertex = VertexConfig(0, "under test", 1, 128, 0, 0, (config,))
         self._clock = Clock(lambda: self.now)
         self.context = OperatorContext(JobConfig("job", "id"), vertex, config, 0, 0, _nowhere, clock=self._clock)
+        self.context.tracked = tracked
+        keyed = operator.key_of_input(0) or operator.key_of_input(1)
+        if restored is not None:
+            assert keyed is not None
+            restored(self.context.keyed_state(keyed))
         output = CountingOutput(_Everything(self))
         self.live = copy.deepcopy(operator).build(self.context, output)  # as each subtask unpickles its own
         self._inputs = {}

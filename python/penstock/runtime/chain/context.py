@@ -37,6 +37,7 @@ class OperatorContext:
         send: (kind, payload) sends a row to the driver.
         files: takes the pending files of sinks.
         state: keyed state, when the operator is keyed.
+        tracked: whether keyed state notes what changes, as steps write it down.
         clock: processing time.
         toggle: takes whether the task is active; idleness is told to the tasks after it.
         begin_round: takes the number of a round that begins.
@@ -58,6 +59,7 @@ class OperatorContext:
     begin_round: Callable[[int], None] = _nothing
     operator_state: OperatorState = field(default_factory=OperatorState)
     metrics: Metrics = field(default_factory=Metrics)
+    tracked: bool = False
     time: OperatorTime = field(init=False)
 
     def __post_init__(self) -> None:
@@ -84,6 +86,8 @@ class OperatorContext:
         if self.state is None:
             clock = None if self.job.settings.batch else self.clock  # in BATCH mode Flink knows no time to live
             self.state = KeyedState(KeyHash(keyed.key_type), self.config.max_parallelism, clock)
+            if self.tracked:
+                self.state.track()
         return self.state
 
 

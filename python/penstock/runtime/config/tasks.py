@@ -218,15 +218,15 @@ class PendingFile:
 
 @dataclass(frozen=True)
 class StateFile:
-    """A file with state of an operator's subtask, in the folder ``state`` of a job folder.
+    """A file of an operator's state. A snapshot and the logs after it are a *chain*.
 
     Attributes:
-        operator_id: of the operator, 32 hex digits.
-        name: of the file in that folder.
-        kind: "snapshot", all state; or "log", what has changed since the file before it in its chain.
+        operator_id: 32 hex digits.
+        name: of the file, in the folder of state files.
+        kind: ``snapshot`` or ``log``.
         bytes: its size.
-        checksum: of what is in it.
-        keys: how many it has.
+        checksum: of its header, which has those of its sections; 32 hex digits.
+        keys: how many values, timers and changes are in it.
     """
 
     operator_id: str

@@ -20,6 +20,7 @@ from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.timers import Timer
+from penstock.runtime.state.tracking import frozen
 from penstock.runtime.usercode.binding import bind
 
 LEFT, RIGHT = "left-buffer", "right-buffer"
@@ -107,7 +108,7 @@ class _IntervalJoin(LiveTwoInputs):
         lower, upper = (self._lower, self._upper) if left else (-self._upper, -self._lower)
         own, other = (LEFT, RIGHT) if left else (RIGHT, LEFT)
         state, time, fail, ctx = self._state, self.context.time, self.context.fail, JoinContext()
-        join = bind(self.function, "process_element")
+        join, tracked = bind(self.function, "process_element"), state.changes is not None
 
         def process(value: Any, timestamp: int | None) -> None:
             if timestamp is None:
@@ -125,6 +126,8 @@ class _IntervalJoin(LiveTwoInputs):
                             self.emit(join(*pair, ctx), max(timestamp, when))
                         except Exception as error:
                             raise fail(error) from error
+                        if tracked and not frozen(partner):  # the function may have changed it
+                            state.table(other)[state.slot] = partners
             time.register_event_time(timestamp + max(upper, 0), own)
 
         return process
@@ -136,7 +139,9 @@ class _IntervalJoin(LiveTwoInputs):
         buffer: _Buffer | None = table.get(timer.slot)
         if buffer is not None:
             buffer.times.pop(timer.time - max(upper, 0), None)
-            if not buffer.times:
+            if buffer.times:
+                table[timer.slot] = buffer  # which tells that it has changed
+            else:
                 del table[timer.slot]
 
 

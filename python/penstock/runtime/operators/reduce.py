@@ -28,12 +28,13 @@ from __future__ import annotations
 
 import contextlib
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar
 
 from penstock.errors import InvalidProgramError
-from penstock.runtime.aggregators import ComparableAggregator, SumAggregator
+from penstock.runtime.aggregators import Aggregator, ComparableAggregator, SumAggregator
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.fragments import Fragment
 from penstock.runtime.chain.operator import Batch, LiveOperator, StreamOperator
@@ -41,6 +42,8 @@ from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.keys.fields import quick
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.batch_reduce import BatchReduce
+from penstock.runtime.state.keyed import Table
+from penstock.runtime.state.tracking import TrackedTable
 from penstock.runtime.usercode.binding import bind
 
 _MISSING = object()
@@ -111,8 +114,9 @@ class _GroupedReduce(LiveOperator):
         state, position, kind = self.context.keyed_state(keyed), reducer.position, reducer.field_fold
         if kind is None or type(position) is not int or position < 0 or not state.has_own_forms:
             return None
-        select, fold = quick(keyed.selector()), functions.KeyedFold(state.table(STATE), kind, position, reducer.reduce)
-        state.caches.append(fold.flush)
+        select, table = quick(keyed.selector()), state.table(STATE)
+        fold, settle = _fold(functions, table, kind, reducer)
+        state.caches.append(settle)
 
         def run(values: list[Any], keys: list[Any] | None, results: list[Any]) -> bool:
             if keys is None:
@@ -140,6 +144,24 @@ class _GroupedReduce(LiveOperator):
             "reduce": bind(self.function, "reduce"),
         }
         return Fragment(_LINES, bindings).after(_KEY_LINES, {}, lambda _, error: keyed.failure(error))
+
+
+def _fold(functions: ModuleType, table: Table, kind: str, reducer: Aggregator) -> tuple[Any, Callable[[], None]]:
+    """A native fold in front of a table, and what brings the table up to date."""
+    arguments = table, kind, reducer.position, reducer.reduce
+    if not isinstance(table, TrackedTable):
+        fold = functions.KeyedFold(*arguments)
+        return fold, fold.flush
+    touched: set[Any] = set()
+    fold = functions.KeyedFold(*arguments, touched)
+
+    def settle() -> None:
+        fold.flush()
+        if touched:
+            table.mark(touched)
+            touched.clear()
+
+    return fold, settle
 
 
 _KEY_LINES = (

@@ -9,6 +9,7 @@ from typing import Any
 from penstock.errors import InvalidProgramError
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.state.keyed import Table
+from penstock.runtime.state.tracking import frozen
 from penstock.runtime.usercode.failure import state_error
 from penstock.runtime.windows.evictors import Evictor, EvictorContext, KeepingEvictor, TimestampedValue
 from penstock.runtime.windows.functions import Accumulation, WindowFunction
@@ -49,12 +50,42 @@ def contents_of(
         context: of the operator.
         window: gives the window that fires.
     """
+    made = _untracked(function, evictor, context, window)
+    return made if context.state is None or context.state.changes is None else _Tracked(made)
+
+
+def _untracked(
+    function: WindowFunction, evictor: Evictor[Any] | None, context: OperatorContext, window: Callable[[], Any]
+) -> Contents:
     if isinstance(evictor, KeepingEvictor):
         return (_TimedEvicted if evictor.timed else _Evicted)(function, evictor)
     if evictor is not None:
         return _EvictedBySomeone(function, evictor, EvictorContext(context.time, context.metrics), window)
     accumulation = function.kept()
     return _Elements() if accumulation is None else _Accumulated(accumulation)
+
+
+class _Tracked(Contents):
+    """Contents whose changes are noted (:mod:`penstock.runtime.state.tracking`).
+
+    Args:
+        inner: how they are kept.
+    """
+
+    def __init__(self, inner: Contents) -> None:
+        self._add, self._fire, self._is_one = inner.add, inner.fire, isinstance(inner, _Accumulated)
+        self.merge = inner.merge  # type: ignore[method-assign]
+
+    def add(self, table: Table, slot: Any, value: Any, timestamp: int | None) -> None:
+        self._add(table, slot, value, timestamp)
+        table.touch(slot)  # type: ignore[attr-defined]
+
+    def fire(self, table: Table, slot: Any, see: See) -> None:
+        """Whoever sees what can change may change it."""
+        seen = table.get(slot)
+        if not all(map(frozen, (seen,) if self._is_one else seen or ())):
+            table.touch(slot)  # type: ignore[attr-defined]
+        self._fire(table, slot, see)
 
 
 class _Accumulated(Contents):

@@ -162,6 +162,8 @@ class ListState(MergingState, api.ListState[Any]):
                 self._write(list(values))
             else:
                 found.extend(values)
+                if self._keyed.changes is not None:
+                    self._write(found)
         elif values is None:
             raise _no_values("add_all", self.name)
 
@@ -305,6 +307,8 @@ class MapState(MapView, State, api.MapState[Any, Any]):
     def remove(self, key: Any) -> None:
         """Remove a key of the map; without its last key the state is gone."""
         entries = self._entries
-        entries.pop(key, None)
+        found = entries.pop(key, MISSING)
         if not entries:
             self.clear()
+        elif found is not MISSING and self._keyed.changes is not None:
+            self._write(entries)

@@ -12,8 +12,9 @@ Source of the semantics: ``HeapKeyedStateBackend`` (Flink 1.11).
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from penstock.runtime.buffers.codec import decode_value, dumps
@@ -21,6 +22,7 @@ from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import key_group_of_hash, null_key
 from penstock.runtime.keys.pyflink_keys import NULL
 from penstock.runtime.state.timers import Clock, TimerQueue
+from penstock.runtime.state.tracking import Changes
 
 VOID = None
 """The namespace of state that belongs to no window."""
@@ -44,6 +46,7 @@ class KeyedState:
         clock: what values with a time to live end by; None: they live for ever.
 
     Attributes:
+        key_hash, max_parallelism: as given.
         current_key: the key as the key selector returned it.
         slot: its canonical form, by which tables are addressed.
         event_timers, processing_timers: the operator's timers.
@@ -51,11 +54,13 @@ class KeyedState:
         caches: what brings tables up to date that are held elsewhere too; called before all tables are read.
         handles: those made so far, by state name: handles of one name are one object, as in Flink.
         filters: by state name, what a value is in a snapshot; None: nothing.
+        kinds: what sort of state each is, by name, and the types it was declared with.
+        changes: what has changed since it was last written down; None: nobody asks (:meth:`track`).
     """
 
     def __init__(self, key_hash: KeyHash, max_parallelism: int, clock: Clock | None = None) -> None:
-        self._key_hash = key_hash
-        self._max_parallelism = max_parallelism
+        self.key_hash: KeyHash = key_hash
+        self.max_parallelism: int = max_parallelism
         self.clock: Clock | None = clock
         self._tables: dict[str, dict[Any, Table]] = {}
         self._keys: Table = {}  # canonical form → key, where they are not one object
@@ -68,11 +73,56 @@ class KeyedState:
         self.caches: list[Callable[[], None]] = []
         self.handles: dict[str, Any] = {}
         self.filters: dict[str, Callable[[Any], Any]] = {}
+        self.kinds: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self.changes: Changes | None = None
+
+    def track(self) -> None:
+        """Note from now on what changes. To be called before anybody holds a table; what is there already does not
+        count as changed."""
+        if self.changes is None:
+            self.changes = Changes()
+            self.table = self._tracked_table  # type: ignore[method-assign]
+            for name, namespaces in self._tables.items():
+                for namespace, table in namespaces.items():
+                    namespaces[namespace] = tracked = self.changes.table((name, namespace))
+                    dict.update(tracked, table)
+            for _, queue in self.queues():
+                queue.track()
+
+    def has_changed(self) -> bool:
+        """Whether anything has, since it was last written down."""
+        self.settle()
+        return self.changed_entries() > 0 or any(queue.all_new for _, queue in self.queues())
+
+    def changed_entries(self) -> int:
+        """How many values, and moves of timers, a log has to name now."""
+        assert self.changes is not None
+        return len(self.changes) + sum(queue.moves for _, queue in self.queues())
+
+    def written(self) -> None:
+        """All that has changed has been written down."""
+        if self.changes is not None:
+            self.changes.forget()
+        for _, queue in self.queues():
+            queue.written()
+
+    def settle(self) -> None:
+        """Bring all tables up to date. O(what has changed)."""
+        for settle in self.caches:
+            settle()
+
+    def release(self) -> None:
+        """Let go of the operator that has used it, so that another one of the same name can."""
+        self.settle()
+        self.handles, self.filters = {}, {}
+        self.caches = []
+        self.clock = None
+        self.resume(None, None)
 
     @property
     def has_own_forms(self) -> bool:
         """Whether texts, ints, and tuples of them are their own canonical forms."""
-        return self._key_hash.identity or self._key_hash.key_type is None
+        return self.key_hash.identity or self.key_hash.key_type is None
 
     def enter(self, key: Any) -> Any:
         """Make a key the current one; returns its canonical form.
@@ -83,10 +133,10 @@ class KeyedState:
         if key is None:
             return self._enter_null()
         self.current_key = key
-        if type(key) is str or self._key_hash.identity:
+        if type(key) is str or self.key_hash.identity:
             self.slot = key
             return key
-        slot = self.slot = self._key_hash.canonical(key)
+        slot = self.slot = self.key_hash.canonical(key)
         if slot is not key and slot not in self._keys:
             if len(self._keys) >= self._most_keys:
                 self._forget_keys()
@@ -94,7 +144,7 @@ class KeyedState:
         return slot
 
     def _enter_null(self) -> Any:
-        if not self._key_hash.nullable:
+        if not self.key_hash.nullable:
             raise null_key()
         self.current_key, self.slot = None, NULL
         self._keys[NULL] = None
@@ -104,11 +154,16 @@ class KeyedState:
         """Forget the keys that have no state and no timer. O(state), so the next time comes after as many new keys as a
         fourth of the state."""
         tables = [table for namespaces in self._tables.values() for table in namespaces.values()]
-        timers = [timer.slot for _, queue in self._queues() for timer in queue]
-        live = set(timers).union(*tables)
+        timers = [timer.slot for _, queue in self.queues() for timer in queue]
+        changed = [] if self.changes is None else [slots for _, slots in self.changes]  # logs name their keys
+        live = set(timers).union(*tables, *changed)
         self._keys = {slot: key for slot, key in self._keys.items() if slot in live}
         size = len(timers) + sum(map(len, tables))
         self._most_keys = len(self._keys) + max(_FEW_KEYS, size // 4)
+
+    def keep_keys(self, keep: bool) -> None:
+        """While state comes that is not in its place yet: forget no key."""
+        self._most_keys = sys.maxsize if keep else len(self._keys) + _FEW_KEYS
 
     def resume(self, key: Any, slot: Any) -> None:
         """Make a key the current one whose canonical form is known, such as a timer's."""
@@ -117,6 +172,15 @@ class KeyedState:
     def table(self, name: str, namespace: Any = VOID) -> Table:
         """The table of a state name in a namespace, made if need be; the same dict until :meth:`drop` empties it."""
         return self._tables.setdefault(name, {}).setdefault(namespace, {})
+
+    def _tracked_table(self, name: str, namespace: Any = VOID) -> Table:
+        """The same, of one that notes what changes."""
+        assert self.changes is not None
+        namespaces = self._tables.setdefault(name, {})
+        table = namespaces.get(namespace)
+        if table is None:
+            table = namespaces[namespace] = self.changes.table((name, namespace))
+        return table
 
     def find(self, name: str, namespace: Any = VOID) -> Table | None:
         """The table of a state name in a namespace, if there is one."""
@@ -155,9 +219,11 @@ class KeyedState:
         table = self.find(name, namespace)
         if not table or slot not in table:
             return
-        value = revised(table[slot])
+        before = table[slot]
+        value = revised(before)
         if value is not None:
-            table[slot] = value
+            if value is not before:
+                table[slot] = value
             return
         current, self.slot = self.slot, slot
         self.drop(name, namespace)
@@ -169,13 +235,20 @@ class KeyedState:
 
     def keys(self, name: str) -> list[tuple[Any, Any]]:
         """(key, canonical form) of every key that has a value of a state without namespace."""
-        return [(self._keys.get(slot, slot), slot) for slot in self.find(name) or ()]
+        return [(self.key_of(slot), slot) for slot in self.find(name) or ()]
+
+    def key_of(self, slot: Any) -> Any:
+        """The key behind its canonical form."""
+        return self._keys.get(slot, slot)
+
+    def tables(self) -> Iterable[tuple[str, Mapping[Any, Table]]]:
+        """All tables as they are held here, by name and namespace."""
+        return self._tables.items()
 
     def sections(self) -> dict[int, dict[tuple[str, Any], Pairs]]:
         """All tables by key group: group → (name, namespace) → (key, value) pairs. Pairs and not a dict, because to
         Java 1, 1.0 and True are three keys."""
-        for settle in self.caches:
-            settle()
+        self.settle()
         result: dict[int, dict[tuple[str, Any], Pairs]] = {}
         for name, namespaces in self._tables.items():
             kept = self.filters.get(name)
@@ -185,16 +258,16 @@ class KeyedState:
                     if kept is not None and value is None:
                         continue
                     key = self._keys.get(slot, slot)
-                    section = result.setdefault(self._group(key), {})
+                    section = result.setdefault(self.group(key), {})
                     section.setdefault((name, namespace), []).append((key, value))
         return result
 
     def snapshot(self) -> dict[int, bytes]:
         """Everything, timers too, as bytes per key group; groups without state are not there."""
         tables, timers = self.sections(), defaultdict[int, list[Any]](list)
-        for domain, queue in self._queues():
+        for domain, queue in self.queues():
             for timer in queue:
-                timers[self._group(timer.key)].append((domain, timer.time, timer.key, timer.namespace))
+                timers[self.group(timer.key)].append((domain, timer.time, timer.key, timer.namespace))
         return {group: self._section(tables.get(group, {}), timers[group]) for group in sorted({*tables, *timers})}
 
     def _section(self, tables: dict[tuple[str, Any], Pairs], timers: list[Any]) -> bytes:
@@ -220,14 +293,16 @@ class KeyedState:
                 table = self.table(name, namespace)
                 for key, value in pairs:
                     table[self.enter(key)] = value
-            queues = dict(self._queues())
+            queues = dict(self.queues())
             for domain, time, key, namespace in timers:
                 queues[domain].add(time, self.enter(key), key, namespace)
         self.resume(None, None)
 
-    def _queues(self) -> Iterator[tuple[str, TimerQueue]]:
+    def queues(self) -> Iterator[tuple[str, TimerQueue]]:
+        """Its timers by domain: event, processing."""
         yield "event", self.event_timers
         yield "processing", self.processing_timers
 
-    def _group(self, key: Any) -> int:
-        return key_group_of_hash(self._key_hash.hash(key), self._max_parallelism)
+    def group(self, key: Any) -> int:
+        """Key group of a key."""
+        return key_group_of_hash(self.key_hash.hash(key), self.max_parallelism)

@@ -10,6 +10,7 @@ O(elements).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 from penstock.runtime.buffers.codec import decode_value, dumps
@@ -22,6 +23,7 @@ class OperatorState:
 
     def __init__(self) -> None:
         self._states: dict[tuple[str, str], Any] = {}
+        self._known: dict[tuple[str, str], bytes] = {}  # checksums of what has been written down
 
     def list(self, name: str, *, union: bool = False) -> list[Any]:
         """The elements of a list state; the same object each time.
@@ -40,6 +42,48 @@ class OperatorState:
         """Everything as bytes, by (kind, name)."""
         return {place: dumps(value) for place, value in self._states.items()}
 
+    def changed(self) -> dict[tuple[str, str], bytes]:
+        """What is not as it was last written down (:meth:`written`), as of :meth:`snapshot`; empty states that never
+        were are not there. O(elements)."""
+        nothing = (b"", dumps([]), dumps({}))
+        return {
+            place: data
+            for place, data in self.snapshot().items()
+            if _checksum(data) != self._known.get(place) and (place in self._known or data not in nothing)
+        }
+
+    def written(self, places: Mapping[tuple[str, str], bytes]) -> None:
+        """These have been written down.
+
+        Args:
+            places: what :meth:`snapshot` or :meth:`changed` has given, or what it was restored from.
+        """
+        self._known.update((place, _checksum(data)) for place, data in places.items())
+
+    def replace(self, snapshot: Mapping[tuple[str, str], bytes]) -> None:
+        """These states are now what they were in a snapshot; the objects that hold them stay.
+
+        Args:
+            snapshot: bytes by (kind, name).
+        """
+        for (kind, name), data in snapshot.items():
+            if kind == BROADCAST:
+                entries = self.broadcast(name)
+                entries.clear()
+                entries.update(decode_value(data))
+            else:
+                self.list(name, union=kind == UNION)[:] = decode_value(data)
+
+    def unite(self, snapshots: Sequence[Mapping[tuple[str, str], bytes]]) -> None:
+        """Union lists have the elements of all subtasks now.
+
+        Args:
+            snapshots: of all subtasks, in order.
+        """
+        for place in dict.fromkeys(place for each in snapshots for place in each if place[0] == UNION):
+            parts = (decode_value(each[place]) for each in snapshots if place in each)
+            self.list(place[1], union=True)[:] = [element for part in parts for element in part]
+
     def restore(self, snapshots: Sequence[Mapping[tuple[str, str], bytes]], parallelism: int, subtask: int) -> None:
         """Take over this subtask's part of what the subtasks of a snapshot had.
 
@@ -57,3 +101,7 @@ class OperatorState:
             elements = [element for part in parts for element in part]
             own = elements if kind == UNION else elements[subtask::parallelism]
             self.list(name, union=kind == UNION).extend(own)
+
+
+def _checksum(data: bytes) -> bytes:
+    return blake2b(data, digest_size=16).digest()

@@ -13,6 +13,7 @@ from penstock.common.state_ttl import StateTtlConfig
 from penstock.errors import InvalidProgramError
 from penstock.runtime.state.handles import AggregatingState, ListState, MapState, ReducingState, State, ValueState
 from penstock.runtime.state.keyed import VOID, KeyedState
+from penstock.runtime.state.reading import tracked_class
 from penstock.runtime.state.serializers import TTL, serializer_class
 from penstock.runtime.state.ttl import with_ttl
 from penstock.runtime.usercode.binding import bind
@@ -58,9 +59,13 @@ class KeyedStateStore(contexts.KeyedStateStore):
         if handle is None:
             ttl = _ttl(descriptor, keyed)
             handle = kind(keyed, name, *argument) if ttl is None else with_ttl(kind, ttl, keyed, name, *argument)
+            if keyed.changes is not None:
+                handle.__class__ = tracked_class(type(handle))
             keyed.handles[name] = handle
-            names = [serializer_class(getattr(descriptor, each, None)) for each in types]
+            declared = [getattr(descriptor, each, None) for each in types]
+            names = [serializer_class(each) for each in declared]
             keyed.serializers[name] = (*names[:-1], names[-1] if ttl is None else TTL)
+            keyed.kinds[name] = kind.kind, tuple("" if each is None else str(each) for each in declared)
         elif not isinstance(handle, kind):
             raise InvalidProgramError(
                 f"The state {name!r} is a {handle.kind} and was asked for as {kind.kind}. Names of "

@@ -10,7 +10,7 @@ register, to delete, and to fire.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,14 +36,29 @@ class Timer:
     index: int = 0
 
 
-class TimerQueue:
-    """Timers by time, without duplicates."""
+Move = tuple[bool, Timer]
+"""A timer that was added (True) or taken out."""
 
-    __slots__ = ("_heap", "_known")
+_FEW_MOVES = 100
+"""Moves that are noted one by one, however few timers there are."""
+
+
+class TimerQueue:
+    """Timers by time, without duplicates.
+
+    Attributes:
+        noted: what was added and taken out, in order, since it was last written down; None: nobody asks. Who does the
+            same to a queue that was equal has an equal one again, also in the order of equal times.
+        all_new: there were more moves than timers, so they are noted no longer: all timers are to be written.
+    """
+
+    __slots__ = ("_heap", "_known", "all_new", "noted")
 
     def __init__(self) -> None:
         self._heap: list[Timer] = [Timer(MIN_WATERMARK, None, None, None)]  # the root has the index 1
         self._known: dict[Any, Timer] = {}
+        self.noted: list[Move] | None = None
+        self.all_new: bool = False
 
     def __len__(self) -> int:
         return len(self._heap) - 1
@@ -63,6 +78,8 @@ class TimerQueue:
         timer = self._known[name] = Timer(time, slot, key, namespace)
         self._heap.append(timer)
         self._up(len(self._heap) - 1, timer)
+        if self.noted is not None:
+            self._note(True, timer)
         return True
 
     def remove(self, time: int, slot: Any, namespace: Any) -> None:
@@ -80,6 +97,8 @@ class TimerQueue:
 
     def _take_out(self, timer: Timer) -> None:
         """The last timer fills the hole and finds its place, downwards first."""
+        if self.noted is not None:
+            self._note(False, timer)
         index, last = timer.index, self._heap.pop()
         if last is timer:
             return
@@ -109,6 +128,40 @@ class TimerQueue:
             self._put(index, heap[child])
             index = child
         self._put(index, timer)
+
+    # --- what is written down -----------------------------------------------------------------------------------------
+
+    def track(self) -> None:
+        """Note from now on what is added and taken out."""
+        self.noted = []
+
+    def _note(self, added: bool, timer: Timer) -> None:
+        assert self.noted is not None
+        if self.all_new:
+            return
+        self.noted.append((added, timer))
+        if len(self.noted) > 2 * len(self._heap) + _FEW_MOVES:
+            self.all_new = True
+            self.noted.clear()
+
+    @property
+    def moves(self) -> int:
+        """How many entries a log needs for what has changed."""
+        return len(self) if self.all_new else len(self.noted or ())
+
+    def written(self) -> None:
+        """What has changed has been written down."""
+        self.all_new = False
+        if self.noted:
+            self.noted.clear()
+
+    def fill(self, timers: Iterable[Timer]) -> None:
+        """Have these timers and no others, in the order in which another queue has them."""
+        self._heap[1:] = timers
+        self._known = {}
+        for index, timer in enumerate(self):
+            timer.index = index + 1
+            self._known[timer.time, timer.slot, timer.namespace] = timer
 
 
 def _wall_clock() -> int:

@@ -288,6 +288,8 @@ class TtlMapState(_Mortal, MapState):
             return value if life.shows else MISSING
         if life.renews:
             entries[key] = value, now
+            if self._keyed.changes is not None:
+                self._write(entries)
         return value
 
     def _seen(self) -> dict[Any, Any]:

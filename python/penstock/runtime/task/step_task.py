@@ -14,14 +14,16 @@ from penstock.metrics.results import SubtaskMetrics
 from penstock.metrics.totals import difference
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.buffers.row import Row
+from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.operator_chain import OperatorChain
 from penstock.runtime.config.steps import Assignment, Chain, StepReport
-from penstock.runtime.config.tasks import JobConfig, VertexConfig
+from penstock.runtime.config.tasks import JobConfig, OperatorConfig, VertexConfig
 from penstock.runtime.exchange.gate import ENDED, REPORT, Channel
 from penstock.runtime.operators.iteration import LiveHead
 from penstock.runtime.operators.source import SourceOperator
-from penstock.runtime.state.saving import About, load, save
+from penstock.runtime.checkpoint.saving import load, save
+from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.task.task import Task
 
 

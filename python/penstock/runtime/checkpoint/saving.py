@@ -1,0 +1,241 @@
+"""Writes the state of an operator's subtask down, step by step, and brings it back.
+
+A step writes a *log* of what has changed, or a *snapshot* of everything when the logs since the last one would outgrow
+it. A chain is a snapshot and the logs after it. By that no more than about twice the bytes of what changes is written.
+
+Files have names that nobody else chooses, and are never changed; who has written one tells its
+:class:`~penstock.runtime.config.tasks.StateFile`, and only what a manifest names counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import pickle
+import uuid
+from collections.abc import Iterator, Sequence
+
+from penstock.errors import PenstockError
+from penstock.runtime.buffers.codec import decode_value, dumps
+from penstock.runtime.config.tasks import StateFile
+from penstock.runtime.io.storage import join
+from penstock.runtime.io.stores import storage_of
+from penstock.runtime.state.files import LOG, SNAPSHOT, AboutOperator, Header, StateReader, packed, state_error
+from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.operator_state import OperatorState
+from penstock.runtime.state.sections import Content, Replay, TimersInfo, log_of, snapshot_of
+
+Chain = tuple[StateFile, ...]
+"""A snapshot, and the logs after it; empty where there is no state."""
+
+MOST_LOGS = 64
+"""Logs after which a snapshot is written, however small they are: each has to be opened when state is loaded."""
+
+_NOTHING = Content((), (TimersInfo(True, 0), TimersInfo(True, 0)), (), 0)
+_Places = dict[tuple[str, str], bytes]
+
+
+def save(
+    folder: str,
+    keyed: KeyedState | None,
+    operator_state: OperatorState | None,
+    about: AboutOperator,
+    chain: Chain,
+    version: int,
+) -> Chain:
+    """Write down what has changed since the last file of a chain.
+
+    Args:
+        folder: where state files lie; a path or the URL of a store.
+        keyed: keyed state, which is tracked; None if the operator has none.
+        operator_state: the rest, or None.
+        about: whose state.
+        chain: of files so far; () writes everything.
+        version: of the job's state that this is a part of.
+
+    Returns:
+        The chain that the state is in now; the same if nothing has changed.
+
+    Raises:
+        OSError: the file cannot be written.
+
+    Cost: O(what has changed), or O(state) for a snapshot; operator state is pickled in any case.
+    """
+    state = OperatorState() if operator_state is None else operator_state
+    changed = state.changed()
+    if chain and not changed and not (keyed and keyed.has_changed()):
+        return chain
+    whole = not chain or _outgrown(chain, keyed, sum(map(len, changed.values())))
+    content = _NOTHING if keyed is None else snapshot_of(keyed) if whole else log_of(keyed)
+    if whole:
+        changed = {place: data for place, data in state.snapshot().items() if chain or place in changed}
+    if chain or content.entries or changed:
+        file = _write(folder, content, changed, about, chain, version, SNAPSHOT if whole else LOG)
+        chain = (file,) if whole else (*chain, file)
+    if keyed:
+        keyed.written()
+    state.written(changed)
+    return chain
+
+
+def _outgrown(chain: Chain, keyed: KeyedState | None, more: int) -> bool:
+    """Whether the logs would have more bytes than the snapshot, by the size of its entries."""
+    snapshot, *logs = chain
+    entries = 0 if keyed is None else keyed.changed_entries()
+    coming = more + entries * snapshot.bytes // max(1, snapshot.keys)
+    return len(logs) >= MOST_LOGS or sum(log.bytes for log in logs) + coming > snapshot.bytes
+
+
+def _write(
+    folder: str, content: Content, places: _Places, about: AboutOperator, chain: Chain, version: int, kind: str
+) -> StateFile:
+    name = f"{about.operator_id}-{about.subtask}-{version}-{uuid.uuid4().hex[:8]}"
+    header = Header(
+        kind=kind,
+        about=about,
+        version=version,
+        follows=chain[-1].name if kind == LOG else None,
+        states=content.states,
+        timers=content.timers,
+        entries=content.entries,
+        sections=(),
+        operator_state=None,
+    )
+    data, checksum = packed(header, content.sections, dumps(places) if places else None)
+    storage_of(folder).put(join(folder, name), data)
+    return StateFile(about.operator_id, name, kind, len(data), checksum, content.entries)
+
+
+def load(
+    folder: str,
+    chains: Sequence[Chain],
+    keyed: KeyedState | None,
+    operator_state: OperatorState | None,
+    about: AboutOperator,
+) -> None:
+    """Bring back the state of a subtask from what subtasks have written, however many there were then: the key groups
+    that it owns, and its part of operator state.
+
+    Args:
+        folder: where the files lie.
+        chains: those of all subtasks of the operator then, in order.
+        keyed: takes keyed state; empty. None if the operator has none.
+        operator_state: takes the rest; empty, or None.
+        about: who reads.
+
+    Raises:
+        StateError: a file is missing, damaged, of another operator or too new.
+
+    Cost: of keyed state only sections with key groups of this subtask are read.
+    """
+    found: list[tuple[AboutOperator, _Places]] = []
+    for chain in filter(None, chains):
+        _check_order(folder, chain, about)
+        replay = None if keyed is None else Replay(keyed, about.groups)
+        places: _Places = {}
+        owner = about
+        for before, file in zip((None, *chain), chain, strict=False):
+            with _opened(folder, file, about, whole=len(chains) == 1) as reader:
+                places.update(_apply(reader, file, before, replay, about))
+                owner = reader.header.about
+        if replay is not None:
+            replay.finish()
+        found.append((owner, places))
+    if operator_state is not None:
+        _give(operator_state, found, about)
+
+
+def _give(state: OperatorState, found: list[tuple[AboutOperator, _Places]], about: AboutOperator) -> None:
+    """Operator state for a subtask. Where there are as many as before, each gets back its own."""
+    if any(owner.parallelism != about.parallelism for owner, _ in found):
+        state.restore([places for _, places in found], about.parallelism, about.subtask)
+        return
+    for owner, places in found:
+        if owner.subtask == about.subtask:
+            state.replace(places)
+            state.written(places)
+    state.unite([places for _, places in found])
+
+
+def repair(
+    folder: str,
+    chain: Chain,
+    keyed: KeyedState | None,
+    operator_state: OperatorState | None,
+    about: AboutOperator,
+    name: str,
+) -> None:
+    """Bring state that was at one file of a chain to its end.
+
+    Args:
+        folder: where the files lie.
+        chain: of the subtask.
+        keyed: keyed state as it was then, or None.
+        operator_state: the rest as it was then, or None.
+        about: who reads.
+        name: of that file.
+
+    Raises:
+        StateError: as for :func:`load`.
+    """
+    first = [file.name for file in chain].index(name) + 1
+    replay = None if keyed is None else Replay(keyed, about.groups, resumed=True)
+    for before, file in zip(chain[first - 1 :], chain[first:], strict=False):
+        with _opened(folder, file, about, whole=True) as reader:
+            places = _apply(reader, file, before, replay, about)
+        if operator_state is not None:
+            operator_state.replace(places)
+            operator_state.written(places)
+    if replay is not None:
+        replay.finish()
+
+
+def _check_order(folder: str, chain: Chain, about: AboutOperator) -> None:
+    if chain and [file.kind for file in chain] != [SNAPSHOT, *[LOG] * (len(chain) - 1)]:
+        raise state_error(join(folder, chain[0].name), about, "begins a chain that is no snapshot with logs after it")
+
+
+def _apply(
+    reader: StateReader, file: StateFile, before: StateFile | None, replay: Replay | None, about: AboutOperator
+) -> _Places:
+    """The next file of a chain; returns its operator state."""
+    header, follows = reader.header, None if before is None else before.name
+    if (header.checksum, header.kind) != (file.checksum, file.kind):
+        raise reader.error("is not the one that was written: it has another checksum")
+    if (header.about.operator_id, header.follows) != (file.operator_id, follows):
+        raise reader.error(f"belongs to {header.about} after the file {header.follows!r}, and not after {follows!r}")
+    if header.about.max_parallelism != about.max_parallelism:
+        raise reader.error(
+            f"has {header.about.max_parallelism} key groups, and the operator {about.max_parallelism}",
+            f"Set its max parallelism to {header.about.max_parallelism}.",
+        )
+    try:
+        if replay is not None:
+            replay.apply(header.states, header.timers, reader.sections(about.groups))
+        data = reader.operator_state()
+        return {} if data is None else decode_value(data)
+    except PenstockError:
+        raise
+    except (AttributeError, ImportError, pickle.UnpicklingError, TypeError, ValueError) as error:
+        raise reader.error(
+            f"has a value that cannot be read: {type(error).__name__}: {error}",
+            "Does the program still have the classes of its state and keys, under the same names? They can be reached "
+            "by other names too while old state is read.",
+        ) from error
+
+
+@contextlib.contextmanager
+def _opened(folder: str, file: StateFile, about: AboutOperator, *, whole: bool) -> Iterator[StateReader]:
+    """A file, fetched at once if all of it will be needed."""
+    path, storage = join(folder, file.name), storage_of(folder)
+    try:
+        with io.BytesIO(storage.get(path)) if whole else storage.read(path) as opened:
+            size = opened.seek(0, io.SEEK_END)
+            opened.seek(0)
+            if size != file.bytes:
+                raise state_error(path, about, f"should have {file.bytes} bytes and has {size}")
+            yield StateReader(path, opened, size, about)
+    except FileNotFoundError as error:
+        raise state_error(path, about, "is not there") from error
+    except OSError as error:
+        raise state_error(path, about, f"cannot be read: {error}") from error

@@ -1,0 +1,115 @@
+"""Handles of state whose changes are noted: what a function has read and could change in place counts as changed.
+
+Each class of :mod:`.handles` and :mod:`.ttl` has one here, made when first needed, so that the others know nothing of
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from penstock.runtime.state.handles import (
+    MISSING,
+    AggregatingState,
+    ListState,
+    MapState,
+    ReducingState,
+    State,
+    ValueState,
+)
+from penstock.runtime.state.keyed import Table
+from penstock.runtime.state.tracking import TrackedTable, frozen
+
+
+class _Read(State):
+    """What these handles have in common."""
+
+    __slots__ = ()
+
+    def _shown(self) -> None:
+        """The current key's value may be changed by who has read it."""
+        table: Table | None = self._table
+        if table is None:
+            table = self._keyed.find(self.name, self._namespace)
+        if isinstance(table, TrackedTable):
+            table.touch(self._keyed.slot)
+
+    def _whole(self, get: Callable[[], Any]) -> Any:
+        """What ``get`` gives of a value that is one."""
+        found = get()
+        stored = self._read()
+        if stored is not MISSING and not frozen(stored):
+            self._shown()
+        return found
+
+    def _parts(self, parts: list[Any]) -> list[Any]:
+        """Elements, values of a map or (key, value) pairs."""
+        if not all(map(frozen, parts)):
+            self._shown()
+        return parts
+
+
+class _ReadValue(_Read, ValueState):
+    __slots__ = ()
+
+    def value(self) -> Any:
+        return self._whole(super().value)
+
+
+class _ReadReduction(_Read, ReducingState):
+    __slots__ = ()
+
+    def get(self) -> Any:
+        return self._whole(super().get)
+
+
+class _ReadAggregation(_Read, AggregatingState):
+    __slots__ = ()
+
+    def get(self) -> Any:
+        return self._whole(super().get)
+
+
+class _ReadList(_Read, ListState):
+    __slots__ = ()
+
+    def get(self) -> Iterator[Any]:
+        return iter(self._parts(list(super().get())))
+
+
+class _ReadMap(_Read, MapState):
+    __slots__ = ()
+
+    def get(self, key: Any) -> Any:
+        return self._parts([super().get(key)])[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._parts([super().__getitem__(key)])[0]
+
+    def values(self) -> Iterable[Any]:
+        return self._parts(list(super().values()))
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        return self._parts(list(super().items()))
+
+
+_READING: dict[type[State], type[_Read]] = {
+    ValueState: _ReadValue,
+    ReducingState: _ReadReduction,
+    AggregatingState: _ReadAggregation,
+    ListState: _ReadList,
+    MapState: _ReadMap,
+}
+
+
+@cache
+def tracked_class(cls: type[State]) -> type[State]:
+    """The class of handles that do what those of another one do, and note what is read.
+
+    Args:
+        cls: of a handle, with a time to live or without.
+    """
+    reading = next(reading for base, reading in _READING.items() if issubclass(cls, base))
+    return type(f"Tracked{cls.__name__}", (reading, cls), {"__slots__": (), "__module__": __name__})
