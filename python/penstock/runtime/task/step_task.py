@@ -15,6 +15,7 @@ from penstock.metrics.totals import difference
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.operator_chain import OperatorChain
 from penstock.runtime.config.steps import Assignment, Chain, StepReport
@@ -88,16 +89,18 @@ class StepTask(Task):
         if assignment.folder is None:
             return
         chains = assignment.chains.get(context.config.operator_id, ())
-        if context.state is not None:
-            getattr(context.state, "track", lambda: None)()
-        own = load(assignment.folder, chains, context.state, context.operator_state, self._about(operator))
-        if own:
-            self._chains[context.config.operator_id] = own
+        if any(chains):
+            load(assignment.folder, chains, context.state, context.operator_state, self._about(operator))
+            if len(chains) == self._vertex.parallelism and chains[self._subtask]:
+                self._chains[context.config.operator_id] = chains[self._subtask]
         context.time.watch_clock()
 
-    def _about(self, operator: LiveOperator) -> About:
+    def _context(self, config: OperatorConfig) -> OperatorContext:
+        return replace(super()._context(config), tracked=self._assignment.folder is not None)
+
+    def _about(self, operator: LiveOperator) -> AboutOperator:
         config, vertex = operator.context.config, self._vertex
-        return About(
+        return AboutOperator(
             config.operator_id, config.name, config.uid, self._subtask, vertex.parallelism, config.max_parallelism
         )
 
