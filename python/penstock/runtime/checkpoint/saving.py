@@ -23,7 +23,8 @@ from penstock.runtime.io.stores import storage_of
 from penstock.runtime.state.files import LOG, SNAPSHOT, AboutOperator, Header, StateReader, packed, state_error
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.operator_state import OperatorState
-from penstock.runtime.state.sections import Content, Replay, TimersInfo, log_of, snapshot_of
+from penstock.runtime.state.replay import Replay
+from penstock.runtime.state.sections import Content, TimersInfo, log_of, snapshot_of
 
 Chain = tuple[StateFile, ...]
 """A snapshot, and the logs after it; empty where there is no state."""
@@ -54,10 +55,7 @@ def save(
         version: of the job's state that this is a part of.
 
     Returns:
-        The chain that the state is in now; the same if nothing has changed.
-
-    Raises:
-        OSError: the file cannot be written.
+        The chain that the state is in now; the same if nothing has changed. OSError: a file cannot be written.
 
     Cost: O(what has changed), or O(state) for a snapshot; operator state is pickled in any case.
     """
@@ -67,8 +65,8 @@ def save(
         return chain
     whole = not chain or _outgrown(chain, keyed, sum(map(len, changed.values())))
     content = _NOTHING if keyed is None else snapshot_of(keyed) if whole else log_of(keyed)
-    if whole:
-        changed = {place: data for place, data in state.snapshot().items() if chain or place in changed}
+    if whole and chain:
+        changed = state.snapshot()
     if chain or content.entries or changed:
         file = _write(folder, content, changed, about, chain, version, SNAPSHOT if whole else LOG)
         chain = (file,) if whole else (*chain, file)

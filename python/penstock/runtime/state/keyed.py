@@ -124,6 +124,11 @@ class KeyedState:
         """Whether texts, ints, and tuples of them are their own canonical forms."""
         return self.key_hash.identity or self.key_hash.key_type is None
 
+    @property
+    def has_keys(self) -> bool:
+        """Whether some keys are not their own canonical forms."""
+        return bool(self._keys)
+
     def enter(self, key: Any) -> Any:
         """Make a key the current one; returns its canonical form.
 

@@ -9,15 +9,14 @@ Cost: O(state) for all of it, O(what has changed) for a log.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import compress
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from penstock.runtime import native
-from penstock.runtime.buffers.codec import decode_value, dumps
-from penstock.runtime.keys.key_types import KeyHash, native_code
-from penstock.runtime.keys.keygroups import key_group_of_hash
-from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.buffers.codec import dumps
+from penstock.runtime.keys.key_types import native_code
+from penstock.runtime.state.keyed import KeyedState, Table
 from penstock.runtime.state.timers import Timer, TimerQueue
 from penstock.runtime.state.tracking import Place
 
@@ -26,8 +25,13 @@ _SAMPLE = 200
 _GONE = object()
 DOMAINS = ("event", "processing")
 
-Entry = tuple[int, Any, Any]
-"""Number of a place, key, and a value, :data:`_GONE`, or of a timer (index, time, namespace, whether it was added)."""
+Piece = tuple[Any, ...]
+"""What a key group has of a table: (its number, keys, values); of timers: (-1 - domain, keys, moves); of several
+tables: (:data:`_MIXED`, keys, numbers of their tables, values)."""
+
+_MIXED = -1 - len(DOMAINS)
+_MANY = 500
+"""Values of a table from which on it is sorted by itself."""
 
 
 class StateInfo(NamedTuple):
@@ -87,39 +91,33 @@ class Content(NamedTuple):
     entries: int
 
 
-# --- writing ----------------------------------------------------------------------------------------------------------
-
-
 def snapshot_of(keyed: KeyedState) -> Content:
-    """All of a keyed state."""
+    """All of a keyed state. O(state)."""
     keyed.settle()
     places = [(name, namespace) for name, tables in keyed.tables() for namespace in tables]
-    return _content(keyed, places, [keyed.find(*place) or () for place in places], whole=True)
+    slots = [keyed.find(*place) or {} for place in places]
+    return _content(keyed, places, slots, [(True, queue) for _, queue in keyed.queues()])
 
 
 def log_of(keyed: KeyedState) -> Content:
-    """What has changed in a keyed state since it was last written down; it notes that."""
+    """What has changed in a keyed state since it was last written down; it notes that. O(what has changed)."""
     keyed.settle()
     assert keyed.changes is not None
     changed = list(keyed.changes)
-    return _content(keyed, [place for place, _ in changed], [slots for _, slots in changed], whole=False)
+    queues = [(queue.all_new, queue) for _, queue in keyed.queues()]
+    return _content(keyed, [place for place, _ in changed], [slots for _, slots in changed], queues)
 
 
-def _content(keyed: KeyedState, places: list[Place], slots: Sequence[Iterable[Any]], *, whole: bool) -> Content:
-    entries = [each for number, place in enumerate(places) for each in _values(keyed, number, place, slots[number])]
-    infos: list[TimersInfo] = []
-    for number, (_, queue) in enumerate(keyed.queues(), len(places)):
-        moves = [(True, timer) for timer in queue] if whole or queue.all_new else queue.noted or ()
-        infos.append(TimersInfo(whole or queue.all_new, len(moves)))
-        entries += ((number, t.key, (i, t.time, t.namespace, added)) for i, (added, t) in enumerate(moves))
+def _content(
+    keyed: KeyedState, places: list[Place], slots: Sequence[Collection[Any]], queues: list[tuple[bool, TimerQueue]]
+) -> Content:
     names = {name: number for number, name in enumerate(dict.fromkeys(name for name, _ in places))}
-    numbered = [(names[name], namespace) for name, namespace in places]
-    sections = (
-        Section(first, last, _packed(part, numbered))
-        for first, last, part in _shares(groups_of(keyed.key_hash, keyed.max_parallelism, entries), entries)
-    )
+    sorting = _Sorting(keyed, [(names[name], namespace) for name, namespace in places])
+    for number, place in enumerate(places):
+        sorting.add_values(number, place, slots[number])
+    infos = [sorting.add_timers(domain, whole, queue) for domain, (whole, queue) in enumerate(queues)]
     states = tuple(_info(keyed, name) for name in names)
-    return Content(states, tuple(infos), tuple(sections), len(entries))
+    return Content(states, tuple(infos), tuple(sorting.sections()), sorting.entries)
 
 
 def _info(keyed: KeyedState, name: str) -> StateInfo:
@@ -127,87 +125,148 @@ def _info(keyed: KeyedState, name: str) -> StateInfo:
     return StateInfo(name, kind, keyed.serializers.get(name, ()), types)
 
 
-def _values(keyed: KeyedState, number: int, place: Place, slots: Iterable[Any]) -> Iterator[Entry]:
-    """The values of some keys in a table."""
-    table, kept, key_of = keyed.find(*place) or {}, keyed.filters.get(place[0]), keyed.key_of
+class _Sorting:
+    """Sorts what is to be written by the key group of its key, many values of a table at a time.
+
+    Args:
+        keyed: whose state.
+        places: number of the state, and the namespace, of each table.
+    """
+
+    def __init__(self, keyed: KeyedState, places: list[tuple[int, Any]]) -> None:
+        self._keyed, self._places = keyed, places
+        functions, code = native.functions(), native_code(keyed.key_hash.key_type)
+        self._router = None
+        if functions is not None and code is not None:  # as many channels as key groups
+            self._router = functions.KeyRouter(code, keyed.max_parallelism, keyed.max_parallelism)
+        self._found: dict[int, list[Piece]] = {}
+        self._mixed: tuple[list[int], list[Any], list[Any]] = [], [], []
+        self._sample: list[Any] = []
+        self.entries = 0
+
+    def add_values(self, number: int, place: Place, slots: Collection[Any]) -> None:
+        """The values of some keys of a table."""
+        keyed, table = self._keyed, self._keyed.find(*place) or {}
+        kept = keyed.filters.get(place[0])
+        self.entries += len(slots)
+        keys = list(map(keyed.key_of, slots)) if keyed.has_keys else list(slots)
+        if kept is None and len(keys) >= _MANY and (slots is table or all(slot in table for slot in slots)):
+            values = list(table.values()) if slots is table else [table[slot] for slot in slots]
+            self._taste(keys, values)
+            self._split(number, keys, values)
+            return
+        numbers, all_keys, values = self._mixed
+        numbers += [number] * len(keys)
+        all_keys += keys
+        values += (table.get(slot, _GONE) for slot in slots) if kept is None else _live(table, slots, kept)
+
+    def add_timers(self, domain: int, whole: bool, queue: TimerQueue) -> TimersInfo:
+        """All timers of a domain, or how they have moved."""
+        timers = list(queue) if whole else [timer for _, timer in queue.noted or ()]
+        rows = timers if whole else [(i, *move) for i, move in enumerate(queue.noted or ())]
+        self.entries += len(timers)
+        if timers:
+            keys = [timer.key for timer in timers]
+            self._taste(keys, [(timer.time, timer.namespace) for timer in timers[:_SAMPLE]])
+            self._split(-1 - domain, keys, rows)
+        return TimersInfo(whole, len(timers))
+
+    def _taste(self, keys: list[Any], values: list[Any]) -> None:
+        """Take some for the estimate of how long they are."""
+        step = max(1, min(len(keys), len(values)) // _SAMPLE)
+        self._sample += zip(keys[::step], values[::step], strict=False)
+
+    def _split(self, number: int, keys: list[Any], *columns: list[Any]) -> None:
+        keyed = self._keyed
+        if self._router is not None:
+            parts = [dict(self._router.split(keys, column, keyed.group)[0]) for column in (keys, *columns)]
+        else:
+            groups = list(map(keyed.group, keys))
+            parts = [_by_group(groups, column) for column in (keys, *columns)]
+        for group in parts[0]:
+            self._found.setdefault(group, []).append((number, *(part[group] for part in parts)))
+
+    def sections(self) -> Iterator[Section]:
+        """Everything, in the order of key groups."""
+        numbers, keys, values = self._mixed
+        if keys:
+            self._taste(keys, values)
+            self._split(_MIXED, keys, numbers, values)
+        sample = dumps([(key, None if value is _GONE else value) for key, value in self._sample])
+        fill = SECTION_BYTES * max(1, len(self._sample)) // len(sample)
+        pieces: list[Piece] = []
+        first = last = count = 0
+        for group in sorted(self._found):
+            here = self._found[group]
+            more = sum(len(piece[1]) for piece in here)
+            if pieces and count + more > fill:
+                yield Section(first, last, _packed(pieces, self._places))
+                pieces, count = [], 0
+            first, last = (first if pieces else group), group
+            pieces += here
+            count += more
+        if pieces:
+            yield Section(first, last, _packed(pieces, self._places))
+
+
+def _live(table: Table, slots: Iterable[Any], kept: Callable[[Any], Any]) -> Iterator[Any]:
+    """Values that are written, of a state that leaves some out."""
     for slot in slots:
         value = table.get(slot, _GONE)
-        if kept is not None and value is not _GONE and (value := kept(value)) is None:
-            value = _GONE
-        yield number, key_of(slot), value
+        live = None if value is _GONE else kept(value)
+        yield _GONE if live is None else live
 
 
-def groups_of(key_hash: KeyHash, max_parallelism: int, entries: list[Entry]) -> dict[int, list[Entry]]:
-    """Entries by the key group of their key. O(entries), by native functions where these know the type of the keys."""
-
-    def group(key: Any) -> int:
-        return key_group_of_hash(key_hash.hash(key), max_parallelism)
-
-    functions, code = native.functions(), native_code(key_hash.key_type)
-    if functions is not None and code is not None:
-        router = functions.KeyRouter(code, max_parallelism, max_parallelism)  # as many channels as groups
-        return dict(router.split([key for _, key, _ in entries], entries, group)[0])
-    found: dict[int, list[Entry]] = {}
-    for entry in entries:
-        found.setdefault(group(entry[1]), []).append(entry)
+def _by_group(groups: list[int], column: list[Any]) -> dict[int, list[Any]]:
+    found: dict[int, list[Any]] = {}
+    for group, value in zip(groups, column, strict=True):
+        found.setdefault(group, []).append(value)
     return found
 
 
-def _shares(groups: Mapping[int, list[Entry]], entries: list[Entry]) -> Iterator[tuple[int, int, list[Entry]]]:
-    """Key groups together that make a section, by the size of some entries."""
-    sample = [each[1:] for each in entries[:: max(1, len(entries) // _SAMPLE)]]
-    fill = SECTION_BYTES * max(1, len(sample)) // max(1, len(_plain(sample)))
-    part: list[Entry] = []
-    first = last = -1
-    for group in sorted(groups):
-        if part and len(part) + len(groups[group]) > fill:
-            yield first, last, part
-            part = []
-        first, last = (first if part else group), group
-        part.extend(groups[group])
-    if part:
-        yield first, last, part
-
-
-def _plain(sample: list[Any]) -> bytes:
-    return dumps([(key, None if value is _GONE else value) for key, value in sample])
-
-
-def _packed(entries: list[Entry], places: list[tuple[int, Any]]) -> bytes:
-    """A section: namespaces, (state, namespace, keys, values, keys that are gone) by place, and per domain of timers
+def _packed(pieces: list[Piece], places: list[tuple[int, Any]]) -> bytes:
+    """A section: namespaces, (state, namespace, keys, values, keys that are gone) by table, and per domain of timers
     (indices, times, keys, namespaces, whether they were added)."""
     columns: dict[int, tuple[list[Any], list[Any], list[Any]]] = {}
-    timers: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
-    for number, key, value in entries:
-        if number >= len(places):
-            timers[number - len(places)].append((key, value))
-            continue
-        column = columns.get(number)
-        if column is None:
-            column = columns[number] = [], [], []
-        if value is _GONE:
-            column[2].append(key)
+    moves: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
+    for number, keys, *rest in pieces:
+        if number == _MIXED:
+            for each, key, value in zip(rest[0], keys, rest[1], strict=True):
+                column = columns.get(each)
+                if column is None:
+                    column = columns[each] = [], [], []
+                if value is _GONE:
+                    column[2].append(key)
+                else:
+                    column[0].append(key)
+                    column[1].append(value)
+        elif number < 0:
+            moves[-1 - number].extend(rest[0])
         else:
-            column[0].append(key)
-            column[1].append(value)
+            column = columns.setdefault(number, ([], [], []))
+            column[0].extend(keys)
+            column[1].extend(rest[0])
     namespaces: dict[Any, int] = {}
 
     def named(namespace: Any) -> int:
         return namespaces.setdefault(namespace, len(namespaces))
 
     tables = [(places[number][0], named(places[number][1]), *columns[number]) for number in sorted(columns)]
-    rows = [_timer_columns(sorted(each, key=_index_of), named) if each else () for each in timers]
-    return dumps((_shared(list(namespaces)), tables, rows))
+    timers = [_timer_columns(each, named) if each else () for each in moves]
+    return dumps((_shared(list(namespaces)), tables, timers))
 
 
-def _index_of(timer: tuple[Any, Any]) -> int:
-    return timer[1][0]
-
-
-def _timer_columns(timers: list[Any], named: Any) -> tuple[Any, ...]:
-    keys = [key for key, _ in timers]
-    indices, times, namespaces, added = zip(*(value for _, value in timers), strict=True)
-    return list(indices), list(times), keys, list(map(named, namespaces)), bytes(added)
+def _timer_columns(rows: list[Any], named: Callable[[Any], int]) -> tuple[Any, ...]:
+    """Of moves (index, whether added, timer), or of timers as they stand in the heap."""
+    if isinstance(rows[0], Timer):
+        added: list[bool] = []
+        rows.sort(key=attrgetter("index"))
+        indices, timers = [timer.index for timer in rows], rows
+    else:
+        rows.sort(key=itemgetter(0))
+        indices, added, timers = map(list, zip(*rows, strict=True))
+    keys, times = [timer.key for timer in timers], [timer.time for timer in timers]
+    return indices, times, keys, [named(timer.namespace) for timer in timers], bytes(added) or b"\1" * len(keys)
 
 
 def _shared(values: list[Any]) -> bytes:
@@ -216,103 +275,3 @@ def _shared(values: list[Any]) -> bytes:
         return pickle.dumps(values, 5)
     except Exception:  # of the program's own __main__, say
         return dumps(values)
-
-
-# --- reading ----------------------------------------------------------------------------------------------------------
-
-
-class Replay:
-    """Brings a keyed state to what a snapshot and the logs after it say.
-
-    Args:
-        keyed: takes it; empty, or what it was before these logs.
-        groups: the key groups to take.
-        resumed: whether ``keyed`` has the state before these logs.
-    """
-
-    def __init__(self, keyed: KeyedState, groups: range, *, resumed: bool = False) -> None:
-        self._keyed, self._groups = keyed, groups
-        self._queues = [queue if resumed else TimerQueue() for _, queue in keyed.queues()]
-        self._resumed = resumed
-        keyed.keep_keys(True)
-
-    def apply(self, states: Sequence[StateInfo], timers: Sequence[TimersInfo], sections: Iterable[Section]) -> None:
-        """The next file.
-
-        Args:
-            states, timers: what its header says.
-            sections: those that have key groups of ours.
-        """
-        found: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
-        for first, last, data in sections:
-            own = first in self._groups and last in self._groups
-            namespaces, tables, rows = decode_value(data)
-            names = decode_value(namespaces)
-            for number, namespace, keys, values, gone in tables:
-                self._fill(states[number].name, names[namespace], *self._own(own, keys, values), gone)
-            for domain, columns in enumerate(rows):
-                if columns:
-                    found[domain].extend(self._timers(own, names, *columns))
-        for queue, info, moves in zip(self._queues, timers, found, strict=True):
-            _replay(queue, info, moves)
-
-    def _own(self, own: bool, keys: list[Any], *columns: Any) -> tuple[Any, ...]:
-        """The rows of our key groups."""
-        if own:
-            return keys, *columns
-        keyed = self._keyed
-        mine = [keyed.group(key) in self._groups for key in keys]
-        return tuple(list(compress(column, mine)) for column in (keys, *columns))
-
-    def _fill(self, name: str, namespace: Any, keys: list[Any], values: list[Any], gone: list[Any]) -> None:
-        keyed = self._keyed
-        if keys:  # not by the table's own ways: nothing of this is to be written
-            table, plain = keyed.table(name, namespace), keyed.key_hash.identity and not keyed.key_hash.nullable
-            slots = keys if plain else map(keyed.enter, keys)
-            dict.update(table, zip(slots, values, strict=True))
-        for key in gone:
-            keyed.enter(key)
-            keyed.drop(name, namespace)
-
-    def _timers(
-        self, own: bool, names: list[Any], indices: list[int], times: list[int], keys: list[Any], *rest: Any
-    ) -> Iterator[tuple[int, bool, Timer]]:
-        keys, *columns = self._own(own, keys, indices, times, *rest)
-        enter = self._keyed.enter
-        for key, index, time, namespace, new in zip(keys, *columns, strict=True):
-            yield index, bool(new), Timer(time, enter(key), key, names[namespace])
-
-    def finish(self) -> None:
-        """All files of this chain have been applied: hand over the timers. Nothing counts as changed."""
-        keyed = self._keyed
-        keyed.resume(None, None)
-        if not self._resumed:
-            for (_, queue), own in zip(keyed.queues(), self._queues, strict=True):
-                if len(queue):
-                    for timer in own:
-                        queue.add(timer.time, timer.slot, timer.key, timer.namespace)
-                else:
-                    queue.fill(own)
-        keyed.keep_keys(False)
-        keyed.written()
-
-
-def _replay(queue: TimerQueue, info: TimersInfo, moves: list[tuple[int, bool, Timer]]) -> None:
-    moves.sort(key=_first)
-    if not info.whole:
-        for _, added, timer in moves:
-            if added:
-                queue.add(timer.time, timer.slot, timer.key, timer.namespace)
-            else:
-                queue.remove(timer.time, timer.slot, timer.namespace)
-        return
-    queue.fill(timer for _, _, timer in moves)
-    if len(moves) < info.count:  # some belong to others: what is left of their order is no heap
-        timers = list(queue)
-        queue.fill(())
-        for timer in timers:
-            queue.add(timer.time, timer.slot, timer.key, timer.namespace)
-
-
-def _first(move: tuple[int, bool, Timer]) -> int:
-    return move[0]

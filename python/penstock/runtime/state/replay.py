@@ -1,0 +1,113 @@
+"""What is in state files back into keyed state: snapshots, and the logs after them.
+
+Cost: O(what is read); whole sections go into their tables without a look at their keys, if these are their own forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
+from typing import Any
+
+from penstock.runtime.buffers.codec import decode_value
+from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.sections import DOMAINS, Section, StateInfo, TimersInfo
+from penstock.runtime.state.timers import Timer, TimerQueue
+
+
+class Replay:
+    """Brings a keyed state to what a snapshot and the logs after it say.
+
+    Args:
+        keyed: takes it; empty, or what it was before these logs.
+        groups: the key groups to take.
+        resumed: whether ``keyed`` has the state before these logs.
+    """
+
+    def __init__(self, keyed: KeyedState, groups: range, *, resumed: bool = False) -> None:
+        self._keyed, self._groups = keyed, groups
+        self._queues = [queue if resumed else TimerQueue() for _, queue in keyed.queues()]
+        self._resumed = resumed
+        keyed.keep_keys(True)
+
+    def apply(self, states: Sequence[StateInfo], timers: Sequence[TimersInfo], sections: Iterable[Section]) -> None:
+        """The next file.
+
+        Args:
+            states, timers: what its header says.
+            sections: those that have key groups of ours.
+        """
+        found: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
+        for first, last, data in sections:
+            own = first in self._groups and last in self._groups
+            namespaces, tables, rows = decode_value(data)
+            names = decode_value(namespaces)
+            for number, namespace, *columns, gone in tables:
+                keys, values = self._own(own, *columns)
+                self._fill(states[number].name, names[namespace], keys, values, gone)
+            for domain, columns in enumerate(rows):
+                if columns:
+                    found[domain].extend(self._timers(own, names, *columns))
+        for queue, info, moves in zip(self._queues, timers, found, strict=True):
+            _replay(queue, info, moves)
+
+    def _own(self, own: bool, keys: list[Any], *columns: Any) -> tuple[Any, ...]:
+        """The rows of our key groups."""
+        if own:
+            return keys, *columns
+        keyed = self._keyed
+        mine = [keyed.group(key) in self._groups for key in keys]
+        return tuple(list(compress(column, mine)) for column in (keys, *columns))
+
+    def _fill(self, name: str, namespace: Any, keys: list[Any], values: list[Any], gone: list[Any]) -> None:
+        keyed = self._keyed
+        if keys:  # not by the table's own ways: nothing of this is to be written
+            table, plain = keyed.table(name, namespace), keyed.key_hash.identity and not keyed.key_hash.nullable
+            slots = keys if plain else map(keyed.enter, keys)
+            dict.update(table, zip(slots, values, strict=True))
+        for key in gone:
+            keyed.enter(key)
+            keyed.drop(name, namespace)
+
+    def _timers(
+        self, own: bool, names: list[Any], indices: list[int], times: list[int], keys: list[Any], *rest: Any
+    ) -> Iterator[tuple[int, bool, Timer]]:
+        keys, *columns = self._own(own, keys, indices, times, *rest)
+        enter = self._keyed.enter
+        for key, index, time, namespace, new in zip(keys, *columns, strict=True):
+            yield index, bool(new), Timer(time, enter(key), key, names[namespace])
+
+    def finish(self) -> None:
+        """All files of this chain have been applied: hand over the timers. Nothing counts as changed."""
+        keyed = self._keyed
+        keyed.resume(None, None)
+        if not self._resumed:
+            for (_, queue), own in zip(keyed.queues(), self._queues, strict=True):
+                if len(queue):
+                    for timer in own:
+                        queue.add(timer.time, timer.slot, timer.key, timer.namespace)
+                else:
+                    queue.fill(own)
+        keyed.keep_keys(False)
+        keyed.written()
+
+
+def _replay(queue: TimerQueue, info: TimersInfo, moves: list[tuple[int, bool, Timer]]) -> None:
+    moves.sort(key=_first)
+    if not info.whole:
+        for _, added, timer in moves:
+            if added:
+                queue.add(timer.time, timer.slot, timer.key, timer.namespace)
+            else:
+                queue.remove(timer.time, timer.slot, timer.namespace)
+        return
+    queue.fill(timer for _, _, timer in moves)
+    if len(moves) < info.count:  # some belong to others: what is left of their order is no heap
+        timers = list(queue)
+        queue.fill(())
+        for timer in timers:
+            queue.add(timer.time, timer.slot, timer.key, timer.namespace)
+
+
+def _first(move: tuple[int, bool, Timer]) -> int:
+    return move[0]
