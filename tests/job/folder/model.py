@@ -5,8 +5,8 @@ A driver is a list of operations (open, write state, commit, clean, …). Betwee
 bytes; inside of one, what the storage has answered so far: to go on, the operation is run again over these answers,
 and then makes one call more. So a world is a value; equal ones are explored once.
 
-A driver that is killed is one that is not asked again. Locks and leases do not take part: a driver takes the folder over
-whenever it likes, as if the other's lease had run out, which may happen at any moment to one that is paused.
+A driver that is killed is one that is not asked again. Locks and leases do not take part: a driver takes the folder
+over whenever it likes, as if the other's lease had run out, which may happen at any moment to one that is paused.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from penstock.runtime.io.storage import Entry, Storage
 PLACE, OPERATOR = "sim://job", "0" * 32
 STATE, MANIFESTS = f"{PLACE}/state/", f"{PLACE}/manifests/manifest-"
 OWNER = Owner("model", "host", 1, "user", 0)
+RETAINED = 2
 
 
 class Paused(BaseException):
@@ -48,7 +49,7 @@ class Simulated(Storage):
         answers: so far.
         calls: how many it still answers.
         fault: what the next creation of a manifest does: "" | "unanswered" | "refused" | "late".
-        failed: whether it has.
+        created: whether there was one.
         late: what is still on its way to the store.
     """
 
@@ -62,7 +63,7 @@ class Simulated(Storage):
 
     def begin(self, files: dict[str, bytes], answers: tuple[Any, ...], calls: int, fault: str = "") -> None:
         self.files, self.answers, self.position, self.calls = files, list(answers), 0, calls
-        self.fault, self.failed, self.late = fault, False, None
+        self.fault, self.late, self.created = fault, None, False
 
     def _call(self, effect: Callable[[], Any]) -> Any:
         if self.position == len(self.answers):
@@ -82,7 +83,7 @@ class Simulated(Storage):
     def create(self, path: str, data: bytes) -> bool:
         def effect() -> bool:
             fault = self.fault if path.startswith(MANIFESTS) else ""
-            self.failed = bool(fault)
+            self.created = path.startswith(MANIFESTS)
             if fault == "late":
                 self.late = (path, data)
             if fault in ("late", "refused"):
@@ -193,7 +194,7 @@ def begun(driver: Driver) -> tuple[Writer, Cleaner]:
     if driver.objects:
         return pickle.loads(driver.objects)
     files = Files(PLACE, SIMULATED)
-    writer = Writer(files, OWNER, retained=2)
+    writer = Writer(files, OWNER, RETAINED)
     return writer, Cleaner(files, writer)
 
 
@@ -262,7 +263,7 @@ def moved(world: World, at: int, fault: str = "") -> World:
     except (FencedError, FolderHeldError):
         after = replace(driver, plan=(), objects=b"", answers=())
     late = (*world.late, SIMULATED.late) if SIMULATED.late else world.late
-    faults = world.faults - SIMULATED.failed
+    faults = world.faults - bool(fault)
     world = with_files(replace(with_driver(world, at, after), late=late, faults=faults), files)
     for done in DONE:
         if isinstance(done, int):
@@ -323,10 +324,8 @@ def successors(world: World) -> Iterator[World]:
         if not driver.plan:
             continue
         yield moved(world, at)
-        for fault in ("unanswered", "refused", "late") if world.faults else ():
-            after = moved(world, at, fault)
-            if after.faults < world.faults:
-                yield after
+        for fault in ("unanswered", "refused", "late") if world.faults and SIMULATED.created else ():
+            yield moved(world, at, fault)
         if world.failures and driver.plan[0] == "commit" and not driver.answers:
             writer, cleaner = begun(driver)
             cleaner.failed()
@@ -364,7 +363,7 @@ def ended(world: World) -> None:
     kept = {f"{MANIFESTS}{version}.json" for version in writer.counting}
     for version in writer.counting:
         kept |= {STATE + name for name in manifest(files[f"{MANIFESTS}{version}.json"], version).files()}
-    pins = {writer._files.pin(*each) for each in writer._files.pinned() if each[0] in world.pinned}
+    pins = {writer._files.pin(*each) for each in writer._files.pinned() if each[0] in writer.counting}
     left = set(files) - kept - pins - {f"{PLACE}/lease/owner-{writer.epoch}.json"}
     if left:
         raise Violation(f"nobody removes {sorted(left)}")

@@ -1,0 +1,281 @@
+"""A job folder on a disk, in memory and on S3: steps, restarts, who holds it, who does not any more."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from penstock.errors import ConfigurationError, FencedError, FolderHeldError, JobFolderError
+from penstock.job.folder import owners
+from penstock.job.folder.lease import JobFolder
+from penstock.job.folder.owners import Lock, Owner
+from penstock.runtime.io.storage import join
+from penstock.runtime.io.stores import storage_of
+from tests.job.folder.examples import everything, reached, step
+
+
+@pytest.fixture(params=["disk", "memory", "s3"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "disk":
+        return str(tmp_path / "new" / "job")
+    pytest.importorskip("fsspec")
+    return f"memory://{tmp_path.name}/job" if request.param == "memory" else f"{request.getfixturevalue('bucket')}/job"
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leases are over at once, and there are no locks."""
+    monkeypatch.setattr(owners, "LEASE_SECONDS", -60.0)
+    monkeypatch.setattr(Lock, "_lock", lambda self, file: None)
+
+
+def names(place: str, folder: str) -> set[str]:
+    return {entry.path.rpartition("/")[2] for entry in storage_of(place).list(join(place, folder))}
+
+
+def test_a_job_goes_on_where_it_was(place: str) -> None:
+    folder = JobFolder(place)
+    assert (folder.newest(), folder.versions()) == (None, ())
+    with folder.open("count") as lease:
+        assert lease.found() == f"Beginning with the new job folder {folder.place!r}."
+        assert (lease.newest(), lease.version, lease.epoch) == (None, 0, 1)
+        for number in (1, 2, 3):
+            assert step(lease, number).version == number
+            lease.clean()
+    with JobFolder(place).open("another name") as lease:
+        assert re.fullmatch(
+            rf"Going on from version 4 of '{re.escape(folder.place)}', 2026-11-2\d \d\d:\d\d, 1 operator with state, "
+            "5 bytes.",
+            lease.found(),
+        )
+        assert (reached(lease.newest()), lease.version, lease.epoch) == (3, 4, 2)
+        assert lease.about.job == "count"
+        step(lease, 4)
+        lease.clean()
+    assert reached(folder.newest()) == 4
+    assert folder.versions() == (4, 5)
+    assert names(place, "manifests") == {"manifest-4.json", "manifest-5.json"}
+    assert len(names(place, "state")) == 2
+    assert [reached(folder.read(version)) for version in (4, 5)] == [3, 4]
+    with pytest.raises(JobFolderError, match=r"has no version 3\. Those that it has: 4, 5; penstock.job.retained"):
+        folder.read(3)
+
+
+def test_everything_comes_back(place: str) -> None:
+    with JobFolder(place).open("all") as lease:
+        written = lease.commit(everything(version=1))
+    assert (written.epoch, written.retained) == (1, ())
+    assert JobFolder(place).read(1) == written == everything(version=1, epoch=1, retained=())
+
+
+def test_the_second_driver_is_refused_and_told_who_holds_the_folder(place: str) -> None:
+    with JobFolder(place).open("count", Owner("count", user="ada")) as lease:
+        step(lease, 1)
+        with pytest.raises(
+            FolderHeldError, match=r"'count' of ada on \S+, process \d+, since 20.*Stop that one, or give"
+        ):
+            JobFolder(place).open("count")
+        step(lease, 2)
+    with JobFolder(place).open("count") as lease:
+        assert reached(lease.newest()) == 2
+
+
+def test_a_driver_that_is_replaced_cannot_commit(place: str, impatient: None) -> None:
+    first = JobFolder(place).open("count")
+    step(first, 1)
+    with JobFolder(place).open("count", Owner("count", user="bob")) as second:
+        with pytest.raises(FencedError, match=r"taken over by the job 'count' of bob .* What it has committed stands"):
+            step(first, 2)
+        with pytest.raises(FencedError):
+            first.clean()
+        with pytest.raises(FencedError):
+            first.newest()
+        assert reached(second.newest()) == 1
+        step(second, 2)
+        second.failed()
+        second.clean()
+        assert len(names(place, "state")) == 2
+    first.close()
+    assert reached(JobFolder(place).newest()) == 2
+
+
+def test_one_that_is_replaced_before_its_first_commit_cannot_either(place: str, impatient: None) -> None:
+    first = JobFolder(place).open("count")
+    with JobFolder(place).open("count") as second:
+        seal = second.newest()
+        assert seal is not None
+        assert seal.is_nothing
+        assert second.found().startswith("Beginning")
+        with pytest.raises(FencedError):
+            step(first, 1)
+        step(second, 1)
+    first.close()
+
+
+def test_what_a_late_driver_creates_counts_for_nobody(place: str, impatient: None) -> None:
+    """Its version was there, and was removed again."""
+    first = JobFolder(place).open("count")
+    with JobFolder(place).open("count") as second:
+        for number in (1, 2, 3):
+            step(second, number)
+            second.clean()
+        with pytest.raises(FencedError):
+            step(first, 77)
+        assert "manifest-1.json" in names(place, "manifests")
+        folder = JobFolder(place)
+        assert folder.versions() == (3, 4)
+        with pytest.raises(JobFolderError):
+            folder.read(1)
+        second.failed()
+        second.clean()
+        assert names(place, "manifests") == {"manifest-3.json", "manifest-4.json"}
+        assert len(names(place, "state")) == 2
+    first.close()
+
+
+CHILD = """
+import sys
+from penstock.job.folder.lease import JobFolder
+from tests.job.folder.examples import step
+from penstock.errors import FencedError
+lease = JobFolder(sys.argv[1]).open("count")
+step(lease, 1)
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    step(lease, 2)
+except FencedError as error:
+    print("fenced", flush=True)
+"""
+
+
+def child(place: str) -> subprocess.Popen[str]:
+    """Another process that holds a folder, and has made a step."""
+    path = os.pathsep.join(sys.path)
+    process = subprocess.Popen(
+        [sys.executable, "-c", CHILD, place],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_on_a_disk_the_next_driver_goes_on_as_soon_as_one_was_killed(tmp_path: Path) -> None:
+    place = str(tmp_path / "job")
+    with child(place) as process:
+        with pytest.raises(FolderHeldError, match=f"process {process.pid},"):
+            JobFolder(place).open("count")
+        process.kill()
+        process.wait()
+        with JobFolder(place).open("count") as lease:
+            assert reached(lease.newest()) == 1
+            step(lease, 2)
+
+
+def test_one_that_another_host_has_left_without_a_word_is_held_for_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = str(tmp_path / "job")
+    with monkeypatch.context() as patch:
+        patch.setattr("penstock.job.folder.owners.Owners.leave", lambda self, epoch: None)
+        JobFolder(place).open("count", Owner("count", host="elsewhere")).close()
+    with pytest.raises(FolderHeldError, match=r"on elsewhere.*last heard of \d+ seconds ago.*is free in \d+ seconds"):
+        JobFolder(place).open("count")
+    for file in (tmp_path / "job" / "lease").iterdir():
+        os.utime(file, (file.stat().st_atime, file.stat().st_mtime - 61))
+    JobFolder(place).open("count").close()
+
+
+def test_one_on_a_store_is_held_until_its_lease_is_over(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the driver that was paused finds that it is not the owner any more."""
+    place = f"{bucket}/job"
+    with child(place) as process:
+        process.send_signal(signal.SIGSTOP)
+        with pytest.raises(FolderHeldError, match=f"process {process.pid}, .*last heard of"):
+            JobFolder(place).open("count")
+        monkeypatch.setattr(owners, "LEASE_SECONDS", -60.0)
+        with JobFolder(place).open("count") as lease:
+            process.send_signal(signal.SIGCONT)
+            out, _ = process.communicate("go on\n", timeout=60)
+            assert out == "fenced\n"
+            assert reached(lease.newest()) == 1
+            step(lease, 2)
+
+
+def test_a_fork_holds_nothing(tmp_path: Path) -> None:
+    with JobFolder(str(tmp_path)).open("count"):
+        forked = os.fork()
+        if forked == 0:
+            signal.pause()
+            os._exit(0)
+    try:
+        JobFolder(str(tmp_path)).open("count").close()
+    finally:
+        os.kill(forked, signal.SIGKILL)
+        os.waitpid(forked, 0)
+
+
+def test_a_pulse_says_that_a_driver_lives_and_notices_its_successor(
+    tmp_path: Path, impatient: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.job.folder.lease.BEAT_SECONDS", 0.001)
+    with JobFolder(str(tmp_path)).open("count") as first:
+        assert not first.lost
+        with JobFolder(str(tmp_path)).open("count"):
+            first._pulse._thread.join()
+            assert first.lost
+
+
+def test_a_damaged_manifest_is_named_with_what_can_be_done(place: str) -> None:
+    with JobFolder(place).open("count") as lease:
+        step(lease, 1)
+        step(lease, 2)
+    storage, path = storage_of(place), join(JobFolder(place).files.manifests, "manifest-2.json")
+    data = storage.get(path)
+    storage.put(path, data[:-5])
+    for _ in range(2):  # the first one leaves it free
+        with pytest.raises(JobFolderError, match=r"manifest-2.json' is damaged.*Or move it away"):
+            JobFolder(place).open("count")
+    storage.delete([path])
+    with JobFolder(place).open("count") as lease:
+        assert reached(lease.newest()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"format": 2}', "has format 2, and this Penstock knows 1"),
+        ('{"format": 1}', "not what a job writes"),
+        ("[]", "not what a job writes"),
+        ("", "not what a job writes"),
+    ],
+)
+def test_a_folder_of_something_else_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "job.json").write_text(text)
+    with pytest.raises(JobFolderError, match=said):
+        JobFolder(str(tmp_path)).open("count")
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_of_configuration(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigurationError, match=r"file/job' cannot be used: .*Set penstock.job.folder"):
+        JobFolder(str(tmp_path / "file" / "job")).open("count")
+
+
+def test_a_commit_of_another_version_is_refused(tmp_path: Path) -> None:
+    with JobFolder(str(tmp_path)).open("count") as lease:
+        with pytest.raises(JobFolderError, match="Version 6 cannot be committed: version 0 is the newest"):
+            lease.commit(everything())
+        lease.close()
+        with pytest.raises(JobFolderError, match="has left the job folder"):
+            lease.commit(everything(version=1))
