@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.errors import InvalidProgramError, UnsupportedError
 from penstock.job.batch_edges import BatchEdges
+from penstock.job.folder.lease import JobFolder
 from penstock.job.outputs import Outputs
 from penstock.job.shipping import ship
 from penstock.job.vertices import Vertices
@@ -55,6 +56,23 @@ class Table:
 
 
 @dataclass(frozen=True)
+class End:
+    """A sink of the program.
+
+    Attributes:
+        operator_id: 32 hex digits.
+        name: of the operator.
+        parallelism: number of its subtasks.
+        sink: as it travels.
+    """
+
+    operator_id: str
+    name: str
+    parallelism: int
+    sink: Any
+
+
+@dataclass(frozen=True)
 class Deployment:
     """A whole job, ready to run.
 
@@ -69,6 +87,7 @@ class Deployment:
         locations: where operators read or write files: name of the operator, path or URL.
         sources: what runs at the head of each source, by index of its vertex.
         steps: whether it runs in steps.
+        ends: the program's sinks with what is known of their operators.
     """
 
     job: JobConfig
@@ -81,6 +100,16 @@ class Deployment:
     locations: tuple[tuple[str, str], ...] = ()
     sources: Mapping[int, Any] = field(default_factory=dict[int, Any])
     steps: bool = False
+    ends: tuple[End, ...] = ()
+
+    def in_folder(self, folder_id: str, place: str) -> Deployment:
+        """The same with a job folder, by which the pending files of its sinks are named.
+
+        Args:
+            folder_id: 32 hex digits.
+            place: path or URL.
+        """
+        return replace(self, job=replace(self.job, folder_id=folder_id, folder=place))
 
     def slots(self, level: int) -> int:
         """Number of tasks of a level."""
@@ -115,18 +144,27 @@ def deploy(pipeline: Pipeline, job_id: str | None = None, *, loops: bool = False
     places = _places(job_graph)
     tables: list[Table] = []
     with configured(pipeline.settings.storage_options):
-        operators = _prepared(pipeline, job_graph, places, tables, steps)
+        outputs = Outputs(steps=steps, resumed=steps and _has_committed(pipeline.settings.job_folder))
+        operators = _prepared(pipeline, job_graph, places, outputs, tables)
     edges = BatchEdges(operators, batch=batch, combine=pipeline.settings.combine)
     vertices = tuple(map(Vertices(pipeline, operators, job_graph, places, edges).config, job_graph.vertices))
     level = attrgetter("level")
     levels = tuple(tuple(each) for _, each in groupby(sorted(vertices, key=level), level))
+    ends = tuple(_ends(vertices, operators))
     sinks = (op.function for op in map(operators.get, pipeline.operators) if isinstance(op, StreamSink))
     archive = ship(pipeline.settings)
     shipped = None if archive is None else archive.name
     job = JobConfig(pipeline.name, job_id or uuid.uuid4().hex, pipeline.settings, shipped)
     frames, locations = _frames(pipeline, job_graph), tuple(_locations(job_graph, operators))
     read = _sources(job_graph, operators)
-    return Deployment(job, vertices, levels, tuple(sinks), archive, frames, tuple(tables), locations, read, steps)
+    own = tuple(sinks), archive, frames, tuple(tables), locations
+    return Deployment(job, vertices, levels, *own, sources=read, steps=steps, ends=ends)
+
+
+def _has_committed(folder: str | None) -> bool:
+    """Whether an earlier run with this job folder has committed a step; then its outputs may be there."""
+    newest = None if folder is None else JobFolder(folder).newest()
+    return newest is not None and not newest.is_nothing
 
 
 def runs_in_steps(pipeline: Pipeline) -> bool:
@@ -139,6 +177,15 @@ def runs_in_steps(pipeline: Pipeline) -> bool:
         return False
     sources = (op.function for op in pipeline.operators.values() if isinstance(op, StreamSource))
     return any(not isinstance(function, BatchSource) for function in sources)
+
+
+def _ends(vertices: Iterable[VertexConfig], operators: Mapping[int, StreamOperator]) -> Iterator[End]:
+    """The sinks, by vertex."""
+    for vertex in vertices:
+        for config in vertex.operators:
+            operator = operators[config.node]
+            if isinstance(operator, StreamSink):
+                yield End(config.operator_id, config.name, vertex.parallelism, operator.function)
 
 
 def _sources(job_graph: JobGraph, operators: Mapping[int, StreamOperator]) -> dict[int, Any]:
@@ -192,7 +239,7 @@ def _frames(pipeline: Pipeline, job_graph: JobGraph) -> dict[int, Any]:
 
 
 def _prepared(
-    pipeline: Pipeline, job_graph: JobGraph, places: list[VertexConfig], tables: list[Table], steps: bool
+    pipeline: Pipeline, job_graph: JobGraph, places: list[VertexConfig], outputs: Outputs, tables: list[Table]
 ) -> dict[int, StreamOperator]:
     """The operators as they travel, by node: each is there and accepts to run like this, and no two sinks write to one
     place."""
@@ -207,14 +254,14 @@ def _prepared(
                     f"{operator!r}. Build the program with penstock.datastream, or give every node an operator of "
                     "penstock.runtime.operators."
                 )
-            stepped = steps and isinstance(operator, StreamSource) and isinstance(operator.function, SplitSource)
+            stepped = outputs.steps and isinstance(getattr(operator, "function", None), SplitSource)
             operator = operator if stepped else operator.prepare(place.parallelism)
             if isinstance(operator, StreamSink) and isinstance(operator.function, FrameSink):
                 operator = _table(operator, link.name, pipeline.types.get(link.node), tables)
             result[link.node] = operator
             if isinstance(operator, StreamSink) and isinstance(operator.function, PublishedSink):
                 published.append((operator.function, link.name))
-    Outputs().add_all(published)
+    outputs.add_all(published)
     return result
 
 

@@ -18,9 +18,15 @@ from penstock.runtime.io.storage import is_local, parents
 
 class Outputs:
     """The targets of sinks: none is another's, unless both add files to it, or inside another's. O(depth of the path)
-    each."""
+    each.
 
-    def __init__(self) -> None:
+    Args:
+        steps: whether the job runs in steps.
+        resumed: whether an earlier run of it has written to them.
+    """
+
+    def __init__(self, *, steps: bool = False, resumed: bool = False) -> None:
+        self.steps, self._resumed = steps, resumed
         self._sinks: dict[str, str] = {}
         self._folders: dict[str, str] = {}  # all that contain an output, and a sink that writes there
         self._adding: set[str] = set()
@@ -46,8 +52,9 @@ class Outputs:
             ConfigurationError: something stands there that may not be replaced, or another job writes there.
         """
         place = sink.place()
-        self._refuse_mixture(place, name)
-        _settle(sink, place, by)
+        if not self.steps:  # otherwise the job folder says what has been committed
+            self._refuse_mixture(place, name)
+        _settle(sink, place, by, check=sink.adds or not self._resumed)
         around = (self._sinks[each] for each in (place, *parents(place)) if each in self._sinks)
         first = next(around, self._folders.get(place))
         if first is not None and sink.sends:
@@ -76,16 +83,18 @@ class Outputs:
             )
 
 
-def _settle(sink: PublishedSink, place: str, by: Senders) -> None:
+def _settle(sink: PublishedSink, place: str, by: Senders, *, check: bool) -> None:
     """Finish or remove what a crash has left of a target, and look at it."""
     if is_local(place):
         target = Target.of(sink)
         recovery.settle(target.path, adds=target.adds, by=by)
-        target.check()
+        if check:
+            target.check()
     else:
         stored = StoreTarget.of(sink)
         store_recovery.settle(stored)
-        stored.check()
+        if check:
+            stored.check()
 
 
 def pending_outputs(job: JobConfig, sinks: Iterable[Any]) -> PendingOutputs | StoreOutputs:

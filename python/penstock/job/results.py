@@ -14,6 +14,7 @@ from penstock.common.job import JobExecutionResult
 from penstock.common.job_control import JobControl
 from penstock.common.job_id import JobID
 from penstock.errors import JobExecutionError
+from penstock.job.commit.prepared import commit_prepared
 from penstock.job.deployment import Deployment
 from penstock.job.outputs import pending_outputs
 from penstock.job.rows import JobRows
@@ -21,6 +22,7 @@ from penstock.metrics.results import JobMetrics, OperatorMetrics, SubtaskMetrics
 from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.io.stores import configured
+from penstock.runtime.io.two_phase import TwoPhaseOutput
 
 
 class JobOutput:
@@ -80,6 +82,15 @@ class JobOutput:
         if write is not None:
             write()
         self._outputs.commit(self.reports)
+        self._commit_prepared()
+
+    def _commit_prepared(self) -> None:
+        """Have two-phase sinks commit; there is no manifest that could say so again."""
+        for end in self._deployment.ends:
+            if isinstance(end.sink, TwoPhaseOutput):
+                all_of_them = (each for report in self.reports for each in report.committables)
+                own = [each for each in all_of_them if each.operator_id == end.operator_id]
+                commit_prepared(end.sink, end.name, own, 1)
 
     def result(self, started: float) -> JobExecutionResult:
         """After the block, once: print what the job prints; what it has collected and measured.

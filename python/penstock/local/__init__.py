@@ -7,7 +7,6 @@ job, :mod:`.steps` those of one that runs in steps.
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import threading
 import time
@@ -86,8 +85,8 @@ class LocalExecutor:
 
     def _run_steps(self, deployment: Deployment, control: JobControl) -> JobExecutionResult:
         archive = None if deployment.archive is None else str(deployment.archive)
-        with contextlib.closing(LocalSteps(deployment)) as tasks, fewer_collections(), shipped(archive):
-            loop = StepLoop(deployment, control, tasks)
+        loop = StepLoop(deployment, control, LocalSteps)
+        with fewer_collections(), shipped(archive):
             result = loop.run()
         self.reports = loop.reports
         return result

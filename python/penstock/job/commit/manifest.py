@@ -26,19 +26,26 @@ _NAME = re.compile(r"manifest-(\d+)\.json")
 
 @dataclass(frozen=True)
 class Output:
-    """What becomes visible by a rename.
+    """What becomes visible once a manifest names it: by a rename, if nothing else is said.
 
     Attributes:
         pending: where it waits; when it is not there any more, it has been published.
         target: where it goes.
         overwrite: whether an earlier output may be replaced.
         sent: whether it gets no name: the sink of the folder it waits in sends what it holds.
+        at: where in the target its bytes go, or how many bytes were sent before it. None: all of the target.
+        size: how many bytes it holds, where ``at`` is said.
+        committable: of a two-phase sink, whose operator ID is the target: what it has prepared, in base 64, or where
+            that is.
     """
 
     pending: str
     target: str
     overwrite: bool
     sent: bool = False
+    at: int | None = None
+    size: int | None = None
+    committable: str | None = None
 
 
 @dataclass(frozen=True)

@@ -180,7 +180,7 @@ def _remove(folder: Path) -> None:
     for name in sorted(os.listdir(folder), key=_removal_order):
         path = folder / name
         if path.is_dir():
-            _remove_output(path)
+            remove_output(path)
         else:
             path.unlink(missing_ok=True)
     folder.rmdir()
@@ -191,7 +191,7 @@ def _removal_order(name: str) -> tuple[bool, bool]:
     return name.startswith(MARKER), name.startswith("manifest-")
 
 
-def _remove_output(folder: Path) -> None:
+def remove_output(folder: Path) -> None:
     """A folder of numbered files; anything else in it keeps it."""
     for file in folder.iterdir():
         if file.name.isdigit():

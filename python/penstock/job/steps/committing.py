@@ -5,56 +5,72 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from typing import Any
 
 from penstock.job.commit.manifest import Output
 from penstock.job.deployment import Deployment
 from penstock.job.folder.ended import EndedSplits
 from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import StepManifest
+from penstock.job.steps.outputs import StepOutputs
 from penstock.runtime.config.tasks import TaskReport
 
 
 class Commits:
-    """The job folder of a run, a context manager around it.
+    """The job folder of a run and the outputs of its sinks, a context manager around its steps.
 
     Args:
         deployment: the job.
+
+    Attributes:
+        deployment: the same, with its folder.
     """
 
     def __init__(self, deployment: Deployment) -> None:
-        self._deployment = deployment
+        self.deployment = deployment
         self._open = contextlib.ExitStack()
 
     def __enter__(self) -> Commits:
-        job = self._deployment.job
-        place = job.settings.job_folder
-        if place is None:
-            place = tempfile.mkdtemp(prefix="penstock-job-")
-            self._open.callback(shutil.rmtree, place, ignore_errors=True)
+        settings = self.deployment.job.settings
         with self._open:
-            folder, settings = JobFolder(place), job.settings
-            lease = folder.open(job.name, retained=settings.retained, options=settings.storage_options)
+            place = settings.job_folder
+            if place is None:
+                place = tempfile.mkdtemp(prefix="penstock-job-")
+                self._open.callback(shutil.rmtree, place, ignore_errors=True)
+            folder = JobFolder(place)
+            lease = folder.open(self.deployment.job.name, retained=settings.retained, options=settings.storage_options)
             self._lease: Lease = self._open.enter_context(lease)
+            self.deployment = self.deployment.in_folder(lease.about.id, lease.place)
+            self._outputs = self._open.enter_context(self._recovered())
             self._open = self._open.pop_all()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._open.close()
+    @contextlib.contextmanager
+    def _recovered(self) -> Generator[StepOutputs, None, None]:
+        """The outputs, with all visible that an earlier run has committed."""
+        newest = self.newest
+        version = 0 if newest is None or newest.is_nothing else newest.version
+        with StepOutputs(self.deployment, resumed=version > 0) as outputs:
+            outputs.recover(() if newest is None else newest.outputs, version)
+            yield outputs
+
+    def __exit__(self, *error: Any) -> None:
+        self._open.__exit__(*error)
 
     @property
     def newest(self) -> StepManifest | None:
         """The newest version, None at the beginning."""
         return self._lease.newest()
 
-    def found(self) -> str | None:
-        """What there is to say of what was found; None in a folder for this run alone."""
-        return None if self._deployment.job.settings.job_folder is None else self._lease.found()
-
     @property
     def state(self) -> str:
         """Where state lies."""
         return self._lease.state
+
+    def found(self) -> str | None:
+        """What there is to say of what was found; None in a folder for this run alone."""
+        return None if self.deployment.job.settings.job_folder is None else self._lease.found()
 
     def read_ended(self, ended: EndedSplits) -> set[str]:
         """The splits that have been read to their end."""
@@ -65,15 +81,23 @@ class Commits:
         return self._lease.with_ended(ended, more)
 
     def put_together(self, reports: Sequence[TaskReport]) -> tuple[Output, ...]:
-        """The files of sinks that become visible with the step."""
-        return ()
+        """What sinks have made, which becomes visible with the step."""
+        return self._outputs.put_together(reports)
 
-    def commit(self, manifest: StepManifest) -> StepManifest:
-        """Write the manifest, and make visible what it names."""
-        committed = self._lease.commit(manifest)
+    def commit(self, manifest: StepManifest) -> None:
+        """Write the manifest, and make visible what it names.
+
+        Raises:
+            FencedError: another driver has taken the job folder over.
+            ConfigurationError, OSError: the storage refuses; what was committed is published by whoever goes on.
+        """
+        self._lease.commit(manifest)
+        self._outputs.publish(manifest.outputs, manifest.version)
         self._lease.clean()
-        return committed
 
     def failed(self) -> None:
-        """A step was given up."""
+        """A step was given up: remove what it has left, and go on from what stands."""
         self._lease.failed()
+        newest = self.newest
+        if newest is not None:
+            self._outputs.recover(newest.outputs, newest.version)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from penstock.common.job import JobExecutionResult
@@ -52,6 +52,10 @@ class Runner(Protocol):
         """Have the step that runs end by a JobCancelledError. Any thread may call it."""
         ...
 
+    def close(self) -> None:
+        """No step follows."""
+        ...
+
     def forget(self, attempt: int) -> None:
         """The step has failed: the next one begins with other tasks.
 
@@ -67,14 +71,14 @@ class StepLoop:
     Args:
         deployment: the job.
         control: by which it is cancelled or stopped.
-        runner: runs its tasks.
+        runner: makes, of the job with its folder, what runs its tasks; it is closed at the end.
 
     Attributes:
         reports: of the subtasks, when all is over: what each has measured since the job began.
     """
 
-    def __init__(self, deployment: Deployment, control: JobControl, runner: Runner) -> None:
-        self._deployment, self._control, self._runner = deployment, control, runner
+    def __init__(self, deployment: Deployment, control: JobControl, runner: Callable[[Deployment], Runner]) -> None:
+        self._deployment, self._control, self._made = deployment, control, runner
         self._settings = deployment.job.settings
         self._pace = Pace(self._settings.step_records, self._settings.step_target)
         self._collected: dict[str, list[Any]] = {}
@@ -93,7 +97,11 @@ class StepLoop:
             PenstockError: the job folder is another's, or damaged.
         """
         started = time.perf_counter()
-        with configured(self._settings.storage_options), Commits(self._deployment) as commits:
+        with contextlib.ExitStack() as open_:
+            open_.enter_context(configured(self._settings.storage_options))
+            commits = open_.enter_context(Commits(self._deployment))
+            self._deployment = commits.deployment
+            self._runner = open_.enter_context(contextlib.closing(self._made(commits.deployment)))
             self._begin(commits)
             if (found := commits.found()) is not None:
                 LOG.info("%s", found)

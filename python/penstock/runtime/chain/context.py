@@ -10,7 +10,7 @@ from penstock.common import contexts
 from penstock.errors import InvalidProgramError
 from penstock.metrics.group import MetricGroup, Metrics
 from penstock.runtime.buffers.signals import MIN_WATERMARK
-from penstock.runtime.config.tasks import JobConfig, OperatorConfig, PendingFile, VertexConfig
+from penstock.runtime.config.tasks import Committable, JobConfig, OperatorConfig, PendingFile, VertexConfig
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state.batch_time import BatchTime
@@ -36,6 +36,8 @@ class OperatorContext:
         attempt: number from 0.
         send: (kind, payload) sends a row to the driver.
         files: takes the pending files of sinks.
+        committables: takes what two-phase sinks have prepared.
+        version: of the state that the running step makes; whoever runs the steps sets it before each.
         state: keyed state, when the operator is keyed.
         tracked: whether keyed state notes what changes, as steps write it down.
         clock: processing time.
@@ -53,6 +55,8 @@ class OperatorContext:
     attempt: int
     send: Callable[[int, bytes], None]
     files: list[PendingFile] = field(default_factory=list)
+    committables: list[Committable] = field(default_factory=list)
+    version: int = 1
     state: KeyedState | None = None
     clock: Clock = field(default_factory=Clock)
     toggle: Callable[[bool], None] = _nothing

@@ -180,12 +180,17 @@ class JobConfig:
         job_id: random text, different for every run; names of pending files contain it, and a job's client tells it.
         settings: of the program.
         shipped: name of the archive with the program's files, None if it ships none.
+        folder_id: of the job folder, 32 hex digits, the same for all runs with it; None for a job that is one step
+            without such a folder.
+        folder: where the job folder is: a path, or the URL of a store.
     """
 
     name: str
     job_id: str
     settings: Settings = Settings()  # noqa: RUF009 - it is immutable
     shipped: str | None = None
+    folder_id: str | None = None
+    folder: str | None = None
 
 
 def in_slot(vertices: Sequence[VertexConfig], slot: int) -> tuple[VertexConfig, int]:
@@ -238,6 +243,23 @@ class StateFile:
 
 
 @dataclass(frozen=True)
+class Committable:
+    """What a sink of the user's own has prepared in a step, to be committed when the step counts.
+
+    Attributes:
+        operator_id: of the sink.
+        subtask: index from 0.
+        data: what ``prepare`` has returned, pickled; or the path of a file that has it, as UTF-8.
+        kept: whether ``data`` is such a path.
+    """
+
+    operator_id: str
+    subtask: int
+    data: bytes
+    kept: bool = False
+
+
+@dataclass(frozen=True)
 class TaskReport:
     """The commit row of a subtask: what exactly the attempt produced whose output was consumed.
 
@@ -249,6 +271,7 @@ class TaskReport:
         attempt: number from 0.
         counters: what each operator of the chain has measured, in pre-order.
         files: finished pending files of its sinks.
+        committables: what its two-phase sinks have prepared.
     """
 
     vertex: int
@@ -258,3 +281,4 @@ class TaskReport:
     attempt: int
     counters: tuple[SubtaskMetrics, ...]
     files: tuple[PendingFile, ...] = ()
+    committables: tuple[Committable, ...] = ()

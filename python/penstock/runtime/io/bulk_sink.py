@@ -149,9 +149,10 @@ class _BulkFileWriter(FileWriter):
             raise FileFormatError(message, flink_class=error.flink_class) from error.__cause__
         self.saved_if_much(bucket.stream.tell() - before)
 
-    def finish(self) -> None:
+    def _finish_all(self) -> None:
         self._hand_over_all()
         for bucket in self.all_buckets():
             part = self._open_parts.pop(bucket.path)
             self._written_by(bucket, part.writer.finish)
-        super().finish()
+        self._kept = 0
+        super()._finish_all()

@@ -24,7 +24,7 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.io.buckets import BucketAssigner, BucketContext
 from penstock.runtime.io.part_files import part_files
-from penstock.runtime.io.pending import attempt_name, pending_place
+from penstock.runtime.io.pending import attempt_name, waiting_place
 from penstock.runtime.io.sinks import PublishedSink, SinkWriter
 from penstock.runtime.io.storage import join, real_place
 from penstock.runtime.io.text import file_text
@@ -38,7 +38,8 @@ _LONGEST_NAME, _LONGEST_PATH = 255, 2048
 @dataclass(frozen=True, eq=False)
 class FileOutput(PublishedSink):
     """Adds files to the folders below a base: ``BASE/BUCKET/PREFIX-UID-SUBTASK-COUNTER``, then a suffix. The UID is
-    another one for each job, sink and bucket; the counter begins at 0 in each bucket.
+    another one for each job, sink and bucket; the counter begins at 0 in each bucket, and in later steps behind all
+    counters that the subtask has used.
 
     Attributes:
         base: path of the folder.
@@ -47,6 +48,8 @@ class FileOutput(PublishedSink):
         part_size: bytes; a file that has more gets no further record. None for no limit.
         prefix: how names of files begin.
         suffix: how they end.
+        rollover: milliseconds that a part is written at the most, in a job of many steps; None for no limit.
+        inactivity: milliseconds without a record after which the next one begins another part, in such a job.
     """
 
     base: str
@@ -55,6 +58,8 @@ class FileOutput(PublishedSink):
     part_size: int | None
     prefix: str = "part"
     suffix: str = ""
+    rollover: int | None = None
+    inactivity: int | None = None
     adds: ClassVar[bool] = True
 
     def place(self) -> str:
@@ -83,6 +88,8 @@ class Bucket:
         counter: number of the part.
         stream: what of it is not in the file yet.
         written: bytes that are.
+        began: when its part did, by the clock; in a job of many steps.
+        touched: when the last record came.
     """
 
     path: str
@@ -90,6 +97,8 @@ class Bucket:
     counter: int = 0
     stream: BytesIO = field(default_factory=BytesIO)
     written: int = 0
+    began: int = 0
+    touched: int = 0
 
 
 class _Context(BucketContext):
@@ -120,13 +129,16 @@ class FileWriter(SinkWriter):
         self._by_path: dict[str, Bucket] = {}
         self._finished: list[PendingFile] = []
         self._parts = part_files(sink.base)
-        self._folder = pending_place(sink.base, context.job.job_id, adds=True)
+        self._folder = waiting_place(sink.base, context.job, adds=True)
+        self._first = 0  # counter of a bucket's first part
+        steps = context.job.folder_id is not None
+        self._ages = steps and (sink.rollover is not None or sink.inactivity is not None)
         self._most = float("inf") if sink.part_size is None else sink.part_size
         self._bytes = self._saved = 0
 
     def write(self, value: Any) -> None:  # type: ignore[override]
         bucket = self.bucket_of(value)
-        if bucket.written + bucket.stream.tell() > self._most:
+        if bucket.written + bucket.stream.tell() > self._most or (self._ages and self._aged(bucket)):
             self._roll(bucket)
         stream = bucket.stream
         before = stream.tell()
@@ -138,6 +150,15 @@ class FileWriter(SinkWriter):
         for value in values:
             self.write(value)
         self.room = room((self._bytes - before) // max(len(values), 1), self.room)
+
+    def _aged(self, bucket: Bucket) -> bool:
+        """Whether a part has been written for long enough, or has had no record for long."""
+        now, sink = self._context.current_processing_time(), self._sink
+        old = sink.rollover is not None and now - bucket.began >= sink.rollover
+        quiet = sink.inactivity is not None and now - bucket.touched >= sink.inactivity
+        aged = bucket.began > 0 and (old or quiet)
+        bucket.began, bucket.touched = now if aged or not bucket.began else bucket.began, now
+        return aged
 
     def bucket_of(self, value: Any) -> Bucket:
         """The bucket of a record."""
@@ -163,7 +184,7 @@ class FileWriter(SinkWriter):
         """The bucket that the assigner calls so, for the first time."""
         path = _checked(bucket_id)
         if path not in self._by_path:
-            self._by_path[path] = Bucket(path, self._names(path, 0))
+            self._by_path[path] = Bucket(path, self._names(path, self._first), self._first)
         bucket = self._buckets[bucket_id] = self._by_path[path]
         return bucket
 
@@ -204,10 +225,27 @@ class FileWriter(SinkWriter):
         self._finished.append(bucket.names)
 
     def finish(self) -> None:
+        self.end_step()
+        self._parts.close()
+
+    def end_step(self) -> None:
+        self._finish_all()
+        self._task.files.extend(self._finished)
+        self._first = max((bucket.counter + 1 for bucket in self._by_path.values()), default=self._first)
+        self._finished.clear()
+        self._buckets.clear()
+        self._by_path.clear()
+
+    def _finish_all(self) -> None:
+        """Finish the parts of all buckets."""
         for bucket in self._by_path.values():
             self._finish(bucket)
-        self._task.files.extend(self._finished)
-        self._parts.close()
+
+    def volatile(self) -> int:
+        return self._first
+
+    def resume(self, volatile: int) -> None:
+        self._first = volatile
 
     def discard(self) -> None:
         for names in (*self._finished, *(bucket.names for bucket in self._by_path.values())):

@@ -78,6 +78,7 @@ class _Sent(PartFiles):
     def close(self) -> None:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
 
 
 def part_files(base: str) -> PartFiles:

@@ -27,7 +27,7 @@ from penstock.runtime.buffers.value_checks import checker
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.exchange.gate import COLLECT, PRINT
-from penstock.runtime.io.pending import attempt_file, attempt_name, pending_folder, pending_place
+from penstock.runtime.io.pending import attempt_name, waiting_place
 from penstock.runtime.io.storage import is_local, join, parents, real_place
 from penstock.runtime.io.stores import abandoned, storage_of
 from penstock.runtime.io.text import file_text, print_text
@@ -67,6 +67,18 @@ class SinkWriter:
     def discard(self) -> None:
         """After a failure, instead of ``finish``: undo what can be undone."""
 
+    def end_step(self) -> None:
+        """After the last record of a step, if there may be more steps: finish what there is, and go on."""
+        self.finish()
+        self.open()
+
+    def volatile(self) -> Any:
+        """After a step: small picklable data for the writer of the next one; None if it needs none."""
+        return None
+
+    def resume(self, volatile: Any) -> None:
+        """Before ``open``: go on with what :meth:`volatile` has returned, in this or in another process."""
+
 
 class BuiltinSink:
     """Base of the sinks here: frozen data, from which each subtask makes a writer."""
@@ -104,6 +116,17 @@ class PublishedSink(BuiltinSink):
     def target(self) -> Path:
         """Where it writes on a local or mounted file system."""
         return Path(self.place())
+
+    def send_step(self, files: Sequence[str], owner: str, version: int, before: int) -> None:
+        """Send what the files of a step hold, once, whatever has been sent of them before: it can be repeated.
+
+        Args:
+            files: all that the step has for this sink, in order of subtask. If one is gone, all have been sent.
+            owner: id of the job folder, the same for all runs with it.
+            version: that the step has made; versions are sent one after the other.
+            before: how many bytes of files the steps before have sent.
+        """
+        self.send(files, f"{owner}-{version}")
 
     def send(self, files: Sequence[str], job_id: str) -> None:
         """Send what a job's files hold, once, whatever has been sent of them before: it can be repeated.
@@ -154,6 +177,9 @@ class Buffered(SinkWriter):
         self.room = room(self._items.mean, self.room)
         if full:
             self.finish()
+
+    def end_step(self) -> None:
+        self.finish()
 
     def finish(self) -> None:
         items, self._items.values = self._items.values, []
@@ -263,52 +289,69 @@ class TextSink(PublishedSink):
         return replace(self, path=place)
 
     def writer(self, context: OperatorContext) -> SinkWriter:
-        """A pending file."""
-        return self._on_store(context) if not is_local(self.path) else self._local(context)
-
-    def _on_store(self, context: OperatorContext) -> SinkWriter:
-        config, folder = context.config, pending_place(self.path, context.job.job_id, adds=False)
+        """A pending file for each step."""
         final = self.path if context.vertex.parallelism == 1 else join(self.path, str(context.subtask + 1))
-        pending = join(folder, attempt_name(config.operator_id, context.subtask))
-        names = PendingFile(config.operator_id, pending, final)
-        return _StoreTextFile(names, file_text(config.input_type), context.files)
-
-    def _local(self, context: OperatorContext) -> SinkWriter:
-        target, config = Path(self.path), context.config
-        final = target if context.vertex.parallelism == 1 else target / str(context.subtask + 1)
-        pending = attempt_file(pending_folder(target, context.job.job_id), config.operator_id, context.subtask)
-        names = PendingFile(config.operator_id, str(pending), str(final))
-        return _TextFile(names, file_text(config.input_type), context.files)
+        return (_TextFile if is_local(self.path) else _StoreTextFile)(self, context, final)
 
 
 class _TextFile(SinkWriter):
-    def __init__(self, names: PendingFile, text: Callable[[Any], str], files: list[PendingFile]) -> None:
-        self._names = names
-        self._text = text
-        self._files = files
+    """A file per step: in a job of one step there is one from the beginning on, otherwise when there is a record.
 
+    Args:
+        sink: whose.
+        context: of the subtask.
+        final: the file's name in the output.
+    """
+
+    def __init__(self, sink: TextSink, context: OperatorContext, final: str) -> None:
+        self._text = file_text(context.config.input_type)
+        self._context = context
+        self._folder = waiting_place(sink.path, context.job, adds=False)
+        self._final = final
+        self._names: PendingFile | None = None
         self._file: Any = None
 
     def open(self) -> None:
-        path = self._names.pending  # stays open until finish or discard
-        self._file = open(path, "w", encoding="utf-8", errors="surrogatepass", newline="\n")  # noqa: SIM115
+        if self._context.job.folder_id is None:
+            self._begin()
+
+    def _begin(self) -> Any:
+        operator_id = self._context.config.operator_id
+        pending = join(self._folder, attempt_name(operator_id, self._context.subtask))
+        self._names = PendingFile(operator_id, pending, self._final)
+        self._file = self._opened(pending)
+        return self._file
+
+    def _opened(self, path: str) -> Any:
+        """The file; it stays open until the end of the step."""
+        return open(path, "w", encoding="utf-8", errors="surrogatepass", newline="\n")
 
     def write(self, value: Any) -> None:  # type: ignore[override]
-        self._file.write(self._text(value) + "\n")
+        (self._file or self._begin()).write(self._text(value) + "\n")
 
     def write_all(self, values: Sequence[Any]) -> None:
         text = "".join([text + "\n" for text in map(self._text, values)])
-        self._file.write(text)
+        (self._file or self._begin()).write(text)
         self.room = room(len(text) // max(len(values), 1), self.room)
 
     def finish(self) -> None:
+        self.end_step()
+
+    def end_step(self) -> None:
+        if self._file is None:
+            return
+        assert self._names is not None
+        self._close()
+        self._context.files.append(self._names)
+        self._file = None
+
+    def _close(self) -> None:
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
-        self._files.append(self._names)
 
     def discard(self) -> None:
-        if self._file is not None:  # it may be what could not be opened
+        if self._file is not None and self._names is not None:  # it may be what could not be opened
             with contextlib.suppress(OSError):
                 self._file.close()
             with contextlib.suppress(OSError):
@@ -318,18 +361,18 @@ class _TextFile(SinkWriter):
 class _StoreTextFile(_TextFile):
     """On a store, which writes the file when it is closed."""
 
-    def open(self) -> None:
-        self._raw = storage_of(self._names.pending).writing(self._names.pending)
-        self._file = io.TextIOWrapper(self._raw, encoding="utf-8", errors="surrogatepass", newline="\n")
+    def _opened(self, path: str) -> Any:
+        self._raw = storage_of(path).writing(path)
+        return io.TextIOWrapper(self._raw, encoding="utf-8", errors="surrogatepass", newline="\n")
 
-    def finish(self) -> None:
+    def _close(self) -> None:
         self._file.close()
-        self._files.append(self._names)
 
     def discard(self) -> None:
         if self._file is not None and not self._file.closed:
             with contextlib.suppress(Exception):
                 self._file.detach()
             abandoned(self._raw)
-        with contextlib.suppress(Exception):
-            storage_of(self._names.pending).delete([self._names.pending])
+        if self._names is not None:
+            with contextlib.suppress(Exception):
+                storage_of(self._names.pending).delete([self._names.pending])

@@ -18,7 +18,7 @@ from penstock.common.callables import shown
 from penstock.errors import ConfigurationError, PenstockError
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
-from penstock.runtime.io.pending import attempt_file, pending_inside
+from penstock.runtime.io.pending import attempt_file, waiting_place
 from penstock.runtime.io.sinks import BuiltinSink, PublishedSink, SinkWriter
 from penstock.runtime.io.storage import local_path
 from penstock.runtime.kafka import client
@@ -249,13 +249,14 @@ class _Waiting(_Writer):
 
     def __init__(self, output: TransactionalKafkaOutput, context: OperatorContext) -> None:
         super().__init__(output, context)
-        target, config = output.target(), context.config
-        pending = attempt_file(pending_inside(target, context.job.job_id), config.operator_id, context.subtask)
-        self._names = PendingFile(config.operator_id, str(pending), str(target / str(context.subtask)))
-        self._files = context.files
+        self._context, self._target = context, output.target()
+        self._folder = Path(waiting_place(str(self._target), context.job, adds=True))
         self._file: IO[bytes] | None = None
 
     def open(self) -> None:
+        operator_id, subtask = self._context.config.operator_id, self._context.subtask
+        pending = attempt_file(self._folder, operator_id, subtask)
+        self._names = PendingFile(operator_id, str(pending), str(self._target / str(subtask)))
         file = self._file = open(self._names.pending, "wb", _BUFFER)  # noqa: SIM115 - until finish or discard
 
         def take(record: OutRecord) -> None:
@@ -268,7 +269,13 @@ class _Waiting(_Writer):
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
-        self._files.append(self._names)
+        self._context.files.append(self._names)
+
+    def end_step(self) -> None:
+        assert self._file is not None
+        if self._file.tell():
+            self.finish()
+            self.open()
 
     def discard(self) -> None:
         if self._file is not None:

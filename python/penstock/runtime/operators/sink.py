@@ -18,7 +18,7 @@ from penstock.runtime.chain.fragments import Fragment, Leaf
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.io.sinks import BuiltinSink
-from penstock.runtime.usercode.binding import bind
+from penstock.runtime.usercode.binding import bind, lifecycle
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +77,11 @@ class _UserSink(LiveOperator):
                 raise fail(error) from error
 
         return self.with_key(process)
+
+    def end_step(self) -> None:
+        flush = lifecycle(self.function, "flush")
+        if flush is not None:
+            self.context.call(flush)
 
     def fragment(self) -> Fragment:
         invoke = bind(self.function, "invoke")
@@ -151,6 +156,14 @@ class _BuiltinSink(LiveOperator):
 
     def end_step(self) -> None:
         self.context.call(self._writer.end_step)
+
+    def volatile(self) -> Any:
+        return super().volatile(), self._writer.volatile()
+
+    def resume(self, volatile: Any) -> None:
+        own, writers = volatile
+        super().resume(own)
+        self._writer.resume(writers)
 
     def close(self) -> None:
         if self._opened:

@@ -18,7 +18,7 @@ from penstock.runtime.buffers.row import Row
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.entry import Entry
 from penstock.runtime.chain.operator_chain import OperatorChain
-from penstock.runtime.config.tasks import JobConfig, OperatorConfig, PendingFile, TaskReport, VertexConfig
+from penstock.runtime.config.tasks import Committable, JobConfig, OperatorConfig, PendingFile, TaskReport, VertexConfig
 from penstock.runtime.exchange.gate import DRIVER, REPORT, SPOKEN, Arrival, Channel, InputGate
 from penstock.runtime.io.stores import configure
 from penstock.runtime.operators.source import SourceOperator
@@ -51,6 +51,7 @@ class Task:
         self._out = Outbox(self.name)
         self.spoken = Spoken(lambda text: self._send(SPOKEN, dumps(text)))
         self._files: list[PendingFile] = []
+        self._committables: list[Committable] = []
         self._sequence = 0
         self._cancelled = False
         self._given: Iterable[Any] | None = None
@@ -160,6 +161,7 @@ class Task:
             self._attempt,
             self._send,
             self._files,
+            self._committables,
             clock=self._clock,
             toggle=self._toggle,
             begin_round=lambda number: self._open().begin_round(number),
@@ -227,6 +229,7 @@ class Task:
             attempt=self._attempt,
             counters=self._counters(chain),
             files=tuple(self._files),
+            committables=tuple(self._committables),
         )
 
     def _counters(self, chain: OperatorChain) -> tuple[SubtaskMetrics, ...]:

@@ -1,0 +1,146 @@
+"""A small loop of steps around the sinks of a program, whose records come from a list per version, and a job folder
+with nothing but manifests."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from penstock.job.commit.manifest import Output
+from penstock.job.deployment import Deployment, deploy
+from penstock.job.steps.outputs import StepOutputs
+from penstock.plan import Pipeline
+from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.config.tasks import Committable, PendingFile, TaskReport
+from penstock.runtime.io.sinks import BuiltinSink, SinkWriter
+from penstock.runtime.io.storage import join
+from penstock.runtime.io.stores import storage_of
+
+FOLDER_ID = "f" * 32
+
+
+@dataclass
+class Sinks:
+    """The sinks of a program in all their subtasks, which live on from step to step.
+
+    Args:
+        deployment: the job.
+        volatile: what an earlier run has handed over, by operator ID and subtask.
+    """
+
+    deployment: Deployment
+    volatile: Mapping[str, Any]
+    files: list[PendingFile] = field(default_factory=list)
+    committables: list[Committable] = field(default_factory=list)
+    rows: list[tuple[int, bytes]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.writers: dict[str, list[tuple[SinkWriter, OperatorContext]]] = {}
+        for vertex in self.deployment.vertices:
+            for config in vertex.operators:
+                end = next((end for end in self.deployment.ends if end.operator_id == config.operator_id), None)
+                if end is None or not isinstance(end.sink, BuiltinSink):
+                    continue
+                self.writers[end.operator_id] = []
+                for subtask in range(vertex.parallelism):
+                    context = OperatorContext(
+                        self.deployment.job,
+                        vertex,
+                        config,
+                        subtask,
+                        0,
+                        lambda kind, data: self.rows.append((kind, data)),
+                        self.files,
+                        self.committables,
+                    )
+                    writer = end.sink.writer(context)
+                    self.writers[end.operator_id].append((writer, context))
+                    volatile = self.volatile.get(f"{end.operator_id}-{subtask}")
+                    if volatile is not None:
+                        writer.resume(volatile)
+                    writer.open()
+
+    def step(self, version: int, values: Sequence[Any], *, last: bool = False) -> list[TaskReport]:
+        """Write the values, each subtask its share of them; the reports."""
+        reports = []
+        for writers in self.writers.values():
+            for subtask, (writer, context) in enumerate(writers):
+                context.version = version
+                for value in values[subtask :: len(writers)]:
+                    writer.write(value)
+                writer.end_step()
+                if last:
+                    writer.finish()
+                reports.append(
+                    TaskReport(
+                        context.vertex.index,
+                        "",
+                        subtask,
+                        len(writers),
+                        0,
+                        (),
+                        tuple(self.files),
+                        tuple(self.committables),
+                    )
+                )
+                self.files.clear()
+                self.committables.clear()
+        return reports
+
+    def handed_over(self) -> dict[str, Any]:
+        """What the next run is to be given."""
+        found = {f"{key}-{i}": w.volatile() for key, each in self.writers.items() for i, (w, _) in enumerate(each)}
+        return {key: value for key, value in found.items() if value is not None}
+
+
+def newest(job_folder: str) -> dict[str, Any] | None:
+    """The newest manifest."""
+    storage = storage_of(job_folder)
+    names = [entry.path for entry in storage.list(job_folder) if entry.path.endswith(".json")]
+    return json.loads(storage.get(max(names, key=lambda name: int(name[:-5].rpartition("-")[2])))) if names else None
+
+
+def go(
+    pipeline: Callable[[], Pipeline],
+    job_folder: str,
+    steps: Sequence[Sequence[Any]],
+    *,
+    rebuilt: bool = False,
+    after: Callable[[int, list[TaskReport], Sinks], None] | None = None,
+) -> None:
+    """Run a job from its newest manifest on, to its end.
+
+    Args:
+        pipeline: makes the program.
+        job_folder: where manifests are.
+        steps: the records of version 1, 2 and so on.
+        rebuilt: whether tasks are built anew for each step, as on Spark.
+        after: is called after each step was published.
+    """
+    Path(job_folder).mkdir(parents=True, exist_ok=True) if "://" not in job_folder else None
+    found = newest(job_folder)
+    deployment = deploy(pipeline(), uuid.uuid4().hex, folder=(FOLDER_ID, job_folder), resumed=found is not None)
+    with StepOutputs(deployment, resumed=found is not None) as outputs:
+        start = found["version"] if found else 0
+        outputs.recover([Output(**each) for each in found["outputs"]] if found else [], start)
+        sinks = Sinks(deployment, found["volatile"] if found else {})
+        for version in range(start + 1, len(steps) + 1):
+            if rebuilt and version > start + 1:
+                sinks = Sinks(deployment, sinks.handed_over())
+            reports = sinks.step(version, steps[version - 1], last=version == len(steps))
+            committed = outputs.put_together(reports)
+            manifest = {
+                "version": version,
+                "outputs": [asdict(output) for output in committed],
+                "volatile": sinks.handed_over(),
+            }
+            assert storage_of(job_folder).create(
+                join(job_folder, f"manifest-{version}.json"), json.dumps(manifest).encode()
+            )
+            outputs.publish(committed, version)
+            if after is not None:
+                after(version, reports, sinks)

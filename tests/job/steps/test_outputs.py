@@ -1,0 +1,250 @@
+"""The outputs of steps: whatever dies when, what every step has written is there once, after the next run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from penstock.common.serialization import SimpleStringEncoder
+from penstock.errors import ConfigurationError, UnsupportedError
+from penstock.job.commit.recovery import pending_at, recover
+from penstock.job.deployment import deploy
+from penstock.job.steps.outputs import StepOutputs
+from penstock.runtime.io.file_sink import FileOutput
+from penstock.runtime.io.sinks import TextSink
+from penstock.runtime.io.stores import Store
+from penstock.runtime.operators.sink import StreamSink
+from tests.job.commit.crashes import Buckets, dies_at, hidden
+from tests.job.programs import Program
+from tests.job.steps.looping import FOLDER_ID, Sinks, go, newest
+
+STEPS = [range(5), [], range(5, 8), range(8, 12)]
+LAYOUTS = [(2, 1, 0), (0, 0, 2), (1, 2, 1)]
+
+
+@pytest.fixture(autouse=True)
+def _fast(monkeypatch):
+    """No machine loses its power here."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
+def program(root, layout, *, overwrite=False):
+    """Sinks of these parallelisms, none of them where it is 0: "left" and "right" of text, "more" of added files."""
+    made = Program()
+    source = made.source([1])
+    for name, p in zip(("left", "right", "more"), layout, strict=True):
+        sink = TextSink(f"{root}/{name}", overwrite)
+        if name == "more":
+            sink = FileOutput(f"{root}/{name}", SimpleStringEncoder(), Buckets(), 3)
+        if p:
+            made.add(StreamSink(sink), source, p=p, partitioner="REBALANCE", name=f"Sink: {name}")
+    return made.pipeline("steps")
+
+
+def run(root, layout, steps=STEPS, *, overwrite=False, **kwargs):
+    go(lambda: program(root, layout, overwrite=overwrite), f"{root}/job", steps, **kwargs)
+
+
+def outputs(root) -> dict[str, list[str]]:
+    """The lines of each output, in order for text, sorted for added files by bucket."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(Path(root).rglob("*")):
+        name = str(path.relative_to(root))
+        if path.is_file() and not name.startswith("job/"):
+            found.setdefault(re.sub(r"/part-.*", "", name), []).extend(path.read_text().split())
+    return {name: sorted(lines) if name.startswith("more") else lines for name, lines in found.items()}
+
+
+def expected(layout, steps=STEPS) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, p in zip(("left", "right"), layout, strict=False):
+        for subtask in range(p):
+            lines = [str(value) for values in steps for value in list(values)[subtask::p]]
+            found[name if p == 1 else f"{name}/{subtask + 1}"] = lines
+    for value in (str(value) for values in steps for value in values):
+        if layout[2]:
+            found.setdefault("more/" + Buckets().get_bucket_id(value, None), []).append(value)
+    return {name: sorted(lines) if name.startswith("more") else lines for name, lines in found.items()}
+
+
+@pytest.mark.parametrize("rebuilt", [False, True], ids=["living", "rebuilt"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_each_step_becomes_visible_when_it_is_published(tmp_path, layout, rebuilt):
+    seen = []
+    run(tmp_path, layout, rebuilt=rebuilt, after=lambda version, *_: seen.append((version, shown(tmp_path))))
+    assert [version for version, _ in seen] == [1, 2, 3, 4]
+    for version, found in seen:
+        assert found == expected(layout, STEPS[:version])
+    assert not hidden(tmp_path)
+    assert outputs(tmp_path) == expected(layout)
+
+
+def shown(root):
+    return {name: lines for name, lines in outputs(root).items() if "/." not in f"/{name}"}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_driver_that_dies_anywhere_loses_and_repeats_nothing(tmp_path, layout):
+    n, versions = 0, set()
+    while True:
+        root = tmp_path / str(n)
+        root.mkdir()
+        if not dies_at(n, lambda root=root: run(root, layout)):
+            break
+        found = newest(str(root / "job")) if (root / "job").exists() else None
+        versions.add(found["version"] if found else 0)
+        run(root, layout, rebuilt=n % 2 == 1)
+        assert outputs(root) == expected(layout), n
+        assert not hidden(root), n
+        shutil.rmtree(root)
+        n += 1
+    assert n > 30
+    assert versions == {0, 1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_recovery_that_dies_is_recovered(tmp_path, layout):
+    n, m = 0, 0
+    while True:
+        root = tmp_path / str(n)
+        root.mkdir()
+        if not dies_at(n, lambda root=root: run(root, layout)):
+            break
+        while dies_at(m, lambda root=root: run(root, layout)):
+            m += 3
+        m %= 5
+        assert outputs(root) == expected(layout), n
+        assert not hidden(root), n
+        shutil.rmtree(root)
+        n += 4
+    assert n > 30
+
+
+def test_what_a_step_that_does_not_count_has_written_goes(tmp_path):
+    deployment = deploy(program(tmp_path, (2, 1, 1)), folder=(FOLDER_ID, str(tmp_path / "job")))
+    with StepOutputs(deployment) as pending:
+        pending.recover((), 0)
+        for _ in range(2):
+            committed = pending.put_together(Sinks(deployment, {}).step(1, range(5)))
+            pending.recover((), 0)
+        assert shown(tmp_path) == {}
+        sinks = Sinks(deployment, {})
+        committed = pending.put_together(sinks.step(1, range(5)))
+        pending.publish(committed, 1)
+        pending.publish(committed, 1)
+        assert shown(tmp_path) == expected((2, 1, 1), [range(5)])
+        failed = pending.put_together(sinks.step(2, ["lost"]))
+        assert len(failed) == 3
+        pending.recover(committed, 1)
+    assert outputs(tmp_path) == expected((2, 1, 1), [range(5)])
+    assert not hidden(tmp_path)
+
+
+def test_a_driver_that_wakes_up_behind_its_successor_changes_nothing(tmp_path):
+    """It is in the middle of publishing; the next one has published the same and gone on."""
+    deployment = deploy(program(tmp_path, (2, 1, 1)), folder=(FOLDER_ID, str(tmp_path / "job")))
+    (tmp_path / "job").mkdir()
+    sleeper = StepOutputs(deployment).__enter__()
+    sinks = Sinks(deployment, {})
+    first = sleeper.put_together(sinks.step(1, range(5)))
+    sleeper.publish(first, 1)
+    second = sleeper.put_together(sinks.step(2, range(5, 8)))
+    successor = deploy(program(tmp_path, (2, 1, 1)), folder=(FOLDER_ID, str(tmp_path / "job")), resumed=True)
+    with StepOutputs(successor, resumed=True) as awake:
+        awake.recover(second, 2)
+        new = Sinks(successor, sinks.handed_over())
+        third = awake.put_together(new.step(3, range(8, 12)))
+        sleeper.publish(first, 1)
+        sleeper.publish(second, 2)
+        sleeper.__exit__(None, None, None)
+        awake.publish(third, 3)
+        sleeper.publish(second, 2)
+    assert outputs(tmp_path) == expected((2, 1, 1), [range(5), range(5, 8), range(8, 12)])
+    assert not hidden(tmp_path)
+
+
+def test_what_is_in_doubt_stays_for_the_next_run(tmp_path):
+    deployment = deploy(program(tmp_path, (1, 0, 1)), folder=(FOLDER_ID, str(tmp_path / "job")))
+    with StepOutputs(deployment) as pending:
+        committed = pending.put_together(Sinks(deployment, {}).step(1, range(5)))
+    assert len(hidden(tmp_path)) == 2
+    assert [recover(folder) for folder in pending_at(tmp_path)] == []
+    again = deploy(program(tmp_path, (1, 0, 1)), folder=(FOLDER_ID, str(tmp_path / "job")), resumed=True)
+    with StepOutputs(again, resumed=True) as pending:
+        pending.recover(committed, 1)
+    assert outputs(tmp_path) == expected((1, 0, 1), [range(5)])
+    assert not hidden(tmp_path)
+
+
+def test_other_job_folders_leftovers_are_left_alone(tmp_path):
+    deployment = deploy(program(tmp_path, (0, 0, 1)), folder=("e" * 32, str(tmp_path / "other")))
+    with StepOutputs(deployment) as pending:
+        pending.put_together(Sinks(deployment, {}).step(1, range(5)))
+    run(tmp_path, (0, 0, 1))
+    assert len(hidden(tmp_path)) == 1
+
+
+def test_text_is_replaced_only_when_asked_and_by_the_first_step(tmp_path):
+    (tmp_path / "left").mkdir()
+    (tmp_path / "left" / "7").write_text("old\n")
+    (tmp_path / "right").write_text("old\n")
+    with pytest.raises(ConfigurationError, match="exists already"):
+        run(tmp_path, (2, 1, 0))
+    seen = []
+    run(tmp_path, (1, 2, 0), [[], [1]], overwrite=True, after=lambda *_: seen.append(shown(tmp_path)))
+    assert seen[0] == {"left": [], "right/1": [], "right/2": []}
+    assert outputs(tmp_path) == {"left": ["1"], "right/1": ["1"], "right/2": []}
+
+
+def test_a_file_that_was_moved_away_begins_anew_and_one_that_was_cut_is_an_error(tmp_path):
+    run(tmp_path, (0, 1, 0), [[1, 2]])
+    (tmp_path / "right").rename(tmp_path / "moved")
+    run(tmp_path, (0, 1, 0), [[1, 2], [3]])
+    assert outputs(tmp_path) == {"moved": ["1", "2"], "right": ["3"]}
+    deployment = deploy(program(tmp_path, (0, 1, 0)), folder=(FOLDER_ID, str(tmp_path / "job")), resumed=True)
+    with StepOutputs(deployment, resumed=True) as pending:
+        committed = pending.put_together(Sinks(deployment, {}).step(3, [4]))
+        (tmp_path / "right").write_text("")
+        with pytest.raises(ConfigurationError, match="has 0 bytes, and 2 had been written"):
+            pending.publish(committed, 3)
+        (tmp_path / "right").write_text("3\n")
+        pending.publish(committed, 3)
+    assert outputs(tmp_path)["right"] == ["3", "4"]
+
+
+def test_a_name_that_is_taken_is_no_commit(tmp_path):
+    deployment = deploy(program(tmp_path, (0, 0, 1)), folder=(FOLDER_ID, str(tmp_path / "job")))
+    with StepOutputs(deployment) as pending:
+        pending.publish(pending.put_together(Sinks(deployment, {}).step(1, [1])), 1)
+        with pytest.raises(ConfigurationError, match="exists already"):
+            pending.put_together(Sinks(deployment, {}).step(2, [1]))
+
+
+def test_text_on_a_store_is_refused_with_what_to_do(tmp_path):
+    pytest.importorskip("fsspec")
+    deployment = deploy(program(f"memory://steps/{tmp_path.name}", (1, 0, 0)), folder=(FOLDER_ID, str(tmp_path)))
+    with pytest.raises(UnsupportedError, match=r"'Sink: left' writes text.*Use sink_to\(FileSink"):
+        StepOutputs(deployment)
+
+
+def on_store(root) -> list[str]:
+    store = Store(root)
+    found = [entry.path for entry in store.list(f"{root}/more", deep=True)]
+    assert not [path for path in found if "/." in path]
+    return sorted(line for path in found for line in store.get(path).decode().split())
+
+
+@pytest.mark.parametrize("kind", ["memory", "s3"])
+def test_added_files_on_stores(kind, tmp_path, request):
+    pytest.importorskip("fsspec")
+    root = f"memory://steps/{tmp_path.name}" if kind == "memory" else request.getfixturevalue("bucket") + "/out"
+    seen = []
+    run(root, (0, 0, 2), after=lambda version, *_: seen.append(version))
+    assert seen == [1, 2, 3, 4]
+    assert on_store(root) == sorted(map(str, range(12)))
+    run(root, (0, 0, 2), [*STEPS, [12]])
+    assert on_store(root) == sorted(map(str, range(13)))
