@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from penstock.common import Types, WatermarkStrategy
+from penstock.common import WatermarkStrategy
 from penstock.common.serialization import SimpleStringSchema
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.connectors import NumberSequenceSource
@@ -26,8 +26,6 @@ from tests.docs.pyflink_page import THERE, status
 from tests.pyflink.names import read
 from tests.running import environment
 
-ROW = Types.ROW([Types.INT(), Types.STRING()])
-
 
 def test_every_name_of_pyflinks_is_there_with_its_parameters() -> None:
     modules = {f"pyflink.datastream.connectors.{name}" for name in (
@@ -36,26 +34,6 @@ def test_every_name_of_pyflinks_is_there_with_its_parameters() -> None:
     names = [name for name in read() if name.module in modules and name.kind != "import"]
     assert len(names) > 200
     assert [name.path for name in names if status(name) != THERE] == []
-
-
-def jdbc_sink(stream: Any) -> Any:
-    options = (
-        jdbc.JdbcConnectionOptions.JdbcConnectionOptionsBuilder()
-        .with_url("jdbc:postgresql://db/orders")
-        .with_driver_name("org.postgresql.Driver")
-        .with_user_name("me")
-        .with_password("secret")
-        .build()
-    )
-    batches = jdbc.JdbcExecutionOptions.builder().with_batch_size(100).with_batch_interval_ms(200).build()
-    assert (options.get_db_url(), batches.get_batch_size(), batches.get_max_retries()) == (
-        "jdbc:postgresql://db/orders",
-        100,
-        None,
-    )
-    assert "secret" not in repr(options)
-    sink = jdbc.JdbcSink.sink("insert into orders values (?, ?)", ROW, options, batches)
-    return stream.add_sink(sink).name("Orders")
 
 
 def elasticsearch_sink(stream: Any) -> Any:
@@ -90,10 +68,6 @@ def cassandra_sink(stream: Any) -> Any:
 @pytest.mark.parametrize(
     ("sink", "said"),
     [
-        (
-            jdbc_sink,
-            r"add_sink\(\) of JdbcSink.* operator 'Sink: Orders': use sink_to\(\) with a SparkSink over Spark's",
-        ),
         (elasticsearch_sink, r"sink_to\(\) of ElasticsearchSink"),
         (pulsar_sink, r"sink_to\(\) of PulsarSink.*KafkaSink"),
         (kinesis_sink, r"sink_to\(\) of KinesisStreamsSink.*boto3"),
@@ -144,10 +118,7 @@ def test_wrong_arguments_are_refused() -> None:
             lambda: jdbc.JdbcConnectionOptions.JdbcConnectionOptionsBuilder().build(),
             r"with_url\(…\) has not been called",
         ),
-        (lambda: jdbc.JdbcExecutionOptions.builder().with_batch_size("many"), "with_batch_size.* as size"),
-        (lambda: jdbc.JdbcSink.sink("select 1"), r"JdbcSink\.sink\(\) takes \(sql, type_info, .*: missing a required"),
-        (lambda: jdbc.JdbcSink.sink(sql="select 1", type=ROW), r"takes \(sql, type_info"),
-        (lambda: jdbc.JdbcSink.sink("select 1", int, None), "Give a type"),
+        (lambda: jdbc.JdbcExecutionOptions.builder().with_batch_size("many"), "with_batch_size"),
         (lambda: pulsar.PulsarSource.builder().set_deserialization_schema(str), "SimpleStringSchema"),
         (lambda: kinesis.KinesisStreamsSink.builder().set_fail_on_error("no"), "set_fail_on_error"),
         (lambda: cassandra.CassandraSink.add_sink([1]), "Give a stream"),

@@ -153,6 +153,7 @@ def test_nothing_in_the_runtime_is_the_drivers_only() -> None:
             "penstock.runtime.io.cached",
             "penstock.runtime.io.file_monitor",
             "penstock.runtime.io.bulk_sink",
+            "penstock.runtime.io.jdbc",
             "penstock.runtime.io.two_phase",
             "penstock.runtime.io.file_sink",
             "penstock.runtime.io.file_source",

@@ -56,6 +56,21 @@ class Table:
 
 
 @dataclass(frozen=True)
+class StepsFolder:
+    """The job folder of a job that runs in steps.
+
+    Attributes:
+        id: its own, 32 hex digits, the same for all runs with it.
+        place: where it is: a path, or the URL of a store.
+        resumed: whether an earlier run with it has committed a step; then its outputs may be there.
+    """
+
+    id: str
+    place: str
+    resumed: bool = False
+
+
+@dataclass(frozen=True)
 class End:
     """A sink of the program.
 
@@ -121,13 +136,16 @@ class Deployment:
         return in_slot(self.levels[level], slot)
 
 
-def deploy(pipeline: Pipeline, job_id: str | None = None, *, loops: bool = False) -> Deployment:
+def deploy(
+    pipeline: Pipeline, job_id: str | None = None, *, loops: bool = False, folder: StepsFolder | None = None
+) -> Deployment:
     """The task descriptors of a program.
 
     Args:
         pipeline: the program.
         job_id: of this run, 32 hex digits; None for one by chance.
         loops: whether the executor can lead records back.
+        folder: of a job that runs in steps, if it has been opened.
 
     Raises:
         UnsupportedError: the program has an iteration, and the executor or the mode cannot; or something else that
@@ -137,19 +155,18 @@ def deploy(pipeline: Pipeline, job_id: str | None = None, *, loops: bool = False
         PenstockError: what an operator's own check refuses, such as a missing input file.
         PlanError: what the planner refuses.
     """
-    batch, steps = pipeline.settings.batch, runs_in_steps(pipeline)
+    batch, steps = pipeline.settings.batch, folder is not None or runs_in_steps(pipeline)
     job_graph = pipeline.job_graph()
     if batch or not (loops or steps):
         _refuse_iterations(job_graph, batch)
     places = _places(job_graph)
     tables: list[Table] = []
     with configured(pipeline.settings.storage_options):
-        outputs = Outputs(steps=steps, resumed=steps and _has_committed(pipeline.settings.job_folder))
+        resumed = steps and _has_committed(pipeline.settings.job_folder) if folder is None else folder.resumed
+        outputs = Outputs(steps=steps, resumed=resumed)
         operators = _prepared(pipeline, job_graph, places, outputs, tables)
     edges = BatchEdges(operators, batch=batch, combine=pipeline.settings.combine)
     vertices = tuple(map(Vertices(pipeline, operators, job_graph, places, edges).config, job_graph.vertices))
-    level = attrgetter("level")
-    levels = tuple(tuple(each) for _, each in groupby(sorted(vertices, key=level), level))
     ends = tuple(_ends(vertices, operators))
     sinks = (op.function for op in map(operators.get, pipeline.operators) if isinstance(op, StreamSink))
     archive = ship(pipeline.settings)
@@ -158,7 +175,8 @@ def deploy(pipeline: Pipeline, job_id: str | None = None, *, loops: bool = False
     frames, locations = _frames(pipeline, job_graph), tuple(_locations(job_graph, operators))
     read = _sources(job_graph, operators)
     own = tuple(sinks), archive, frames, tuple(tables), locations
-    return Deployment(job, vertices, levels, *own, sources=read, steps=steps, ends=ends)
+    deployment = Deployment(job, vertices, _levels(vertices), *own, sources=read, steps=steps, ends=ends)
+    return deployment if folder is None else deployment.in_folder(folder.id, folder.place)
 
 
 def _has_committed(folder: str | None) -> bool:

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from penstock.job.commit.manifest import Output
-from penstock.job.deployment import Deployment, deploy
+from penstock.job.deployment import Deployment, StepsFolder, deploy
 from penstock.job.steps.outputs import StepOutputs
 from penstock.plan import Pipeline
+from penstock.runtime.buffers.codec import decode_value
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.config.tasks import Committable, PendingFile, TaskReport
+from penstock.runtime.config.tasks import Committable, OperatorConfig, PendingFile, TaskReport, VertexConfig
 from penstock.runtime.io.sinks import BuiltinSink, SinkWriter
 from penstock.runtime.io.storage import join
 from penstock.runtime.io.stores import storage_of
@@ -40,29 +41,24 @@ class Sinks:
 
     def __post_init__(self) -> None:
         self.writers: dict[str, list[tuple[SinkWriter, OperatorContext]]] = {}
+        ends = {end.operator_id for end in self.deployment.ends if isinstance(end.sink, BuiltinSink)}
         for vertex in self.deployment.vertices:
             for config in vertex.operators:
-                end = next((end for end in self.deployment.ends if end.operator_id == config.operator_id), None)
-                if end is None or not isinstance(end.sink, BuiltinSink):
-                    continue
-                self.writers[end.operator_id] = []
-                for subtask in range(vertex.parallelism):
-                    context = OperatorContext(
-                        self.deployment.job,
-                        vertex,
-                        config,
-                        subtask,
-                        0,
-                        lambda kind, data: self.rows.append((kind, data)),
-                        self.files,
-                        self.committables,
-                    )
-                    writer = end.sink.writer(context)
-                    self.writers[end.operator_id].append((writer, context))
-                    volatile = self.volatile.get(f"{end.operator_id}-{subtask}")
-                    if volatile is not None:
-                        writer.resume(volatile)
-                    writer.open()
+                if config.operator_id in ends:
+                    made = [self._writer(vertex, config, subtask) for subtask in range(vertex.parallelism)]
+                    self.writers[config.operator_id] = made
+
+    def _writer(self, vertex: VertexConfig, config: OperatorConfig, subtask: int) -> tuple[SinkWriter, OperatorContext]:
+        def send(kind: int, data: bytes) -> None:
+            self.rows.append((kind, data))
+
+        context = OperatorContext(self.deployment.job, vertex, config, subtask, 0, send, self.files, self.committables)
+        writer = decode_value(config.operator).function.writer(context)
+        volatile = self.volatile.get(f"{config.operator_id}-{subtask}")
+        if volatile is not None:
+            writer.resume(volatile)
+        writer.open()
+        return writer, context
 
     def step(self, version: int, values: Sequence[Any], *, last: bool = False) -> list[TaskReport]:
         """Write the values, each subtask its share of them; the reports."""
@@ -104,6 +100,12 @@ def newest(job_folder: str) -> dict[str, Any] | None:
     return json.loads(storage.get(max(names, key=lambda name: int(name[:-5].rpartition("-")[2])))) if names else None
 
 
+def _write(job_folder: str, version: int, outputs: Sequence[Output], volatile: dict[str, Any]) -> None:
+    Path(job_folder).mkdir(parents=True, exist_ok=True) if "://" not in job_folder else None
+    manifest = {"version": version, "outputs": [asdict(output) for output in outputs], "volatile": volatile}
+    assert storage_of(job_folder).create(join(job_folder, f"manifest-{version}.json"), json.dumps(manifest).encode())
+
+
 def go(
     pipeline: Callable[[], Pipeline],
     job_folder: str,
@@ -121,9 +123,8 @@ def go(
         rebuilt: whether tasks are built anew for each step, as on Spark.
         after: is called after each step was published.
     """
-    Path(job_folder).mkdir(parents=True, exist_ok=True) if "://" not in job_folder else None
     found = newest(job_folder)
-    deployment = deploy(pipeline(), uuid.uuid4().hex, folder=(FOLDER_ID, job_folder), resumed=found is not None)
+    deployment = deploy(pipeline(), uuid.uuid4().hex, folder=StepsFolder(FOLDER_ID, job_folder, found is not None))
     with StepOutputs(deployment, resumed=found is not None) as outputs:
         start = found["version"] if found else 0
         outputs.recover([Output(**each) for each in found["outputs"]] if found else [], start)
@@ -133,14 +134,7 @@ def go(
                 sinks = Sinks(deployment, sinks.handed_over())
             reports = sinks.step(version, steps[version - 1], last=version == len(steps))
             committed = outputs.put_together(reports)
-            manifest = {
-                "version": version,
-                "outputs": [asdict(output) for output in committed],
-                "volatile": sinks.handed_over(),
-            }
-            assert storage_of(job_folder).create(
-                join(job_folder, f"manifest-{version}.json"), json.dumps(manifest).encode()
-            )
+            _write(job_folder, version, committed, sinks.handed_over())
             outputs.publish(committed, version)
             if after is not None:
                 after(version, reports, sinks)

@@ -12,7 +12,7 @@ import pytest
 from penstock.common.serialization import SimpleStringEncoder
 from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.job.commit.recovery import pending_at, recover
-from penstock.job.deployment import deploy
+from penstock.job.deployment import StepsFolder, deploy
 from penstock.job.steps.outputs import StepOutputs
 from penstock.runtime.io.file_sink import FileOutput
 from penstock.runtime.io.sinks import TextSink
@@ -125,7 +125,7 @@ def test_a_recovery_that_dies_is_recovered(tmp_path, layout):
 
 
 def test_what_a_step_that_does_not_count_has_written_goes(tmp_path):
-    deployment = deploy(program(tmp_path, (2, 1, 1)), folder=(FOLDER_ID, str(tmp_path / "job")))
+    deployment = deploy(program(tmp_path, (2, 1, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
     with StepOutputs(deployment) as pending:
         pending.recover((), 0)
         for _ in range(2):
@@ -146,14 +146,14 @@ def test_what_a_step_that_does_not_count_has_written_goes(tmp_path):
 
 def test_a_driver_that_wakes_up_behind_its_successor_changes_nothing(tmp_path):
     """It is in the middle of publishing; the next one has published the same and gone on."""
-    deployment = deploy(program(tmp_path, (2, 1, 1)), folder=(FOLDER_ID, str(tmp_path / "job")))
+    deployment = deploy(program(tmp_path, (2, 1, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
     (tmp_path / "job").mkdir()
     sleeper = StepOutputs(deployment).__enter__()
     sinks = Sinks(deployment, {})
     first = sleeper.put_together(sinks.step(1, range(5)))
     sleeper.publish(first, 1)
     second = sleeper.put_together(sinks.step(2, range(5, 8)))
-    successor = deploy(program(tmp_path, (2, 1, 1)), folder=(FOLDER_ID, str(tmp_path / "job")), resumed=True)
+    successor = deploy(program(tmp_path, (2, 1, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job"), resumed=True))
     with StepOutputs(successor, resumed=True) as awake:
         awake.recover(second, 2)
         new = Sinks(successor, sinks.handed_over())
@@ -168,12 +168,12 @@ def test_a_driver_that_wakes_up_behind_its_successor_changes_nothing(tmp_path):
 
 
 def test_what_is_in_doubt_stays_for_the_next_run(tmp_path):
-    deployment = deploy(program(tmp_path, (1, 0, 1)), folder=(FOLDER_ID, str(tmp_path / "job")))
+    deployment = deploy(program(tmp_path, (1, 0, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
     with StepOutputs(deployment) as pending:
         committed = pending.put_together(Sinks(deployment, {}).step(1, range(5)))
     assert len(hidden(tmp_path)) == 2
     assert [recover(folder) for folder in pending_at(tmp_path)] == []
-    again = deploy(program(tmp_path, (1, 0, 1)), folder=(FOLDER_ID, str(tmp_path / "job")), resumed=True)
+    again = deploy(program(tmp_path, (1, 0, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job"), resumed=True))
     with StepOutputs(again, resumed=True) as pending:
         pending.recover(committed, 1)
     assert outputs(tmp_path) == expected((1, 0, 1), [range(5)])
@@ -181,7 +181,7 @@ def test_what_is_in_doubt_stays_for_the_next_run(tmp_path):
 
 
 def test_other_job_folders_leftovers_are_left_alone(tmp_path):
-    deployment = deploy(program(tmp_path, (0, 0, 1)), folder=("e" * 32, str(tmp_path / "other")))
+    deployment = deploy(program(tmp_path, (0, 0, 1)), folder=StepsFolder("e" * 32, str(tmp_path / "other")))
     with StepOutputs(deployment) as pending:
         pending.put_together(Sinks(deployment, {}).step(1, range(5)))
     run(tmp_path, (0, 0, 1))
@@ -205,7 +205,9 @@ def test_a_file_that_was_moved_away_begins_anew_and_one_that_was_cut_is_an_error
     (tmp_path / "right").rename(tmp_path / "moved")
     run(tmp_path, (0, 1, 0), [[1, 2], [3]])
     assert outputs(tmp_path) == {"moved": ["1", "2"], "right": ["3"]}
-    deployment = deploy(program(tmp_path, (0, 1, 0)), folder=(FOLDER_ID, str(tmp_path / "job")), resumed=True)
+    deployment = deploy(
+        program(tmp_path, (0, 1, 0)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job"), resumed=True)
+    )
     with StepOutputs(deployment, resumed=True) as pending:
         committed = pending.put_together(Sinks(deployment, {}).step(3, [4]))
         (tmp_path / "right").write_text("")
@@ -217,7 +219,7 @@ def test_a_file_that_was_moved_away_begins_anew_and_one_that_was_cut_is_an_error
 
 
 def test_a_name_that_is_taken_is_no_commit(tmp_path):
-    deployment = deploy(program(tmp_path, (0, 0, 1)), folder=(FOLDER_ID, str(tmp_path / "job")))
+    deployment = deploy(program(tmp_path, (0, 0, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
     with StepOutputs(deployment) as pending:
         pending.publish(pending.put_together(Sinks(deployment, {}).step(1, [1])), 1)
         with pytest.raises(ConfigurationError, match="exists already"):
@@ -226,7 +228,9 @@ def test_a_name_that_is_taken_is_no_commit(tmp_path):
 
 def test_text_on_a_store_is_refused_with_what_to_do(tmp_path):
     pytest.importorskip("fsspec")
-    deployment = deploy(program(f"memory://steps/{tmp_path.name}", (1, 0, 0)), folder=(FOLDER_ID, str(tmp_path)))
+    deployment = deploy(
+        program(f"memory://steps/{tmp_path.name}", (1, 0, 0)), folder=StepsFolder(FOLDER_ID, str(tmp_path))
+    )
     with pytest.raises(UnsupportedError, match=r"'Sink: left' writes text.*Use sink_to\(FileSink"):
         StepOutputs(deployment)
 

@@ -29,6 +29,7 @@ from penstock.datastream.connectors.file_system import (
     StreamingFileSink,
 )
 from penstock.datastream.connectors.hybrid_source import HybridSource, HybridSourceBuilder
+from penstock.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcExecutionOptions, JdbcSink
 from penstock.datastream.connectors.kafka import (
     FlinkKafkaConsumer,
     FlinkKafkaConsumerBase,
@@ -64,9 +65,6 @@ from penstock.datastream.connectors.planned import (
     ElasticsearchSinkBuilderBase,
     FlinkKinesisConsumer,
     FlushBackoffType,
-    JdbcConnectionOptions,
-    JdbcExecutionOptions,
-    JdbcSink,
     KafkaMetadataService,
     KafkaStreamSetSubscriber,
     KafkaStreamSubscriber,

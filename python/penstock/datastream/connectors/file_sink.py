@@ -108,8 +108,8 @@ class RollingPolicy:
     def default_rolling_policy(
         part_size: int = 128 << 20, rollover_interval: int = 60_000, inactivity_interval: int = 60_000
     ) -> DefaultRollingPolicy:
-        """By size. The intervals have no effect: in a job with an end all files become visible at the end, however old
-        they are.
+        """By size, and in a program that runs in steps by time, too; besides, each step ends its files, which become
+        visible with it. In a job of one step the intervals have no effect.
 
         Args:
             part_size: bytes; a file that has more gets no further record.
@@ -123,7 +123,7 @@ class RollingPolicy:
 
     @staticmethod
     def on_checkpoint_rolling_policy() -> OnCheckpointRollingPolicy:
-        """One file per subtask and bucket: a job with an end takes no checkpoint before it."""
+        """One file per subtask and bucket in each step; a job with an end is one step."""
         return OnCheckpointRollingPolicy()
 
 
@@ -133,8 +133,8 @@ class DefaultRollingPolicy(RollingPolicy):
 
     Attributes:
         part_size: bytes.
-        rollover_interval: milliseconds, without effect.
-        inactivity_interval: milliseconds, without effect.
+        rollover_interval: milliseconds.
+        inactivity_interval: milliseconds.
     """
 
     part_size: int | None = 128 << 20
@@ -153,7 +153,7 @@ class DefaultRollingPolicy(RollingPolicy):
 
 @dataclass(frozen=True)
 class OnCheckpointRollingPolicy(RollingPolicy):
-    """One file per subtask and bucket (Flink: ``OnCheckpointRollingPolicy``)."""
+    """One file per subtask and bucket in each step (Flink: ``OnCheckpointRollingPolicy``)."""
 
 
 class _Builder(Generic[T]):
@@ -238,7 +238,10 @@ class RowFormatBuilder(_Builder[T]):
 
     def _output(self) -> FileOutput:
         names = (self._names.get_part_prefix(), self._names.get_part_suffix())
-        return FileOutput(self._base_path, self._encoder, self._assigner, self._policy.part_size, *names)
+        policy, ages = self._policy, (None, None)
+        if isinstance(policy, DefaultRollingPolicy):
+            ages = policy.rollover_interval, policy.inactivity_interval
+        return FileOutput(self._base_path, self._encoder, self._assigner, policy.part_size, *names, *ages)
 
 
 class BulkFormatBuilder(_Builder[T]):

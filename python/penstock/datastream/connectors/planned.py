@@ -1,4 +1,4 @@
-"""PyFlink's connectors that cannot run here: JDBC, Elasticsearch, Pulsar, Kinesis, Cassandra, RabbitMQ, clusters of
+"""PyFlink's connectors that cannot run here: Elasticsearch, Pulsar, Kinesis, Cassandra, RabbitMQ, clusters of
 Kafka that change. Their classes and builders are there, take what PyFlink's take, and can be planned; ``execute``
 refuses them before anything starts, and says what to use.
 
@@ -26,9 +26,6 @@ __all__ = [
     "ElasticsearchSinkBuilderBase",
     "FlinkKinesisConsumer",
     "FlushBackoffType",
-    "JdbcConnectionOptions",
-    "JdbcExecutionOptions",
-    "JdbcSink",
     "KafkaMetadataService",
     "KafkaStreamSetSubscriber",
     "KafkaStreamSubscriber",
@@ -61,20 +58,6 @@ _CLIENT = "with a client of your own"
 _SOURCE = f"from_source() with a source of your own: splits() and read() {_CLIENT}"
 _SINK = f"add_sink() with a function that writes {_CLIENT}"
 
-_JDBC = described(
-    """
-    JdbcConnectionOptions : ?get_db_url=url ?get_driver_name=driver_name ?get_user_name=user_name
-        ?get_password=password
-    JdbcConnectionOptions.JdbcConnectionOptionsBuilder : +() with_url(url) with_driver_name(driver_name)
-        with_user_name(user_name) with_password(password) !build()->JdbcConnectionOptions needs with_url=url
-    JdbcExecutionOptions : @builder()->JdbcExecutionOptions.Builder @defaults()
-        ?get_batch_interval_ms=interval_ms ?get_batch_size=size ?get_max_retries=max_retries
-    JdbcExecutionOptions.Builder : +() with_batch_interval_ms(interval_ms) with_batch_size(size)
-        with_max_retries(max_retries) build()->JdbcExecutionOptions
-    JdbcSink [sink function] : @sink(sql,type_info,jdbc_connection_options,jdbc_execution_options=)
-    """,
-    writing=f"sink_to() with a SparkSink over Spark's JDBC writer (env.from_spark() reads), or {_SINK}",
-)
 _ELASTICSEARCH = described(
     """
     FlushBackoffType [enum] : CONSTANT EXPONENTIAL NONE
@@ -203,9 +186,6 @@ _CASSANDRA = described(
     writing=f"sink_to() with a SparkSink over Cassandra's connector for Spark, or {_SINK}",
 )
 
-JdbcConnectionOptions: type[Any] = _JDBC["JdbcConnectionOptions"]
-JdbcExecutionOptions: type[Any] = _JDBC["JdbcExecutionOptions"]
-JdbcSink: type[Any] = _JDBC["JdbcSink"]
 FlushBackoffType: type[Any] = _ELASTICSEARCH["FlushBackoffType"]
 ElasticsearchEmitter: type[Any] = _ELASTICSEARCH["ElasticsearchEmitter"]
 ElasticsearchSink: type[Any] = _ELASTICSEARCH["ElasticsearchSink"]

@@ -12,7 +12,9 @@ from penstock.runtime.io.stores import storage_of
 from penstock.runtime.io.two_phase import TwoPhaseOutput
 
 
-def commit_prepared(output: TwoPhaseOutput, name: str, prepared: Sequence[Committable], version: int) -> None:
+def commit_prepared(
+    output: TwoPhaseOutput, name: str, prepared: Sequence[Committable], version: int, owner: str = ""
+) -> None:
     """Have a sink commit what its subtasks have prepared for a version. It can be repeated; then the sink is asked
     again, unless what it prepared waited in files, which go when it has committed.
 
@@ -21,6 +23,7 @@ def commit_prepared(output: TwoPhaseOutput, name: str, prepared: Sequence[Commit
         name: of its operator.
         prepared: in order of subtask.
         version: of the manifest that stands.
+        owner: id of the job folder; empty if there is none.
 
     Raises:
         JobExecutionError: the user's ``commit`` failed, which is the cause.
@@ -33,6 +36,7 @@ def commit_prepared(output: TwoPhaseOutput, name: str, prepared: Sequence[Commit
     except FileNotFoundError:  # they go after the commit, all of them
         data = []
     if data:
+        output.sink.owner = owner
         _commit(output.sink, name, [decode_value(each) for each in data], version)
     if storage is not None:
         storage.delete(files)
@@ -51,13 +55,15 @@ def _commit(sink: Any, name: str, committables: list[Any], version: int) -> None
         ) from error
 
 
-def roll_back(output: TwoPhaseOutput, version: int) -> None:
+def roll_back(output: TwoPhaseOutput, version: int, owner: str) -> None:
     """Tell a sink that what was prepared for later versions will not be committed.
 
     Args:
         output: the sink.
         version: the newest that counts.
+        owner: id of the job folder.
     """
+    output.sink.owner = owner
     recover = getattr(output.sink, "recover", None)
     if callable(recover):
         recover(version)

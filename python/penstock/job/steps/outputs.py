@@ -137,7 +137,7 @@ class StepOutputs:
             place.begun = place.begun or (version > 0 and os.path.exists(place.target))
         self.clean()
         for end in self._committers.values():
-            roll_back(end.sink, version)
+            roll_back(end.sink, version, self._job.folder_id or "")
 
     def put_together(self, reports: Sequence[TaskReport]) -> tuple[Output, ...]:
         """What goes into the manifest of a step.
@@ -197,7 +197,7 @@ class StepOutputs:
         self._send(outputs, version)
         for operator_id, own in _by_target([each for each in outputs if each.committable is not None]).items():
             end = self._committer(operator_id)
-            commit_prepared(end.sink, end.name, list(map(_committable, own)), version)
+            commit_prepared(end.sink, end.name, list(map(_committable, own)), version, self._job.folder_id or "")
         for output in outputs:
             place = self._places.get(output.pending.rpartition("/")[0])
             if place is not None:

@@ -1,0 +1,204 @@
+"""Sinks of the user's own in two phases, and tables with markers: each record is committed once, whatever dies when."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.common import Types
+from penstock.datastream.connectors.jdbc import JdbcConnectionOptions, JdbcSink
+from penstock.datastream.sinks import TwoPhaseCommitSink
+from penstock.errors import ConfigurationError, JobExecutionError
+from penstock.job.deployment import StepsFolder, deploy
+from penstock.job.steps.outputs import StepOutputs
+from penstock.runtime.operators.sink import StreamSink
+from tests.job.commit.crashes import dies_at, hidden
+from tests.job.programs import Program
+from tests.job.steps.looping import FOLDER_ID, Sinks, go, newest
+
+STEPS = [range(5), [], range(5, 8), range(8, 12)]
+
+
+class Ledger(TwoPhaseCommitSink[int, Any]):
+    """Keeps a JSON document per committed version, which it writes whole; and what it was told."""
+
+    def __init__(self, folder: Path, padding: int = 0) -> None:
+        self.folder, self.padding = str(folder), padding
+
+    def open(self, context: Any) -> None:
+        self.subtask = context.get_index_of_this_subtask()
+        self.values: list[int] = []
+
+    def write(self, value: int) -> None:
+        if value < 0:
+            raise ValueError("negative")
+        self.values.append(value)
+
+    def prepare(self, version: int) -> Any:
+        values, self.values = self.values, []
+        return {"subtask": self.subtask, "values": values, "padding": "x" * self.padding} if values else None
+
+    def commit(self, committables: Any, version: int) -> None:
+        name = Path(self.folder, f"{self.owner}-{version}")
+        text = json.dumps([[each["subtask"], each["values"]] for each in committables])
+        if name.exists():
+            assert name.read_text() == text
+            return
+        temporary = Path(self.folder, "temporary")
+        temporary.write_text(text)
+        os.replace(temporary, name)
+
+    def recover(self, version: int) -> None:
+        Path(self.folder, "recovered").write_text(str(version))
+
+    def abort(self) -> None:
+        Path(self.folder, f"aborted-{self.subtask}").touch()
+
+
+def pipeline(sink, p=2):
+    program = Program()
+    program.add(StreamSink(sink.runtime()), program.source([1]), p=p, partitioner="REBALANCE", name="Sink: Ledger")
+    return program.pipeline("two phases")
+
+
+def committed(folder: Path) -> dict[int, Any]:
+    found = {int(path.name.partition("-")[2]): json.loads(path.read_text()) for path in folder.glob("f*-*")}
+    return dict(sorted(found.items()))
+
+
+EXPECTED = {
+    1: [[0, [0, 2, 4]], [1, [1, 3]]],
+    3: [[0, [5, 7]], [1, [6]]],
+    4: [[0, [8, 10]], [1, [9, 11]]],
+}
+
+
+@pytest.mark.parametrize("padding", [0, 50_000], ids=["in the manifest", "in files"])
+def test_a_driver_that_dies_anywhere_commits_each_version_once(tmp_path, padding, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+    n, versions = 0, set()
+    while True:
+        root = tmp_path / str(n)
+        (root / "out").mkdir(parents=True)
+
+        def work(root=root):
+            go(lambda: pipeline(Ledger(root / "out", padding)), str(root / "job"), STEPS, rebuilt=True)
+
+        if not dies_at(n, work):
+            break
+        found = newest(str(root / "job")) if (root / "job").exists() else None
+        versions.add(found["version"] if found else 0)
+        work()
+        assert committed(root / "out") == EXPECTED, n
+        assert not hidden(root), n
+        shutil.rmtree(root)
+        n += 1
+    assert committed(tmp_path / str(n) / "out") == EXPECTED
+    assert versions == {0, 1, 2, 3, 4}
+
+
+def test_a_sink_is_told_what_does_not_count(tmp_path):
+    deployment = deploy(pipeline(Ledger(tmp_path)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
+    with StepOutputs(deployment) as outputs:
+        outputs.recover((), 0)
+        sinks = Sinks(deployment, {})
+        outputs.put_together(sinks.step(1, [1]))
+        outputs.recover((), 0)
+        first = outputs.put_together(sinks.step(1, [2]))
+        outputs.publish(first, 1)
+        outputs.recover(first, 1)
+        assert (tmp_path / "recovered").read_text() == "1"
+        for writers in sinks.writers.values():
+            for writer, _ in writers:
+                writer.discard()
+    assert committed(tmp_path) == {1: [[0, [2]]]}
+    assert len(list(tmp_path.glob("aborted-*"))) == 2
+
+
+def test_a_sink_that_the_program_has_not_any_more_is_asked_for(tmp_path):
+    deployment = deploy(pipeline(Ledger(tmp_path)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
+    with StepOutputs(deployment) as outputs:
+        first = outputs.put_together(Sinks(deployment, {}).step(1, [1]))
+    program = Program()
+    program.collect(program.source([1]))
+    other = deploy(program.pipeline(), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job"), resumed=True))
+    with (
+        StepOutputs(other, resumed=True) as outputs,
+        pytest.raises(ConfigurationError, match=r"has no such sink any more.*set_uid"),
+    ):
+        outputs.recover(first, 1)
+
+
+def test_a_commit_that_fails_is_named_and_repeated(tmp_path):
+    deployment = deploy(pipeline(Ledger(tmp_path / "out")), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
+    with StepOutputs(deployment) as outputs:
+        first = outputs.put_together(Sinks(deployment, {}).step(1, [1]))
+        with pytest.raises(JobExecutionError, match=r"'Sink: Ledger' \(Ledger\) could not commit version 1: FileNotF"):
+            outputs.publish(first, 1)
+        (tmp_path / "out").mkdir()
+        outputs.publish(first, 1)
+    assert committed(tmp_path / "out") == {1: [[0, [1]]]}
+
+
+# --- tables
+
+
+def table(path: Path, **kwargs) -> JdbcSink:
+    options = JdbcConnectionOptions.JdbcConnectionOptionsBuilder().with_url(f"jdbc:sqlite:{path}").build()
+    return JdbcSink.sink("INSERT INTO numbers VALUES (?)", Types.INT(), options, **kwargs)
+
+
+def rows(path: Path) -> list[int]:
+    with sqlite3.connect(path) as connection:
+        return sorted(value for (value,) in connection.execute("SELECT value FROM numbers"))
+
+
+def test_rows_with_a_marker_are_inserted_once_wherever_the_driver_dies(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+    n = 0
+    while True:
+        root = tmp_path / str(n)
+        root.mkdir()
+        with sqlite3.connect(root / "db") as connection:
+            connection.execute("CREATE TABLE numbers (value INTEGER)")
+
+        def work(root=root):
+            sink = table(root / "db", exactly_once="numbers")
+            go(lambda: pipeline(sink), str(root / "job"), STEPS)
+
+        if not dies_at(n, work):
+            break
+        work()
+        assert rows(root / "db") == list(range(12)), n
+        n += 2
+
+
+def test_a_version_that_is_committed_again_is_refused_and_another_job_folder_has_its_own(tmp_path):
+    with sqlite3.connect(tmp_path / "db") as connection:
+        connection.execute("CREATE TABLE numbers (value INTEGER)")
+    for number, folder in enumerate(("a" * 32, "b" * 32), 1):
+        deployment = deploy(
+            pipeline(table(tmp_path / "db", exactly_once="n")), folder=StepsFolder(folder, str(tmp_path / folder))
+        )
+        with StepOutputs(deployment) as outputs:
+            sinks = Sinks(deployment, {})
+            first = outputs.put_together(sinks.step(1, [1, 2]))
+            outputs.publish(first, 1)
+            outputs.publish(first, 1)
+            second = outputs.put_together(sinks.step(2, [3]))
+            outputs.publish(second, 2)
+            outputs.publish(first, 1)
+        assert rows(tmp_path / "db") == sorted([1, 2, 3] * number)
+
+
+def test_rows_without_a_marker_come_at_least_once(tmp_path):
+    with sqlite3.connect(tmp_path / "db") as connection:
+        connection.execute("CREATE TABLE numbers (value INTEGER)")
+    go(lambda: pipeline(table(tmp_path / "db")), str(tmp_path / "job"), STEPS)
+    assert rows(tmp_path / "db") == list(range(12))
