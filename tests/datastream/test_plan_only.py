@@ -10,7 +10,6 @@ import pytest
 from penstock.common import Types, WatermarkStrategy
 from penstock.common.serialization import SimpleStringSchema
 from penstock.datastream import (
-    FileProcessingMode,
     InputFormat,
     OutputFormat,
     Source,
@@ -34,11 +33,9 @@ PROGRAMS: dict[str, Callable[[StreamExecutionEnvironment, DataStream], Any]] = {
     "as_queryable_state": lambda env, s: s.key_by(0).as_queryable_state("last"),
     "create_input": lambda env, s: env.create_input(InputFormat()).map(str),
     "from_source": lambda env, s: env.from_source(Source(), WatermarkStrategy.no_watermarks(), "in").map(str),
-    "read_file": lambda env, s: env.read_file("in", FileProcessingMode.PROCESS_CONTINUOUSLY, 100),
     "sink_to": lambda env, s: s.sink_to(
         connectors.Elasticsearch7SinkBuilder().set_hosts(["es"]).set_emitter(INDEX).build()
     ),
-    "socket_text_stream": lambda env, s: env.socket_text_stream("localhost", 9).map(str),
     "write_as_csv": lambda env, s: s.write_as_csv("out"),
     "write_to_socket": lambda env, s: s.write_to_socket("localhost", 9),
     "write_using_output_format": lambda env, s: s.write_using_output_format(OutputFormat()),

@@ -8,9 +8,10 @@ Source of names and defaults: Flink 1.20 ``FileSource``. How files are found and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from penstock.common import Duration, TypeInformation, checks
 from penstock.common.time import milliseconds_of
@@ -30,6 +31,8 @@ from penstock.errors import UnsupportedError
 from penstock.runtime.io.buckets import BucketAssigner
 from penstock.runtime.io.formats.base import BulkFormat, FileFormat, StreamFormat
 from penstock.runtime.io.splits import Records, Source, Split
+from penstock.runtime.io.storage import Dated
+from penstock.runtime.io.watching import MOST_BYTES, MOST_FILES, Limits, Watch, named, piece_of
 
 __all__ = [
     "BucketAssigner",
@@ -95,18 +98,31 @@ class FileSource(Source[T]):
     may have ``*``, ``?``, ``[…]`` and ``**``. Files that end in .gz, .gzip, .bz2, .xz, .deflate, .zst are read as what
     they hold. Files are found when the job starts, on the driver; all executors must see them under the same path.
 
+    With :meth:`FileSourceBuilder.monitor_continuously` the driver looks for more, for ever. A path that has been seen
+    is not read again, whatever is done to the file: what is added to it later may be read or not. So give files their
+    names when they are complete, by a rename; names that begin with ``.`` or ``_`` are not seen.
+
     Attributes:
         paths: as given.
         format: of the files.
         splittable: whether large files are cut.
+        bounded: whether it ends with what is there when the job starts.
+        interval: between two looks for more, in milliseconds.
     """
 
-    def __init__(self, paths: tuple[str, ...], format: FileFormat[T], splittable: bool, bounded: bool) -> None:
+    def __init__(
+        self, paths: tuple[str, ...], format: FileFormat[T], splittable: bool, bounded: bool, interval: int = 0
+    ) -> None:
         self.paths: tuple[str, ...] = paths
         self.format: FileFormat[T] = format
         self.splittable: bool = splittable
         self.bounded: bool = bounded
+        self.interval: int = interval
         self.produced_type: TypeInformation[object] | None = format.produced_type
+        self._watch = self._watching()
+
+    def _watching(self) -> Watch:
+        return Watch(self.paths, self.interval / 1000)
 
     def __repr__(self) -> str:
         return f"<FileSource of {', '.join(map(repr, self.paths))}>"
@@ -150,7 +166,20 @@ set_file_enumerator` says otherwise.
             ConfigurationError: a path stands for nothing.
             UnsupportedError: a path on another file system.
         """
-        return self.format.splits(self.paths, self.splittable)
+        if self.bounded:
+            return self.format.splits(self.paths, self.splittable)
+        return self._watching().pending(self._cut, {}, frozenset(), Limits(sys.maxsize, sys.maxsize))
+
+    def pending(self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()) -> Sequence[Split]:
+        """Files that have not been read, as many as a step can take, in order of their appearance. O(files) whenever it
+        looks for more, else O(files that it gives)."""
+        if self.bounded:
+            return super().pending(parallelism, positions, over)
+        limits = Limits(MOST_FILES * parallelism, MOST_BYTES * parallelism)
+        return self._watch.pending(self._cut, positions, over, limits)
+
+    def _cut(self, file: Dated) -> list[Split]:
+        return named(file, file.size, self.format.pieces(file, self.splittable))
 
     def locations(self) -> tuple[str, ...]:
         """The paths as given."""
@@ -158,7 +187,7 @@ set_file_enumerator` says otherwise.
 
     def read(self, split: Split) -> Iterator[Records[T]]:
         """The records of a file, or of a piece."""
-        return self.format.read(split)
+        return self.format.read(split if self.bounded else piece_of(split))
 
 
 def _paths(paths: tuple[str, ...], call: str) -> tuple[str, ...]:
@@ -180,6 +209,7 @@ class FileSourceBuilder(Generic[T]):
         self._paths = paths
         self._splittable = False
         self._bounded = True
+        self._interval = 0
 
     def process_static_file_set(self) -> FileSourceBuilder[T]:
         """Read what is there when the job starts, and end. It is so unless :meth:`monitor_continuously` is called."""
@@ -187,12 +217,14 @@ class FileSourceBuilder(Generic[T]):
         return self
 
     def monitor_continuously(self, discovery_interval: Duration) -> FileSourceBuilder[T]:
-        """Look for new files again and again, for ever. Such a program can be planned, not run yet.
+        """Look for new files again and again, for ever. Each path is read once; see :class:`FileSource`.
 
         Args:
-            discovery_interval: between two looks.
+            discovery_interval: between two looks, at least. A look at 100,000 files takes the driver some tenths of a
+                second on a local disk, and a request per thousand files on a store.
         """
-        if milliseconds_of(discovery_interval, "monitor_continuously", "interval") < 1:
+        self._interval = milliseconds_of(discovery_interval, "monitor_continuously", "interval")
+        if self._interval < 1:
             checks.illegal_argument(
                 "monitor_continuously(): the interval is at least a millisecond. Give Duration.of_seconds(1), say."
             )
@@ -218,4 +250,4 @@ class FileSourceBuilder(Generic[T]):
 
     def build(self) -> FileSource[T]:
         """The source."""
-        return FileSource(self._paths, self._format, self._splittable, self._bounded)
+        return FileSource(self._paths, self._format, self._splittable, self._bounded, self._interval)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -148,7 +148,7 @@ class NumbersSource(Source[T], Generic[T]):
             return ranges(0, self._pace.count or 0, parallelism)
         return self._woven(parallelism, {})
 
-    def pending(self, parallelism: int, positions: Mapping[str, Any], over: Container[str] = ()) -> Sequence[Split]:
+    def pending(self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()) -> Sequence[Split]:
         """The numbers that may be made by now. There are as many splits as subtasks at the first step, for ever."""
         if self.bounded:
             return super().pending(parallelism, positions, over)

@@ -26,12 +26,15 @@ from penstock.datastream.program.transformations import (
 from penstock.datastream.streams.data_stream import DataStreamSource
 from penstock.datastream.streams.elements import elements_of
 from penstock.runtime.io import sources
-from penstock.runtime.io.file_monitor import FileMonitor
+from penstock.runtime.io.file_monitor import FileMonitor, FolderMonitor, TextPieces
+from penstock.runtime.io.socket_source import SocketSource
 from penstock.runtime.io.splits import SplitSource
 from penstock.runtime.operators.source import FileReader, StreamSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from penstock.runtime.io.formats.base import FileFormat
 
 T = TypeVar("T")
 
@@ -269,13 +272,33 @@ class ProgramWithSources(ShippingProgram):
         node = SourceTransformation(self.next_id(), source_name, source.declared, self.get_parallelism(), operator)
         return DataStreamSource(self, node, parallel=True)
 
-    # --- planned, not run yet: unbounded sources, and Java's formats --------------------------------------------------
+    # --- without an end -----------------------------------------------------------------------------------------------
 
-    def socket_text_stream(self, hostname: str, port: int) -> DataStreamSource[str]:
-        """Lines from a socket, with parallelism 1."""
+    def socket_text_stream(
+        self, hostname: str, port: int, delimiter: str = "\n", max_retry: int = 0
+    ) -> DataStreamSource[str]:
+        """Texts that somebody sends over a socket, until it is closed; for demonstrations. The driver reads them, in
+        UTF-8, and hands them to one subtask.
+
+        A socket gives nothing twice: what has been read and not been committed is lost when the driver dies, and a job
+        that goes on from its job folder connects again and takes what comes then.
+
+        Args:
+            hostname: who listens.
+            port: where.
+            delimiter: between texts, which come without it; from the ends of lines a carriage return is taken too.
+            max_retry: how often in all to connect, half a second after the other side has closed; −1 for ever. With 0
+                or 1 the stream ends then.
+        """
         checks.text(hostname, "socket_text_stream", "host name")
-        checks.integer(port, "socket_text_stream", "port")
-        return self._source("Socket Stream", PlanOnly("socket_text_stream"), Types.STRING(), parallel=False)
+        if not 0 < checks.integer(port, "socket_text_stream", "port") < 1 << 16:
+            checks.illegal_argument(f"socket_text_stream(port={port}): a port lies between 1 and 65535.")
+        if not checks.text(delimiter, "socket_text_stream", "delimiter"):
+            checks.illegal_argument("socket_text_stream(delimiter=''): give what stands between texts, such as '\\n'.")
+        if checks.integer(max_retry, "socket_text_stream", "max_retry") < -1:
+            checks.illegal_argument(f"socket_text_stream(max_retry={max_retry}): give 0 or more, or -1 for ever.")
+        source = SplitSource(SocketSource(hostname, port, delimiter, max_retry))
+        return self._source("Socket Stream", source, Types.STRING(), parallel=False)
 
     def read_file(
         self,
@@ -283,25 +306,50 @@ class ProgramWithSources(ShippingProgram):
         watch_type: FileProcessingMode = FileProcessingMode.PROCESS_ONCE,
         interval: int = -1,
         charset_name: str = "UTF-8",
-    ) -> DataStreamSource[str]:
-        """The lines of a file or folder, once or for ever.
+        input_format: FileInputFormat[Any] | None = None,
+    ) -> DataStreamSource[Any]:
+        """The records of a file, or of the files in a folder (not in folders below it), once or for ever.
 
         Args:
-            file_path: path of a file or folder.
-            watch_type: PROCESS_ONCE is :meth:`read_text_file`; PROCESS_CONTINUOUSLY looks for new files again and
-                again.
-            interval: milliseconds between two looks.
-            charset_name: encoding.
+            file_path: path or URL of a file or folder, or a pattern.
+            watch_type: PROCESS_ONCE is :meth:`read_text_file`; PROCESS_CONTINUOUSLY looks for files again and again,
+                not for ``.*`` and ``_*``. A file that has been modified is read again whole: its records come twice.
+            interval: milliseconds between two looks, at least.
+            charset_name: encoding of texts.
+            input_format: of the files; None for lines of text.
         """
-        if watch_type is FileProcessingMode.PROCESS_ONCE:
-            return self.read_text_file(file_path, charset_name)
-        if checks.integer(interval, "read_file", "interval in milliseconds") < 1:
+        if input_format is not None:
+            checks.instance(input_format, "read_file", FileInputFormat, "Give an AvroInputFormat, or leave it out.")
+        checks.instance(watch_type, "read_file", FileProcessingMode, "Give FileProcessingMode.PROCESS_CONTINUOUSLY.")
+        once = watch_type is FileProcessingMode.PROCESS_ONCE
+        if checks.integer(interval, "read_file", "interval in milliseconds") < 1 and not once:
             checks.illegal_argument(
                 f"read_file(interval={interval}): looking again takes at least 1 ms. Give 1 or more."
             )
-        checks.text(file_path, "read_file", "path")
-        operator = PlanOnly("read_file", None, "(PROCESS_CONTINUOUSLY)")
-        return self._file_source("Custom File Source", operator, operator, Types.STRING())
+        file_format = None if input_format is None else input_format.file_format()
+        if file_format is not None and input_format is not None:
+            produced = input_format.get_produced_type()
+            return self._formatted(
+                checks.path(file_path, "read_file"), file_format, produced, None if once else interval
+            )
+        if once:
+            return self.read_text_file(file_path, charset_name)
+        checks.path(file_path, "read_file")
+        checks.charset(charset_name, "read_file")
+        monitor = SplitSource(FolderMonitor(file_path, interval, TextPieces(charset_name)))
+        return self._file_source("Custom File Source", StreamSource(monitor), FileReader(charset_name), Types.STRING())
+
+    def _formatted(
+        self, path: str, file_format: FileFormat[Any], produced: TypeInformation[Any] | None, interval: int | None
+    ) -> DataStreamSource[Any]:
+        """Monitor and reader of files of a format, once or at an interval."""
+        from penstock.runtime.operators.format_reader import FormatMonitor, FormatPieces, FormatReader
+
+        watch = FolderMonitor(path, interval or 0, FormatPieces(file_format))
+        monitor = StreamSource(FormatMonitor(path) if interval is None else SplitSource(watch))
+        return self._file_source("Custom File Source", monitor, FormatReader(file_format), produced)
+
+    # --- Java's formats, of which some are planned only ---------------------------------------------------------------
 
     def create_input(
         self, input_format: InputFormat[T], type_info: TypeInformation[T] | None = None

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import heapq
 from abc import ABC
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -100,7 +100,7 @@ class Source(ABC, Generic[T]):
         """
         raise NotImplementedError(f"{type(self).__name__}.splits")
 
-    def pending(self, parallelism: int, positions: Mapping[str, Any], over: Container[str] = ()) -> Sequence[Split]:
+    def pending(self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()) -> Sequence[Split]:
         """The splits of an unbounded source with something to read now, each from where it has been left: what is asked
         on the driver before a step. Steps may take some of them and leave the others to later ones.
 
@@ -120,6 +120,9 @@ class Source(ABC, Generic[T]):
         has been read too, the source has ended for good, and with it its watermarks."""
         return self.bounded
 
+    def close(self) -> None:
+        """Give back what :meth:`splits` and :meth:`pending` keep open. Asked on the driver when the job has ended."""
+
     def limited(self, split: Split, records: int) -> Split:
         """A split cut so that one step reads about so many records of it. Asked on the driver.
 
@@ -131,7 +134,8 @@ class Source(ABC, Generic[T]):
             records: how many records a step may read of it, 1 or more.
 
         Returns:
-            a split with the same id and start, that ends at the same position or an earlier one behind its start.
+            a split with the same id and start, that ends at the same position or at an earlier one behind its start;
+            then it is not over at its end, even if it is finite.
         """
         return split
 

@@ -17,6 +17,7 @@ from penstock.runtime.io.file_source import file_splits
 from penstock.runtime.io.formats.base import FileFormat
 from penstock.runtime.io.sources import BatchSource
 from penstock.runtime.io.splits import Split
+from penstock.runtime.io.storage import Dated
 from penstock.runtime.usercode.steps import STRIDE
 
 
@@ -40,6 +41,21 @@ class FormatMonitor(BatchSource):
     def batches(self, subtask: int, parallelism: int) -> Iterator[Sequence[Split]]:
         """One split at a time."""
         return ([split] for split in self.found)
+
+
+@dataclass(frozen=True)
+class FormatPieces:
+    """Cuts files of a format.
+
+    Attributes:
+        format: of the files.
+    """
+
+    format: FileFormat[Any]
+
+    def __call__(self, file: Dated) -> list[Split]:
+        """The pieces of a file."""
+        return self.format.pieces(file, splittable=True)
 
 
 @dataclass(frozen=True, eq=False)

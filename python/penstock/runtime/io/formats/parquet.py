@@ -117,7 +117,7 @@ class _Reader:
 
     def records(self, split: Split) -> Iterator[Records[Any]]:
         """The rows of a piece."""
-        first, skipped = split.start if isinstance(split.start, tuple) else (0, 0)
+        first, skipped = split.start if isinstance(split.start, list) else (0, 0)
         for group in range(first, self._file.metadata.num_row_groups):
             middle = _middle(self._file.metadata.row_group(group))
             if _within(middle, split):
@@ -133,7 +133,7 @@ class _Reader:
             if kept.num_rows:
                 named = kept.rename_columns(self._declared(kept.schema.names))
                 place = f"row group {group}, rows {row - kept.num_rows} to {row - 1}"
-                yield Records(self._batches.records(named, place), (group, row))
+                yield Records(self._batches.records(named, place), [group, row])
 
 
 def _middle(group: Any) -> int:
