@@ -166,6 +166,10 @@ class JobExecutionError(PenstockError):
         self.function = function
 
 
+class StepLostError(JobExecutionError):
+    """A step of a job that goes on has failed by no fault of the program: a worker died, say. It is run again."""
+
+
 class JobCancelledError(JobExecutionError):
     """A job was cancelled while it ran."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock.common import Configuration, RestartStrategies, RuntimeExecutionMode, hints
-from penstock.common.setting import Choice, Files, Flag, Pairs, Setting, Span, Stores, Text, Texts, Whole
+from penstock.common.setting import Choice, Files, Flag, Pairs, Ports, Setting, Span, Stores, Text, Texts, Whole
 from penstock.common.settings import TABLE, Settings, find, without_effect
 from penstock.datastream import CheckpointingMode, TimeCharacteristic
 from penstock.datastream.environment.executors import EXECUTORS
@@ -35,6 +35,7 @@ GOOD: dict[str, dict[str, Any]] = {
         "": (),
     },
     "penstock.files.shared-folders": {"/mnt/a;/mnt/b c": ("/mnt/a", "/mnt/b c")},
+    "penstock.metrics.prometheus.port": {"9249": (9249, 9249), " 9250 - 9260 ": (9250, 9260), "0": (0, 0)},
     "penstock.flink": {"1.11": "1.11", "2.3": "2.3"},
     "pipeline.name": {"nightly": "nightly", "": ""},
     "parallelism.default": {"1": 1, " 7 ": 7, "-1": -1, "2147483647": 2**31 - 1},
@@ -72,6 +73,7 @@ GOOD: dict[str, dict[str, Any]] = {
 BAD: dict[type, list[str]] = {
     Flag: ["", "yes", "1", "perhaps"],
     Whole: ["", "many", "1.5", "1_0", "٣", "-2", "99999999999", "1 2"],
+    Ports: ["", "many", "9260-9250", "-1", "70000", "1_0", "٣", "1-2-3"],
     Span: ["", "2 weeks", "1.5 s", "s", "-2", "٣ s"],
     Choice: ["", "fast"],
     Pairs: ["a", "a:1,b", ":1"],

@@ -38,6 +38,7 @@ SAYS = {
     "datastream.connectors": "what is read and written",
     "datastream.formats": "what is in files",
     "job.results": "rows for the driver",
+    "job.steps": "what is seen of a run",
     "job.deployment": "a plan as tasks in levels",
     "job.vertices": "a vertex as descriptors",
     "job.outputs": "targets of sinks",

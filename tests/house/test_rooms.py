@@ -71,6 +71,7 @@ ROOMS = {
         "locations",
         "vertices",
         "deployment",
+        "steps",
         "results",
         "steps",
     ],

@@ -10,16 +10,25 @@ from __future__ import annotations
 import runpy
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext, redirect_stdout
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from penstock.common import JobExecutionResult
+from penstock.common.job_control import JobControl
 from penstock.errors import InvalidProgramError
 
 if TYPE_CHECKING:
     from penstock.datastream.environment.executors import Executor
     from penstock.plan import Pipeline
+
+Observer = Callable[[JobControl], AbstractContextManager[None]]
+
+
+def unseen(control: JobControl) -> AbstractContextManager[None]:
+    """An observer that shows nothing, and lets nobody else do it."""
+    control.shown = True
+    return nullcontext()
 
 
 class PlanCaptured(BaseException):
@@ -58,6 +67,7 @@ def run_program(
     watcher: Callable[[JobExecutionResult], None] | None = None,
     *,
     pyflink: bool = False,
+    observer: Observer | None = None,
 ) -> None:
     """Run a Python file as the main program.
 
@@ -68,6 +78,7 @@ def run_program(
         flink: the Flink version to plan as; None leaves that to the program too.
         watcher: takes the result of every job.
         pyflink: whether ``pyflink`` means :mod:`penstock.pyflink`, from now on and in the whole process.
+        observer: makes what is around the run of every job.
     """
     from penstock.datastream.environment import executors
 
@@ -75,7 +86,6 @@ def run_program(
         from penstock.pyflink.finder import install
 
         install()
-
     argv, path = sys.argv, sys.path[:]
     sys.argv, sys.path[0:0] = [file, *arguments], [str(Path(file).resolve().parent)]
     try:
@@ -83,6 +93,7 @@ def run_program(
             executors.override(executor) if executor is not None else nullcontext(),
             executors.impose({"penstock.flink": flink}) if flink is not None else nullcontext(),
             executors.watch(watcher) if watcher is not None else nullcontext(),
+            executors.observe(observer) if observer is not None else nullcontext(),
         ):
             runpy.run_path(file, run_name="__main__")
     finally:

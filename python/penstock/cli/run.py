@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from penstock.cli.program import run_program
+from penstock.cli.program import Observer, run_program, unseen
 from penstock.cli.report import guard
 from penstock.common import JobExecutionResult
 from penstock.plan import PROFILES
@@ -44,6 +45,14 @@ Examples:
     "--conf", "settings", metavar="KEY=VALUE", multiple=True, help="A Spark setting; may be given many times."
 )
 @click.option("--metrics", is_flag=True, help="After each job, print what its operators have measured.")
+@click.option(
+    "--progress",
+    type=click.Choice(["auto", "live", "plain", "none"]),
+    default="auto",
+    show_default=True,
+    help="Show how jobs go, on standard error: a live view, a line every ten seconds, or nothing; auto is a live view "
+    "if that is a terminal, and else nothing.",
+)
 @click.option("--traceback", "full_traceback", is_flag=True, help="Show Python's whole traceback when the job fails.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
 @click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
@@ -54,6 +63,7 @@ def command(
     pyflink: bool,
     settings: tuple[str, ...],
     metrics: bool,
+    progress: str,
     full_traceback: bool,
     file: str,
     arguments: tuple[str, ...],
@@ -68,7 +78,26 @@ def command(
         raise click.UsageError("--local runs without Spark; --master and --conf are for Spark. Give one or the other.")
     with guard(file, full_traceback=full_traceback):
         watcher = _print_metrics if metrics else None
-        run_program(file, arguments, _executor(master, local, config), flink, watcher, pyflink=pyflink)
+        run_program(
+            file,
+            arguments,
+            _executor(master, local, config),
+            flink,
+            watcher,
+            pyflink=pyflink,
+            observer=_observer(progress),
+        )
+
+
+def _observer(progress: str) -> Observer | None:
+    """What shows jobs while they run."""
+    if progress == "auto":
+        progress = "live" if sys.stderr.isatty() else "none"
+    if progress == "none":
+        return unseen
+    from penstock.cli.live import LiveView, PlainView
+
+    return LiveView() if progress == "live" else PlainView()
 
 
 def _print_metrics(result: JobExecutionResult) -> None:

@@ -8,14 +8,16 @@ from typing import NoReturn
 
 from penstock.common.completable_future import CompletableFuture
 from penstock.common.job import JobExecutionResult
-from penstock.common.job_control import JobControl
+from penstock.common.job_control import JobControl, Observed
+from penstock.common.job_executions import JobExecutions
 from penstock.common.job_id import JobID
 from penstock.common.job_status import JobStatus
 from penstock.errors import UnsupportedError
+from penstock.metrics.running import RunningMetrics
 
 
 class JobClient:
-    """What ``execute_async()`` returns: asks about a job, waits for it, or cancels it. Any thread may."""
+    """What ``execute_async()`` returns: asks about a job, waits for it, stops or cancels it. Any thread may."""
 
     __slots__ = ("_control", "_result")
 
@@ -61,6 +63,42 @@ class JobClient:
             JobExecutionError if the job has ended otherwise, or has begun to publish its outputs.
         """
         return CompletableFuture.of(self._control.cancel)
+
+    def stop(self) -> CompletableFuture[None]:
+        """End the job after the step that runs, whose results are committed: a program that would never end ends in
+        order, and if it has a job folder it can go on from there. Windows that are open stay open. A bounded job ends
+        as it would have ended: it is one step.
+
+        Returns:
+            A future that is done at once: the job ends a little later. To wait for that, ask
+            ``get_job_execution_result()``, which gives the result of a job that has ended in order.
+        """
+        return CompletableFuture.of(self._control.stop)
+
+    def metrics(self) -> RunningMetrics:
+        """What is known of the job now: records per second, watermarks, state, steps, who is busy. When the job has
+        ended, what was known in the end. O(operators times subtasks).
+
+        Raises:
+            UnsupportedError: the executor shows nothing of its jobs.
+        """
+        return self._observed().metrics()
+
+    def execution_graph(self) -> JobExecutions:
+        """The ExecutionGraph with the executions of all subtasks as they are now, and those before. O(subtasks).
+
+        Raises:
+            UnsupportedError: the executor shows nothing of its jobs.
+        """
+        return self._observed().executions()
+
+    def _observed(self) -> Observed:
+        if self._control.observed is None:
+            raise UnsupportedError(
+                "The executor of this job shows nothing of a job that runs: its prepare(pipeline, control) has not set "
+                "control.observed. Use one of Penstock's executors, or wait for get_job_execution_result()."
+            )
+        return self._control.observed
 
     def get_job_execution_result(self) -> CompletableFuture[JobExecutionResult]:
         """What ``execute()`` would have returned, or raised, when the job has ended."""

@@ -5,22 +5,40 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Generator
+from typing import Protocol
 
+from penstock.common.job_executions import JobExecutions
 from penstock.common.job_id import JobID
 from penstock.common.job_status import JobStatus
 from penstock.errors import JobCancelledError, JobExecutionError
+from penstock.metrics.running import RunningMetrics
 
 _NOT_CANCELLED = "org.apache.flink.runtime.messages.FlinkJobTerminatedWithoutCancellationException"
 
 
+class Observed(Protocol):
+    """What is seen of a job while it runs."""
+
+    def metrics(self) -> RunningMetrics:
+        """Operators, chains, steps, as they are now."""
+        ...
+
+    def executions(self) -> JobExecutions:
+        """The execution graph with its attempts, as they are now."""
+        ...
+
+
 class JobControl:
-    """One run of a job: its id, its status, and the wish to cancel it. Any thread may ask or wish; the executor obeys.
+    """One run of a job: its id, its status, what is seen of it, and the wish to stop or to cancel it. Any thread may
+    ask or wish; the executor obeys.
 
     Args:
         job_name: for messages.
 
     Attributes:
         job_id: of the run.
+        observed: what is seen of it while it runs; None if its executor shows nothing.
+        shown: whether somebody shows the user how far the job is, so that nobody else has to.
     """
 
     def __init__(self, job_name: str) -> None:
@@ -28,6 +46,8 @@ class JobControl:
         self._job_name = job_name
         self._status = JobStatus.CREATED
         self._lock = threading.Lock()
+        self.observed: Observed | None = None
+        self.shown = False
         self._wish = threading.Event()
         self._stop = threading.Event()
         self._awake = threading.Event()

@@ -95,6 +95,27 @@ class Whole:
         return str(value)
 
 
+class Ports:
+    """A port or a range of ports, such as ``9250-9260``; the value is a pair of the first and the last."""
+
+    wanted = "a port, or a range of ports such as 9250-9260"
+
+    def parse(self, text: str) -> tuple[int, int]:
+        """See :class:`Kind`."""
+        found = re.fullmatch(r"\s*([0-9]{1,5})\s*(?:-\s*([0-9]{1,5})\s*)?", text)
+        if found is None:
+            raise ValueError(text)
+        low, high = int(found[1]), int(found[2] or found[1])
+        if not 0 <= low <= high <= 65_535:
+            raise ValueError(text)
+        return low, high
+
+    def text(self, value: tuple[int, int]) -> str:
+        """See :class:`Kind`."""
+        first, last = value
+        return str(first) if first == last else f"{first}-{last}"
+
+
 @dataclass(frozen=True)
 class Span:
     """A duration; the value is in milliseconds.

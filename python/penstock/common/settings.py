@@ -24,7 +24,21 @@ from penstock.common.restart_strategy import (
     NoRestart,
     RestartStrategyConfiguration,
 )
-from penstock.common.setting import OURS, Choice, Files, Flag, Pairs, Setting, Span, Stores, Text, Texts, Whole, line
+from penstock.common.setting import (
+    OURS,
+    Choice,
+    Files,
+    Flag,
+    Pairs,
+    Ports,
+    Setting,
+    Span,
+    Stores,
+    Text,
+    Texts,
+    Whole,
+    line,
+)
 from penstock.errors import ConfigurationError
 
 SPARKS = "spark."
@@ -140,6 +154,11 @@ class Settings(PyFlinkSettings):
     available_now: bool = line(
         "penstock.step.available-now", Flag(), False, "steps",
         "Whether the program ends, as if its sources did not go on, when it has read what is there.",
+    )
+    prometheus_ports: tuple[int, int] | None = line(
+        "penstock.metrics.prometheus.port", Ports(), None, "executor",
+        "Where the driver answers Prometheus while a job runs; of a range the first free port, 0 for any.",
+        "metrics.reporter.prom.port",
     )
 
     # --- the plan ---

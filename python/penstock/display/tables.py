@@ -16,7 +16,8 @@ YES, NO, QUIET, TITLE, IDENTITY = "green", "yellow", "dim", "bold", "cyan"
 _FIXED = frozenset(
     ("operator ID", "id", "edge", "p", "edges", "subtasks", "max p", "distribution", "partitioner", "in", "out", "late")
 )
-"""Columns whose texts are not folded."""
+_FIXED_NOW = frozenset(("tasks", "in/s", "out/s", "lag", "keys", "state", "busy"))
+"""Columns whose texts are not folded: of what has been, and of what runs."""
 
 
 Drawn = Iterator[RenderableType]
@@ -81,5 +82,5 @@ def _borderless(columns: Iterable[str]) -> Table:
     for name in columns:
         text = name.lstrip(">")
         justify = "right" if name != text else "left"
-        table.add_column(text, justify=justify, no_wrap=text in _FIXED, overflow="fold")
+        table.add_column(text, justify=justify, no_wrap=text in _FIXED | _FIXED_NOW, overflow="fold")
     return table

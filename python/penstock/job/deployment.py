@@ -179,6 +179,11 @@ def deploy(
     return deployment if folder is None else deployment.in_folder(folder.id, folder.place)
 
 
+def _levels(vertices: Iterable[VertexConfig]) -> tuple[tuple[VertexConfig, ...], ...]:
+    level = attrgetter("level")
+    return tuple(tuple(each) for _, each in groupby(sorted(vertices, key=level), level))
+
+
 def _has_committed(folder: str | None) -> bool:
     """Whether an earlier run with this job folder has committed a step; then its outputs may be there."""
     newest = None if folder is None else JobFolder(folder).newest()

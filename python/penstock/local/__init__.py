@@ -1,8 +1,8 @@
 """Runs programs in this process, without Spark: for tests, first tries and small jobs.
 
-The tasks that Spark would run go one after the other, level by level. User functions are pickled and unpickled for every
-subtask here too, so what a function captures is a copy, as it is on a cluster. :mod:`.rounds` has the tasks of a bounded
-job, :mod:`.steps` those of one that runs in steps.
+The tasks that Spark would run go one after the other, level by level. User functions are pickled and unpickled for
+every subtask here too, so what a function captures is a copy, as it is on a cluster. :mod:`.rounds` has the tasks of a
+bounded job, :mod:`.steps` those of one that runs in steps.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from penstock.job.deployment import Deployment, deploy
 from penstock.job.results import JobOutput
 from penstock.job.shipping import same_python
 from penstock.job.steps.loop import StepLoop
+from penstock.job.steps.progress import Progress
+from penstock.job.steps.stopwatch import Stopwatch
+from penstock.job.steps.watching import watched
 from penstock.local.rounds import RoundsJob
 from penstock.local.steps import LocalSteps
 from penstock.runtime.buffers.spill import Rows
@@ -71,21 +74,26 @@ class LocalExecutor:
         _refuse_other_python(pipeline.settings.python_executable)
         deployment = deploy(pipeline, control.job_id.text, loops=True)
         _refuse_frames(deployment)
+        progress = Progress(deployment, control, pipeline.job_graph, endless=deployment.steps)
 
         def run() -> JobExecutionResult:
             _refuse_other_threads(pipeline.settings)
-            if deployment.steps:
-                return self._run_steps(deployment, control)
-            with JobOutput(deployment, control) as output:
-                output.commit(_attempts(deployment, control))
-            self.reports = output.reports
-            return output.result(started)
+            with watched(progress, pipeline.settings):
+                if deployment.steps:
+                    return self._run_steps(deployment, control, progress)
+                with JobOutput(deployment, control) as output:
+                    rows, watch = _attempts(deployment, control, progress)
+                    with watch.part("publish"):
+                        output.commit(rows)
+                progress.step(watch.summary(1, output.reports))
+                self.reports = output.reports
+                return output.result(started)
 
         return run
 
-    def _run_steps(self, deployment: Deployment, control: JobControl) -> JobExecutionResult:
+    def _run_steps(self, deployment: Deployment, control: JobControl, progress: Progress) -> JobExecutionResult:
         archive = None if deployment.archive is None else str(deployment.archive)
-        loop = StepLoop(deployment, control, LocalSteps)
+        loop = StepLoop(deployment, control, LocalSteps, progress)
         with fewer_collections(), shipped(archive):
             result = loop.run()
         self.reports = loop.reports
@@ -121,21 +129,24 @@ def _refuse_other_threads(settings: Settings) -> None:
         )
 
 
-def _attempts(deployment: Deployment, control: JobControl) -> Rows:
-    """Run the job, again after a failure if the program says so; the rows for the driver."""
+def _attempts(deployment: Deployment, control: JobControl, progress: Progress) -> tuple[Rows, Stopwatch]:
+    """Run the job, again after a failure if the program says so; the rows for the driver, and how long they took."""
     strategy = deployment.job.settings.restart
     archive = None if deployment.archive is None else str(deployment.archive)
     failures: list[float] = []
     while True:
         control.enter(JobStatus.RUNNING)
-        job = RoundsJob(deployment, attempt=len(failures))
+        progress.planned(1, sum(map(deployment.slots, range(len(deployment.levels)))))
+        watch = Stopwatch(progress)
+        job = RoundsJob(deployment, len(failures), watch)
         try:
-            with control.on_cancel(job.cancel), fewer_collections(), shipped(archive):
-                return job.run()
+            with control.on_cancel(job.cancel), fewer_collections(), shipped(archive), watch.part("run"):
+                return job.run(), watch
         except JobExecutionError as error:
             failures.append(time.monotonic())
             delay = strategy.delay_after(failures)
             if delay is None or isinstance(error, JobCancelledError):
                 raise
+            progress.discarded(error)
         control.enter(JobStatus.RESTARTING)
         control.pause(delay)

@@ -13,6 +13,7 @@ from itertools import chain
 
 from penstock.errors import JobExecutionError
 from penstock.job.deployment import Deployment
+from penstock.job.steps.stopwatch import Stopwatch
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import MEMORY, Memory, Rows, Store
 from penstock.runtime.exchange.gate import DRIVER, Channel
@@ -31,12 +32,15 @@ class RoundsJob:
     and a round has led nothing back. (Flink waits for so many milliseconds instead.)
 
     Args:
+        attempt: number from 0.
+        watch: is told which task works.
         memory: bytes that wait in memory between the tasks, and as many for the driver.
     """
 
-    def __init__(self, deployment: Deployment, attempt: int, memory: int = MEMORY) -> None:
+    def __init__(self, deployment: Deployment, attempt: int, watch: Stopwatch, memory: int = MEMORY) -> None:
         self._deployment = deployment
         self._attempt = attempt
+        self._watch = watch
         shared = Memory(memory)
         self._for_driver = Rows(Store(memory))
         self._stores = [Store(shared) for _ in deployment.levels]
@@ -79,9 +83,11 @@ class RoundsJob:
         if self._working is not None:
             self._working.cancel()
 
-    def _work(self, task: Task) -> None:
+    def _work(self, level: int, slot: int, task: Task) -> None:
         """A task begins to work."""
         self._working = task
+        vertex, subtask = self._deployment.slot(level, slot)
+        self._watch.begin(vertex.index, subtask, task)
         if self._cancelled:
             task.cancel()
 
@@ -89,6 +95,7 @@ class RoundsJob:
         """Let a task work for a round; whether it has ended."""
         is_source = level == 0 and not self._head(slot)
         done = self._source(slot) if is_source else self._other(level, slot)
+        self._watch.end(done=done)
         if done:
             vertex, subtask = self._deployment.slot(level, slot)
             outputs = (output for operator in vertex.operators for output in operator.network)
@@ -108,7 +115,7 @@ class RoundsJob:
             task = self._task(0, slot)
             self._sources[slot] = task, task.rounds()
         task, rows = self._sources[slot]
-        self._work(task)
+        self._work(0, slot, task)
         for row in rows:
             if row is None:
                 return False
@@ -117,7 +124,7 @@ class RoundsJob:
 
     def _other(self, level: int, slot: int) -> bool:
         task = self._others.pop((level, slot), None) or self._task(level, slot)
-        self._work(task)
+        self._work(level, slot, task)
         done = self._quiet if level == 0 else self._ended.issuperset(task.channels)
         inbox = self._inboxes[level].pop(slot, None)
         early = task.receive(inbox.take() if inbox is not None else ())
@@ -128,6 +135,7 @@ class RoundsJob:
         return done
 
     def _deliver(self, row: Row) -> None:
+        self._watch.beat()
         if row.level == DRIVER:
             self._for_driver.append(row)
         else:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 
 from penstock.job.deployment import Deployment
+from penstock.job.steps.stopwatch import Stopwatch
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import MEMORY, Memory, Rows, Store
 from penstock.runtime.config.steps import Assignment
@@ -30,7 +31,7 @@ class LocalSteps:
         self._working: StepTask | None = None
         self._cancelled = False
 
-    def step(self, version: int, assignments: Mapping[tuple[int, int], Assignment]) -> Rows:
+    def step(self, version: int, assignments: Mapping[tuple[int, int], Assignment], watch: Stopwatch) -> Rows:
         """See :class:`penstock.job.steps.loop.Runner`."""
         shared, for_driver = Memory(self._memory), Rows(Store(self._memory))
         stores = [Store(shared) for _ in self._deployment.levels]
@@ -42,7 +43,8 @@ class LocalSteps:
                     if place in assignments:
                         inbox = inboxes[level].pop(slot, None)
                         rows = inbox.take() if inbox is not None else ()
-                        self._deliver(self._run(place, assignments[place], rows), level, inboxes, for_driver)
+                        self._deliver(self._run(place, assignments[place], rows, watch), level, inboxes, for_driver)
+                        watch.end(done=True)
         except BaseException:
             for_driver.close()
             raise
@@ -55,7 +57,9 @@ class LocalSteps:
         vertex, subtask = self._deployment.slot(level, slot)
         return vertex.index, subtask
 
-    def _run(self, place: tuple[int, int], assignment: Assignment, rows: Iterable[Row]) -> Iterable[Row]:
+    def _run(
+        self, place: tuple[int, int], assignment: Assignment, rows: Iterable[Row], watch: Stopwatch
+    ) -> Iterable[Row]:
         index, subtask = place
         task = self._tasks.get(place)
         if task is None:
@@ -64,6 +68,7 @@ class LocalSteps:
         self._working = task
         if self._cancelled:
             task.cancel()
+        watch.begin(index, subtask, task)
         task.begin(assignment)
         yield from task.receive((*assignment.rows, *rows) if assignment.rows else rows)
         yield from task.step()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -37,6 +37,9 @@ _override: ContextVar[Executor | None] = ContextVar("penstock_executor", default
 _imposed: ContextVar[Mapping[str, str]] = ContextVar("penstock_settings", default=MappingProxyType({}))
 
 _watcher: ContextVar[Callable[[JobExecutionResult], None] | None] = ContextVar("penstock_watcher", default=None)
+
+_observer: ContextVar[Callable[[JobControl], AbstractContextManager[None]] | None]
+_observer = ContextVar("penstock_observer", default=None)
 
 
 class Executor(Protocol):
@@ -94,9 +97,33 @@ def watch(take: Callable[[JobExecutionResult], None]) -> AbstractContextManager[
     return _within(_watcher, take)
 
 
+def observe(seen: Callable[[JobControl], AbstractContextManager[None]]) -> AbstractContextManager[None]:
+    """Within the block every job that a program of this context runs is seen while it runs.
+
+    Args:
+        seen: makes what is around each run, out of its control. ``penstock run`` plants the live view.
+    """
+    return _within(_observer, seen)
+
+
 def run(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransformation]) -> JobExecutionResult:
     """Execute a pipeline, keep the cached streams that it computes, and tell whoever watches."""
-    return _told(keep(caches, executor.execute(pipeline)))
+    prepare = _prepare_of(executor)
+    if _observer.get() is None or prepare is None:
+        return _told(keep(caches, executor.execute(pipeline)))
+    control = JobControl(pipeline.name)
+    job = prepare(pipeline, control)
+    with _seen(control):
+        return _told(keep(caches, job()))
+
+
+def _prepare_of(executor: Executor) -> Callable[[Pipeline, JobControl], Callable[[], JobExecutionResult]] | None:
+    return getattr(executor, "prepare", None)
+
+
+def _seen(control: JobControl) -> AbstractContextManager[None]:
+    seen = _observer.get()
+    return nullcontext() if seen is None else seen(control)
 
 
 def run_async(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransformation]) -> JobClient:
@@ -106,8 +133,7 @@ def run_async(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTran
         UnsupportedError: the executor, an object of the user's, can only run a job to its end.
         PenstockError: the program cannot run.
     """
-    prepare: Callable[[Pipeline, JobControl], Callable[[], JobExecutionResult]] | None
-    prepare = getattr(executor, "prepare", None)
+    prepare = _prepare_of(executor)
     if prepare is None:
         raise UnsupportedError(
             f"execute_async() needs an executor with prepare(pipeline, control), and {checks.shown(executor)} has "
@@ -115,7 +141,12 @@ def run_async(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTran
         )
     control = JobControl(pipeline.name)
     job = prepare(pipeline, control)
-    return background.start(lambda: _told(keep(caches, job())), control, pipeline.name)
+
+    def body() -> JobExecutionResult:
+        with _seen(control):
+            return _told(keep(caches, job()))
+
+    return background.start(body, control, pipeline.name)
 
 
 def frame(executor: Executor, pipeline: Pipeline) -> DataFrame:

@@ -85,13 +85,20 @@ class Commits:
         return self._outputs.put_together(reports)
 
     def commit(self, manifest: StepManifest) -> None:
-        """Write the manifest, and make visible what it names.
+        """Write the manifest.
 
         Raises:
             FencedError: another driver has taken the job folder over.
-            ConfigurationError, OSError: the storage refuses; what was committed is published by whoever goes on.
+            ConfigurationError, OSError: the storage refuses.
         """
         self._lease.commit(manifest)
+
+    def publish(self, manifest: StepManifest) -> None:
+        """Make visible what a manifest names, and remove what nobody needs any more.
+
+        Raises:
+            ConfigurationError, OSError: the storage refuses; whoever goes on does it.
+        """
         self._outputs.publish(manifest.outputs, manifest.version)
         self._lease.clean()
 

@@ -2,7 +2,8 @@
 
 A step: the sources say what there is to read; all tasks run over it, and report; the manifest of the next version is
 written; what it names becomes visible. Whatever fails before the manifest is written has not happened: the step is run
-again from the version before, as often as the program's restart strategy says.
+again from the version before. If it was the program's own fault, as often as its restart strategy says; if it was
+Spark's, a worker that died say, some times in a row.
 """
 
 from __future__ import annotations
@@ -17,14 +18,18 @@ from penstock.common.job import JobExecutionResult
 from penstock.common.job_control import JobControl
 from penstock.common.job_id import JobID
 from penstock.common.job_status import JobStatus
-from penstock.errors import JobCancelledError, JobExecutionError
+from penstock.errors import JobCancelledError, JobExecutionError, StepLostError
 from penstock.job.deployment import Deployment
+from penstock.job.folder.manifest import StepManifest
 from penstock.job.results import job_metrics
 from penstock.job.rows import JobRows
 from penstock.job.steps.committing import Commits
 from penstock.job.steps.pace import Pace
-from penstock.job.steps.reading import OwnPlan, SourcePlan, hold_back, now_millis, plan_of
-from penstock.job.steps.versions import Place, Version
+from penstock.job.steps.progress import Progress
+from penstock.job.steps.reading import Plan, SourcePlan, hold_back, now_millis, plan_of
+from penstock.job.steps.stopwatch import Stopwatch
+from penstock.job.steps.versions import Place, Version, summary_of
+from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.steps import Assignment, Reading, StepReport
 from penstock.runtime.config.tasks import TaskReport
@@ -35,25 +40,31 @@ POLL = 20
 """Milliseconds between two questions to sources that have nothing new."""
 TICK = 200
 """Milliseconds between two steps without records, while something waits for time to pass."""
+LOST = 5
+"""Steps in a row that may fail by no fault of the program."""
 
 
 class Runner(Protocol):
     """Who runs the tasks of a step."""
 
-    def step(self, version: int, assignments: Mapping[Place, Assignment]) -> Rows:
-        """Run the tasks, each as its assignment says; the rows for the driver, and those for heads of loops.
+    def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
+        """Run the tasks, each as its assignment says.
+
+        Args:
+            version: to begin from.
+            assignments: of all tasks that have not ended.
+            watch: is told which task works, where that is seen.
+
+        Returns:
+            The rows for the driver, and those for heads of loops.
 
         Raises:
-            JobExecutionError: one has failed; nothing of the step counts.
+            JobExecutionError: a task has failed; nothing of the step counts. StepLostError: by no fault of the program.
         """
         ...
 
     def cancel(self) -> None:
         """Have the step that runs end by a JobCancelledError. Any thread may call it."""
-        ...
-
-    def close(self) -> None:
-        """No step follows."""
         ...
 
     def forget(self, attempt: int) -> None:
@@ -64,6 +75,10 @@ class Runner(Protocol):
         """
         ...
 
+    def close(self) -> None:
+        """No step follows."""
+        ...
+
 
 class StepLoop:
     """A run of a job in steps.
@@ -72,17 +87,22 @@ class StepLoop:
         deployment: the job.
         control: by which it is cancelled or stopped.
         runner: makes, of the job with its folder, what runs its tasks; it is closed at the end.
+        progress: is told how far the job is.
 
     Attributes:
         reports: of the subtasks, when all is over: what each has measured since the job began.
     """
 
-    def __init__(self, deployment: Deployment, control: JobControl, runner: Callable[[Deployment], Runner]) -> None:
+    def __init__(
+        self, deployment: Deployment, control: JobControl, runner: Callable[[Deployment], Runner], progress: Progress
+    ) -> None:
         self._deployment, self._control, self._made = deployment, control, runner
+        self._progress = progress
         self._settings = deployment.job.settings
         self._pace = Pace(self._settings.step_records, self._settings.step_target)
         self._collected: dict[str, list[Any]] = {}
         self._failures: list[float] = []
+        self._lost = 0  # steps in a row
         self._timer: int | None = None
         self._ticks = False
         self._began = 0.0  # the last step
@@ -97,17 +117,17 @@ class StepLoop:
             PenstockError: the job folder is another's, or damaged.
         """
         started = time.perf_counter()
-        with contextlib.ExitStack() as open_:
-            open_.enter_context(configured(self._settings.storage_options))
-            commits = open_.enter_context(Commits(self._deployment))
-            self._deployment = commits.deployment
-            self._runner = open_.enter_context(contextlib.closing(self._made(commits.deployment)))
-            self._begin(commits)
-            if (found := commits.found()) is not None:
+        with contextlib.ExitStack() as opened:
+            opened.enter_context(configured(self._settings.storage_options))
+            self._commits = opened.enter_context(Commits(self._deployment))
+            self._deployment = self._commits.deployment
+            self._runner = opened.enter_context(contextlib.closing(self._made(self._deployment)))
+            self._begin()
+            if (found := self._commits.found()) is not None:
                 LOG.info("%s", found)
             self._control.enter(JobStatus.RUNNING)
             while not (self._version.over or self._control.stopping):
-                self._turn(commits)
+                self._turn()
             self._control.seal()
         self._report()
         elapsed = int((time.perf_counter() - started) * 1000)
@@ -115,102 +135,120 @@ class StepLoop:
         metrics = job_metrics(self._deployment, self.reports)
         return JobExecutionResult(job.name, elapsed, self._collected, metrics, JobID(job.job_id))
 
-    def _begin(self, commits: Commits) -> None:
+    def _begin(self) -> None:
         """Go on from the newest version."""
-        self._version = Version(self._deployment, commits.newest)
-        self._sources = list(self._plans(commits))
+        self._version = Version(self._deployment, self._commits.newest)
+        self._sources = list(self._plans())
 
-    def _plans(self, commits: Commits) -> Iterator[SourcePlan]:
+    def _plans(self) -> Iterator[SourcePlan]:
         manifest, functions = self._version.manifest, self._deployment.sources
         for vertex in self._deployment.vertices:
             if vertex.inputs:
                 continue
             known = manifest.sources.get(vertex.operators[0].operator_id)
             positions = {} if known is None else known.positions
-            over = () if known is None else commits.read_ended(known.ended)
+            over = () if known is None else self._commits.read_ended(known.ended)
             plan = plan_of(vertex, functions[vertex.index], positions, over, once=self._settings.available_now)
-            if isinstance(plan, OwnPlan):
-                plan.finished = {subtask for index, subtask in self._version.finished if index == vertex.index}
+            plan.finished = {subtask for index, subtask in self._version.finished if index == vertex.index}
             yield plan
 
-    def _turn(self, commits: Commits) -> None:
+    def _turn(self) -> None:
         """One step, or a pause if there is nothing to do."""
         try:
-            planned = self._planned()
-            if planned is None:
+            readings = self._planned()
+            if readings is None:
                 self._control.rest(self._until() / 1000)
                 return
-            self._step(commits, planned)
+            self._step(readings)
+            self._lost = 0
         except JobCancelledError:
             raise
-        except JobExecutionError:
-            self._again(commits)
+        except JobExecutionError as error:
+            delay = self._delay(error)
+            if delay is None:
+                raise
+            self._again(delay, error)
 
-    def _again(self, commits: Commits) -> None:
-        """Within the handling of a failure: begin again from the newest version, if the program says so."""
+    def _delay(self, error: JobExecutionError) -> int | None:
+        """How long to wait before the step is run again, in milliseconds; None: the job has failed."""
+        if isinstance(error, StepLostError):
+            self._lost += 1
+            return 100 * self._lost if self._lost < LOST else None
         self._failures.append(time.monotonic())
-        delay = self._settings.restart.delay_after(self._failures)
-        if delay is None:
-            raise
+        return self._settings.restart.delay_after(self._failures)
+
+    def _again(self, delay: int, error: JobExecutionError) -> None:
+        """Begin again from the newest version, after a failure."""
+        LOG.warning("The step from version %d has failed, and is run again: %s", self._version.number, error)
+        self._progress.discarded(error)
         self._control.enter(JobStatus.RESTARTING)
         self._runner.forget(len(self._failures))
-        commits.failed()
+        self._commits.failed()
         self._control.pause(delay)
-        self._begin(commits)
+        self._begin()
         self._control.enter(JobStatus.RUNNING)
+
+    def _since(self) -> float:
+        """Milliseconds since the last step began."""
+        return (time.monotonic() - self._began) * 1000
 
     def _planned(self) -> dict[Place, Reading] | None:
         """What sources read in the next step; None if there is no need of one."""
         interval = self._settings.checkpoint_interval or 0
-        if interval and (time.monotonic() - self._began) * 1000 < interval:
+        if interval and self._since() < interval:
             return None
         millis = min(self._settings.step_target, interval or 100)
         plans = [(source, source.plan(self._pace.records, millis)) for source in self._sources]
-        due = self._timer is not None and self._timer <= now_millis()
-        tick = self._ticks and (time.monotonic() - self._began) * 1000 >= TICK
-        if not (any(planned.busy for _, planned in plans) or due or tick or self._version.comes_back or not plans):
+        if not self._wanted([planned for _, planned in plans]):
             return None
         readings = zip(plans, hold_back(plans), strict=True)
         return {(plan.vertex.index, i): each for (plan, _), all_ in readings for i, each in enumerate(all_)}
 
+    def _wanted(self, plans: Sequence[Plan]) -> bool:
+        """Whether a step has anything to do."""
+        due = self._timer is not None and self._timer <= now_millis()
+        tick = self._ticks and self._since() >= TICK
+        ending = all(source.over_for_good for source in self._sources)
+        return due or tick or ending or self._version.comes_back or any(planned.busy for planned in plans)
+
     def _until(self) -> int:
         """How long there is nothing to do for certain, in milliseconds."""
-        interval = self._settings.checkpoint_interval or 0
-        left = interval - (time.monotonic() - self._began) * 1000
-        return max(1, int(left)) if interval and left > 0 else POLL
+        left = (self._settings.checkpoint_interval or 0) - self._since()
+        return max(1, int(left)) if left > 0 else POLL
 
-    def _step(self, commits: Commits, readings: Mapping[Place, Reading]) -> None:
+    def _step(self, readings: Mapping[Place, Reading]) -> None:
         """Run a step, and commit it."""
         version, self._began = self._version, time.monotonic()
-        sources = [vertex.index for vertex in self._deployment.vertices if not vertex.inputs]
-        last = all(index not in sources for index, _ in self._open()) and not version.comes_back
-        assignments = version.assignments(commits.state, readings, last=last)
-        with self._control.on_cancel(self._runner.cancel):
-            rows = self._runner.step(version.number, assignments)
+        last = all(source.over_for_good for source in self._sources) and not version.comes_back
+        assignments = version.assignments(self._commits.state, readings, last=last)
+        self._progress.planned(version.number + 1, len(assignments))
+        watch = Stopwatch(self._progress, len(self._failures))
+        with self._control.on_cancel(self._runner.cancel), watch.part("run"):
+            rows = self._runner.step(version.number, assignments, watch)
         with contextlib.closing(rows):
-            self._commit(commits, JobRows(rows, self._deployment), assignments)
+            self._commit(JobRows(rows, self._deployment), assignments, watch)
 
-    def _open(self) -> Iterator[Place]:
-        """The tasks that have not ended."""
-        for vertex in self._deployment.vertices:
-            for subtask in range(vertex.parallelism):
-                if (vertex.index, subtask) not in self._version.finished:
-                    yield vertex.index, subtask
-
-    def _commit(self, commits: Commits, rows: JobRows, assignments: Mapping[Place, Assignment]) -> None:
+    def _commit(self, rows: JobRows, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> None:
         back = list(rows.back())
         reports: list[StepReport] = list(rows.reports())
         self._check(reports, assignments)
         self._note(reports)
-        outputs = commits.put_together([report.task for report in reports])
-        manifest = self._version.next(reports, back, self._sources, commits.with_ended, outputs=outputs)
-        commits.commit(manifest)
+        with watch.part("manifest"):
+            manifest = self._next(reports, back)
+            self._commits.commit(manifest)
+        with watch.part("publish"):
+            self._commits.publish(manifest)
         for source in self._sources:
             source.committed()
         self._version = Version(self._deployment, manifest)
         rows.show()
         for sink, records in rows.collected().items():
             self._collected.setdefault(sink, []).extend(records)
+        self._progress.step(summary_of(watch, manifest, reports))
+
+    def _next(self, reports: Sequence[StepReport], back: Sequence[Row]) -> StepManifest:
+        outputs = self._commits.put_together([report.task for report in reports])
+        return self._version.next(reports, back, self._sources, self._commits.with_ended, outputs=outputs)
 
     def _note(self, reports: Sequence[StepReport]) -> None:
         """What the reports say of sources, of time, and of how much can be read."""
@@ -222,11 +260,11 @@ class StepLoop:
                 continue
             source.read(report.task.subtask, report.positions, report.ended)
             most = max(most, report.task.counters[0].records_out)
-            if report.finished and isinstance(source, OwnPlan):
+            if report.finished:
                 source.finished.add(report.task.subtask)
         self._timer = min((report.timer for report in reports if report.timer is not None), default=None)
         self._ticks = any(report.ticks for report in reports)
-        self._pace.took(most, (time.monotonic() - self._began) * 1000)
+        self._pace.took(most, self._since())
 
     def _check(self, reports: Sequence[StepReport], assignments: Mapping[Place, Assignment]) -> None:
         found = [(report.task.vertex, report.task.subtask) for report in reports]

@@ -47,6 +47,7 @@ class SourcePlan:
         positions: from where to go on, by split: the subtask that reads it, and where.
         over: splits that have been read to their end.
         just_over: those of them that no manifest has.
+        finished: subtasks that have ended.
     """
 
     def __init__(self, vertex: VertexConfig, positions: Mapping[str, Any], over: Iterable[str]) -> None:
@@ -54,6 +55,12 @@ class SourcePlan:
         self.positions: dict[str, tuple[int, Any]] = {name: (at[0], at[1]) for name, at in positions.items()}
         self.over: set[str] = set(over)
         self.just_over: list[str] = []
+        self.finished: set[int] = set()
+
+    @property
+    def over_for_good(self) -> bool:
+        """Whether all its subtasks have ended."""
+        return len(self.finished) == self.vertex.parallelism
 
     @property
     def operator(self) -> OperatorConfig:
@@ -91,7 +98,6 @@ class OwnPlan(SourcePlan):
     ) -> None:
         super().__init__(vertex, positions, over)
         self.pushes = pushes
-        self.finished: set[int] = set()
 
     def plan(self, records: int, millis: int) -> Plan:
         """See :class:`SourcePlan`. The subtask says itself when it has ended."""
@@ -99,7 +105,7 @@ class OwnPlan(SourcePlan):
             Reading((Split(OWN, self._at(subtask)),), records, millis, last=True)
             for subtask in range(self.vertex.parallelism)
         )
-        return Plan(tuple(readings), busy=len(self.finished) < self.vertex.parallelism)
+        return Plan(tuple(readings), busy=not self.over_for_good)
 
     def _at(self, subtask: int) -> Any:
         return self.positions.get(f"{OWN}-{subtask}", (subtask, None))[1]
@@ -140,7 +146,7 @@ class SplitPlan(SourcePlan):
         readings = tuple(
             self._reading(subtask, own[subtask], records, last and not left) for subtask in range(len(own))
         )
-        return Plan(readings, busy=bool(pending) or last)
+        return Plan(readings, busy=not self.over_for_good and (bool(pending) or last))
 
     def _pending(self) -> Sequence[Split]:
         parallelism, known = self.vertex.parallelism, {name: at for name, (_, at) in self.positions.items()}

@@ -12,8 +12,11 @@ from penstock.errors import InvalidProgramError
 from penstock.job.deployment import Deployment
 from penstock.job.folder.ended import EndedSplits
 from penstock.job.folder.manifest import OperatorState, SourceState, StepManifest, TaskState
+from penstock.job.steps.events import StepSummary
 from penstock.job.steps.reading import SourcePlan, now_millis
+from penstock.job.steps.stopwatch import Stopwatch
 from penstock.metrics.results import CounterValue, SubtaskMetrics
+from penstock.metrics.running import StateSize
 from penstock.metrics.totals import added
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.buffers.row import Row
@@ -238,3 +241,20 @@ def _decoded(operator_id: str, name: str, known: Mapping[str, Any]) -> SubtaskMe
     user = {key: CounterValue(count) for key, count in known.get("user", {}).items()}
     numbers = {key: value for key, value in known.items() if key != "user"}
     return SubtaskMetrics(operator_id, name, user=user, **numbers)
+
+
+def summary_of(watch: Stopwatch, manifest: StepManifest, reports: Sequence[StepReport]) -> StepSummary:
+    """What there is to tell of a step whose manifest stands.
+
+    Args:
+        watch: its times.
+        manifest: of the version that it has made.
+        reports: of its tasks.
+    """
+    states: dict[tuple[str, int], StateSize] = {}
+    for report in reports:
+        for operator_id, chain in report.chains.items():
+            size = StateSize(report.keys.get(operator_id, 0), sum(file.bytes for file in chain))
+            states[operator_id, report.task.subtask] = size
+    busy = {(report.task.vertex, report.task.subtask): report.millis for report in reports}
+    return watch.summary(manifest.version, [report.task for report in reports], busy=busy, states=states)

@@ -57,10 +57,6 @@ class SinkWriter:
     def open(self) -> None:
         """Before the first record."""
 
-    def end_step(self) -> None:
-        """After a step of a job that goes on: what has been written counts if the step does."""
-        self.finish()
-
     def finish(self) -> None:
         """After the last record."""
 

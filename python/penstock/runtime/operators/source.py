@@ -53,11 +53,6 @@ class StreamSource(StreamOperator):
         return self.watermarks is not None
 
     @property
-    def unbounded(self) -> bool:
-        """Whether it never ends."""
-        return isinstance(self.function, SplitSource) and not self.function.source.bounded
-
-    @property
     def keeps_output(self) -> bool:
         """A generator of the user's looks at a record that has been emitted already."""
         return self.watermarks is not None and self.watermarks.kind == "generator"

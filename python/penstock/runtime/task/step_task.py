@@ -15,15 +15,14 @@ from penstock.metrics.totals import difference
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.chain.context import OperatorContext
-from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.operator_chain import OperatorChain
+from penstock.runtime.checkpoint.saving import load, save
 from penstock.runtime.config.steps import Assignment, Chain, StepReport
 from penstock.runtime.config.tasks import JobConfig, OperatorConfig, VertexConfig
 from penstock.runtime.exchange.gate import ENDED, REPORT, Channel
 from penstock.runtime.operators.iteration import LiveHead
 from penstock.runtime.operators.source import SourceOperator
-from penstock.runtime.checkpoint.saving import load, save
 from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.task.task import Task
 
@@ -150,7 +149,7 @@ class StepTask(Task):
         yield from self._drain()
 
     def _reported(self, chain: OperatorChain, began: float) -> StepReport:
-        task = self._report(chain)
+        task = self._report()
         self._files.clear()
         measured, self._measured = self._measured, task.counters
         head = chain.head

@@ -207,7 +207,7 @@ class Task:
         yield from self._drain()
         self._dispose()
         self.spoken.hand_over()
-        self._send(REPORT, dumps(self._report(chain)))
+        self._send(REPORT, dumps(self._report()))
         yield from self._drain()
 
     def _backlog(self) -> bool:
@@ -220,21 +220,25 @@ class Task:
             raise JobCancelledError(f"The job {self._job.name!r} was cancelled. Nothing was printed or published.")
         return self._out.take()
 
-    def _report(self, chain: OperatorChain) -> TaskReport:
+    def counters(self) -> tuple[SubtaskMetrics, ...]:
+        """What each operator has counted so far, in pre-order; nothing before the first row. For whoever runs the task,
+        between two of its rows. A source function's own records count when it has ended."""
+        if self._chain is None:
+            return ()
+        entries = set(self._entries.values())
+        return self._chain.counters(sum(each.records for each in entries), sum(each.bytes for each in entries))
+
+    def _report(self) -> TaskReport:
         return TaskReport(
             vertex=self._vertex.index,
             task=self.name,
             subtask=self._subtask,
             parallelism=self._vertex.parallelism,
             attempt=self._attempt,
-            counters=self._counters(chain),
+            counters=self.counters(),
             files=tuple(self._files),
             committables=tuple(self._committables),
         )
-
-    def _counters(self, chain: OperatorChain) -> tuple[SubtaskMetrics, ...]:
-        entries = set(self._entries.values())
-        return chain.counters(sum(each.records for each in entries), sum(each.bytes for each in entries))
 
     def _dispose(self) -> None:
         self._gate.close()

@@ -1,0 +1,193 @@
+"""An endpoint for Prometheus: what is known of the jobs that this process runs, whenever it is scraped.
+
+Names are Flink's where Flink measures the same (its PrometheusReporter exports every number as a gauge, without a
+suffix, and so do we); what only Penstock has begins with ``penstock_``. ``docs/operations.md`` lists them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from penstock.common.extras import library
+from penstock.errors import ConfigurationError
+from penstock.job.steps.progress import Progress
+from penstock.metrics.results import CounterValue, DistributionValue, GaugeValue, MeterValue, SubtaskMetrics
+from penstock.metrics.running import NO_WATERMARK, RunningMetrics, RunningOperator, RunningVertex
+
+_OPERATOR, _TASK, _JOB = "flink_taskmanager_job_task_operator_", "flink_taskmanager_job_task_", "flink_jobmanager_job_"
+_FOREIGN = re.compile(r"[^a-zA-Z0-9_]")
+Labels = tuple[tuple[str, str], ...]
+Sample = tuple[str, str, Labels, float]
+"""Name, what it is, labels, value."""
+
+_lock = threading.Lock()
+_endpoints: dict[tuple[int, int], _Endpoint] = {}
+
+
+class _Endpoint:
+    """A port that is answered while jobs of this process want it; a collector of the library's registry."""
+
+    def __init__(self, ports: tuple[int, int]) -> None:
+        client = library("prometheus_client", "prometheus", "The setting penstock.metrics.prometheus.port")
+        self._family = library("prometheus_client.core", "prometheus", "Prometheus").GaugeMetricFamily
+        self.jobs: list[Progress] = []
+        registry = client.CollectorRegistry(auto_describe=False)
+        registry.register(self)
+        self.port, self.close = _served(client, registry, ports)
+
+    def describe(self) -> list[Any]:
+        """Nothing is known before a job runs."""
+        return []
+
+    def collect(self) -> Iterator[Any]:
+        """All numbers of all jobs, by name; called when somebody scrapes."""
+        families: dict[str, Any] = {}
+        for progress in tuple(self.jobs):
+            for name, what, labels, value in samples(progress.job_id, progress.metrics()):
+                if name not in families:
+                    families[name] = self._family(name, what)
+                families[name].add_sample(name, dict(labels), value)
+        yield from families.values()
+
+
+def _served(client: Any, registry: Any, ports: tuple[int, int]) -> tuple[int, Callable[[], None]]:
+    """The first free port, answered, and what ends that."""
+    first, last = ports
+    for port in range(first, last + 1):
+        try:
+            server, thread = client.start_http_server(port, registry=registry)
+        except OSError as error:
+            failure = error
+        else:
+            return server.server_port, partial(_close, server, thread)
+    raise ConfigurationError(
+        f"No port is free for Prometheus: penstock.metrics.prometheus.port is {first if first == last else ports}, and "
+        f"{last} gives: {failure}. Give another one, or a range such as 9250-9260."
+    )
+
+
+def _close(server: Any, thread: threading.Thread) -> None:
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@contextlib.contextmanager
+def exposed(progress: Progress, ports: tuple[int, int]) -> Generator[int, None, None]:
+    """Within the block a job is among those that Prometheus finds here. Jobs of one process with the same setting share
+    a port. Gives the port.
+
+    Args:
+        progress: of the job.
+        ports: the first and the last that may be taken; 0 for any.
+
+    Raises:
+        ConfigurationError: no port is free, or the library is not there.
+    """
+    with _lock:
+        endpoint = _endpoints.get(ports)
+        if endpoint is None:
+            endpoint = _endpoints[ports] = _Endpoint(ports)
+        endpoint.jobs.append(progress)
+    try:
+        yield endpoint.port
+    finally:
+        with _lock:
+            endpoint.jobs.remove(progress)
+            if not endpoint.jobs:
+                del _endpoints[ports]
+                endpoint.close()
+
+
+def samples(job_id: str, metrics: RunningMetrics) -> Iterator[Sample]:
+    """All numbers of a job. O(metrics times subtasks).
+
+    Args:
+        job_id: of the run.
+        metrics: what is known of it.
+    """
+    job = (("job_id", job_id), ("job_name", metrics.job_name))
+    yield from _of_job(job, metrics)
+    for vertex in metrics.vertices:
+        yield from _of_tasks(job, vertex)
+        for operator_id in vertex.operators:
+            each = metrics.operators[operator_id]
+            labels = (*job, ("task_name", vertex.name), ("operator_id", operator_id), ("operator_name", each.name))
+            yield from _of_operator(labels, each)
+            for subtask, found in enumerate(each.metrics.subtasks):
+                yield from _of_subtask((*labels, ("subtask_index", str(subtask))), found)
+
+
+def _of_job(job: Labels, metrics: RunningMetrics) -> Iterator[Sample]:
+    step = metrics.step
+    yield f"{_JOB}uptime", "Milliseconds since the job was started", job, metrics.seconds * 1000
+    yield f"{_JOB}numRestarts", "Steps that failed and ran again", job, metrics.failed_steps
+    yield f"{_JOB}numberOfCompletedCheckpoints", "Versions committed", job, metrics.version
+    yield f"{_JOB}lastCheckpointDuration", "Milliseconds of the last step", job, step.last_ms
+    size = sum(each.state.bytes for each in metrics.operators.values())
+    yield f"{_JOB}lastCheckpointFullSize", "Bytes of state that the newest version names", job, size
+    for part, milliseconds in step.parts.items():
+        yield "penstock_step_part_ms", "Median of the last 100 steps", (*job, ("part", part)), milliseconds
+    for quantile, milliseconds in (("0.5", step.median_ms), ("0.99", step.p99_ms)):
+        yield "penstock_step_ms", "Length of the last 100 steps", (*job, ("quantile", quantile)), milliseconds
+
+
+def _of_tasks(job: Labels, vertex: RunningVertex) -> Iterator[Sample]:
+    for subtask, task in enumerate(vertex.tasks):
+        labels = (*job, ("task_name", vertex.name), ("subtask_index", str(subtask)))
+        yield f"{_TASK}busyTimeMsPerSecond", "Milliseconds at work per second", labels, task.busy * 1000
+        yield "penstock_task_attempt", "Number of the current execution", labels, task.attempt
+        state = (*labels, ("state", task.state))
+        yield "penstock_task_state", "1 for the state of the current execution", state, 1
+
+
+def _of_operator(labels: Labels, each: RunningOperator) -> Iterator[Sample]:
+    yield f"{_OPERATOR}numRecordsInPerSecond", "Over ten seconds, all subtasks", labels, each.in_rate
+    yield f"{_OPERATOR}numRecordsOutPerSecond", "Over ten seconds, all subtasks", labels, each.out_rate
+    yield "penstock_operator_state_keys", "Keys with state", labels, each.state.keys
+    yield "penstock_operator_state_bytes", "Bytes of state files", labels, each.state.bytes
+    if each.watermark_lag_ms is not None:
+        yield "penstock_operator_watermark_lag_ms", "Clock minus watermark", labels, each.watermark_lag_ms
+    if each.source is not None:
+        yield "penstock_source_splits", "Splits that are read", labels, each.source.splits
+        if each.source.records_behind is not None:
+            yield f"{_OPERATOR}pendingRecords", "There, and not read yet", labels, each.source.records_behind
+
+
+def _of_subtask(labels: Labels, found: SubtaskMetrics) -> Iterator[Sample]:
+    numbers = {
+        "numRecordsIn": found.records_in,
+        "numRecordsOut": found.records_out,
+        "numLateRecordsDropped": found.late_dropped,
+        "numBytesIn": found.bytes_in,
+        "numBytesOut": found.bytes_out,
+    }
+    for name, number in numbers.items():
+        yield f"{_OPERATOR}{name}", "Since the job was started", labels, number
+    for name, watermark in (("Input", found.input_watermark), ("Output", found.output_watermark)):
+        if watermark != NO_WATERMARK:
+            yield f"{_OPERATOR}current{name}Watermark", "Milliseconds since the epoch", labels, watermark
+    for identifier, value in found.user.items():
+        name = _OPERATOR + _FOREIGN.sub("_", identifier)
+        for suffix, number in _numbers(value):
+            yield f"{name}{suffix}", "Of the program", labels, number
+
+
+def _numbers(value: Any) -> Iterable[tuple[str, float]]:
+    """What there is to export of a user's metric; a gauge only if it is a number."""
+    if isinstance(value, CounterValue):
+        return [("", value.count)]
+    if isinstance(value, MeterValue):
+        return [("_rate", value.rate), ("_count", value.count)]
+    if isinstance(value, DistributionValue):
+        ends: Mapping[str, float | None] = {"_min": value.min, "_max": value.max}
+        known = [(suffix, number) for suffix, number in ends.items() if number is not None]
+        return [("_count", value.count), ("_sum", value.sum), *known]
+    if isinstance(value, GaugeValue) and isinstance(value.value, (int, float)):
+        return [("", float(value.value))]
+    return []

@@ -1,0 +1,107 @@
+"""How long the parts of a step take, and each of its tasks; and the summary of the step out of it."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Generator, Iterable, Mapping
+
+from penstock.job.steps.events import Place, StepSummary
+from penstock.job.steps.progress import Progress
+from penstock.metrics.running import SourceProgress, StateSize
+from penstock.runtime.config.tasks import TaskReport
+from penstock.runtime.task.task import Task
+
+_BEAT = 0.25
+"""Seconds between two looks at what a task has counted."""
+
+
+class Stopwatch:
+    """Measures one step of a job, whose tasks run in this thread or elsewhere::
+
+        watch = Stopwatch(progress)
+        with watch.part("run"):
+            …
+        progress.step(watch.summary(1, reports))
+
+    Args:
+        progress: is told of the tasks that run in this thread.
+        attempt: of the tasks, since the step began.
+    """
+
+    def __init__(self, progress: Progress, attempt: int = 0) -> None:
+        self._progress = progress
+        self._attempt = attempt
+        self._began = time.time()
+        self._started = time.perf_counter()
+        self._parts: dict[str, float] = {}
+        self._busy: dict[Place, float] = {}
+        self._known: set[Place] = set()
+        self._looked = self._started
+        self._place: Place = (0, 0)
+        self._task: Task | None = None
+        self._since = self._started
+
+    @contextlib.contextmanager
+    def part(self, name: str) -> Generator[None, None, None]:
+        """Within the block the step is in this part, one of :data:`~penstock.job.steps.events.PARTS`. Several blocks of
+        one part add up."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._parts[name] = self._parts.get(name, 0) + (time.perf_counter() - started) * 1000
+
+    def begin(self, vertex: int, subtask: int, task: Task) -> None:
+        """A task begins to work in this thread, or goes on."""
+        self._place, self._task, self._since = (vertex, subtask), task, time.perf_counter()
+        if self._place not in self._known:
+            self._known.add(self._place)
+            self._progress.execution(vertex, subtask, self._attempt, "RUNNING")
+
+    def beat(self) -> None:
+        """A moment between two rows of the task that works: now and then what it has counted is told."""
+        if time.perf_counter() - self._looked >= _BEAT:
+            self._look()
+
+    def _look(self) -> None:
+        self._looked = now = time.perf_counter()
+        worked = self._busy.get(self._place, 0) + (now - self._since) * 1000
+        if self._task is not None:
+            with contextlib.suppress(Exception):  # a gauge of the user's that fails shows at the task's end
+                self._progress.sample(*self._place, self._task.counters(), worked)
+
+    def end(self, *, done: bool) -> None:
+        """The task that works has no more to do.
+
+        Args:
+            done: in this step.
+        """
+        self._look() if done else self.beat()
+        worked = (time.perf_counter() - self._since) * 1000
+        self._busy[self._place] = self._busy.get(self._place, 0) + worked
+        self._task = None
+        if done:
+            self._progress.execution(*self._place, self._attempt, "FINISHED")
+
+    def summary(
+        self,
+        version: int,
+        reports: Iterable[TaskReport],
+        *,
+        busy: Mapping[Place, float] | None = None,
+        states: Mapping[tuple[str, int], StateSize] | None = None,
+        sources: Mapping[str, SourceProgress] | None = None,
+    ) -> StepSummary:
+        """The step, which ends now.
+
+        Args:
+            version: that it has made.
+            reports: of its tasks, which count in this step alone.
+            busy: milliseconds in which each task worked, where they did not work in this thread.
+            states, sources: as for :class:`~penstock.job.steps.events.StepSummary`.
+        """
+        counters = {(report.vertex, report.subtask): report.counters for report in reports}
+        ended = self._began + time.perf_counter() - self._started
+        worked = self._busy if busy is None else busy
+        return StepSummary(version, self._began, ended, self._parts, worked, counters, states or {}, sources or {})
