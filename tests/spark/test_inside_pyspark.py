@@ -77,6 +77,16 @@ def test_the_class_that_is_named():
     assert inside_pyspark.CHECKPOINT_MANAGER.replace(".", "/") + ".class" in classes("sql").namelist()
 
 
+def test_the_status_of_tasks_and_its_json():
+    assert b"getJobIdsForTag" in classes("core").read("org/apache/spark/SparkStatusTracker.class")
+    store = classes("core").read("org/apache/spark/status/AppStatusStore.class")
+    assert {name for name in (b"lastStageAttempt", b"taskList", b"job") if name not in store} == set()
+    assert b"mapper" in classes("core").read("org/apache/spark/status/api/v1/JacksonMessageWriter.class")
+    task = classes("core").read("org/apache/spark/status/api/v1/TaskData.class")
+    fields = ("attempt", "partitionId", "status", "speculative", "duration")
+    assert {name for name in fields if name.encode() not in task} == set()
+
+
 def test_the_archives_that_workers_get():
     """pip's pyspark has none of them; Spark's own distributions do. The names are in what puts them on the path."""
     text = classes("core").read("org/apache/spark/api/python/PythonUtils$.class")

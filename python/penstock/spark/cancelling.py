@@ -13,6 +13,11 @@ _AGAIN = 0.1
 """Seconds between two interruptions: a stage that was just about to start has not seen the first."""
 
 
+def tag_of(control: JobControl) -> str:
+    """What every job of Spark has as a tag that belongs to this run."""
+    return f"penstock-{control.job_id}"
+
+
 @contextlib.contextmanager
 def cancellable(session: Any, control: JobControl) -> Iterator[None]:
     """Within the block, what this thread starts in a session is interrupted when the job is to be cancelled.
@@ -22,7 +27,7 @@ def cancellable(session: Any, control: JobControl) -> Iterator[None]:
     Raises:
         JobCancelledError: it is to be cancelled already.
     """
-    tag, ended = f"penstock-{control.job_id}", threading.Event()
+    tag, ended = tag_of(control), threading.Event()
     add, remove, cancel = _tagging(session)
 
     def interrupt() -> None:

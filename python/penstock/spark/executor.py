@@ -14,11 +14,16 @@ from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.job.deployment import Deployment, deploy
 from penstock.job.locations import refuse_local
 from penstock.job.results import JobOutput
+from penstock.job.steps.progress import Progress
+from penstock.job.steps.stopwatch import Stopwatch
+from penstock.job.steps.watching import watched
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows, Store
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.exchange.gate import TABLE
+from penstock.spark.cancelling import cancellable
 from penstock.spark.frames import is_connect, only, waiting, write_tables
+from penstock.spark.progress import described, description, followed
 from penstock.spark.session import (
     DEFAULT_MASTER,
     check_python,
@@ -100,15 +105,20 @@ class SparkExecutor:
         """
         _refuse_restarts(pipeline.settings)
         deployment = deploy(pipeline, control.job_id.text)
+        seen = Progress(deployment, control, pipeline.job_graph)
 
         def run() -> JobExecutionResult:
             own, session = self._sessions_of(deployment, pipeline.settings)
-            with ending(session):
+            with ending(session), watched(seen, pipeline.settings):
                 _equipped(session, own, deployment, control)
                 started = time.perf_counter()
+                seen.planned(1, sum(map(deployment.slots, range(len(deployment.levels)))))
+                watch = Stopwatch(seen)
                 with JobOutput(deployment, control) as output:
                     control.enter(JobStatus.RUNNING)
-                    self._run(session, own, deployment, control, output)
+                    with watch.part("run"):
+                        self._run(session, own, deployment, control, output, seen)
+                seen.step(watch.summary(1, output.reports))
                 self.reports = output.reports
                 return output.result(started)
 
@@ -154,30 +164,34 @@ class SparkExecutor:
         like = own if writes and is_connect(own) else None
         return own, job_session(own, settings, like=next((frame.sparkSession for frame in frames), like))
 
-    def _run(self, session: Any, own: Any, deployment: Deployment, control: JobControl, output: JobOutput) -> None:
+    def _run(
+        self, session: Any, own: Any, deployment: Deployment, control: JobControl, output: JobOutput, seen: Progress
+    ) -> None:
         """Run the job, and commit it."""
         from penstock.spark.lowering import lower
 
         frame = lower(session, deployment)
         if not deployment.tables:
-            output.commit(self._rows(session, frame, deployment, control))
+            output.commit(self._rows(session, frame, deployment, control, seen))
             return
         with waiting(frame):
-            rows = self._rows(session, frame.where(f"edge > {TABLE}"), deployment, control)
+            rows = self._rows(session, frame.where(f"edge > {TABLE}"), deployment, control, seen)
             output.commit(rows, lambda: write_tables(frame, deployment, own))
 
-    def _rows(self, session: Any, frame: Any, deployment: Deployment, control: JobControl) -> Rows:
+    def _rows(self, session: Any, frame: Any, deployment: Deployment, control: JobControl, seen: Progress) -> Rows:
         """Run the job; the rows that arrive at the driver."""
         from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException
 
-        from penstock.spark.cancelling import cancellable
         from penstock.spark.failures import local_failure
-        from penstock.spark.progress import progress
 
         frame = frame.select(*Row._fields)
         try:
-            with cancellable(session, control), progress(session, deployment, self._progress):
+            with (
+                cancellable(session, control),
+                described(session, description(deployment)),
+                followed(session, deployment, control, seen, line=self._progress),
+            ):
                 batches = frame.toArrow().to_batches()
         except Exception as error:
             control.check()  # what a cancelled job ends with is nobody's business

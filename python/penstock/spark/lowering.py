@@ -29,6 +29,7 @@ from penstock.runtime.usercode.steps import fewer_collections
 from penstock.spark.failures import remote_failure
 from penstock.spark.frames import read, spark_schema, unpacking
 from penstock.spark.inside_pyspark import without_pandas
+from penstock.spark.progress import shortened
 
 if TYPE_CHECKING:
     from penstock.job.deployment import Deployment, Table
@@ -95,7 +96,7 @@ def level_function(level: Level) -> Callable[[Iterable[Any]], Iterator[Any]]:
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         return run_level(level, batches)
 
-    run.__name__ = f"level_{level.index}"
+    run.__name__ = shortened([vertex.name for vertex in level.vertices])
     return run
 
 

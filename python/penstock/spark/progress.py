@@ -1,67 +1,186 @@
-"""A progress line on standard error while a job runs."""
+"""What a job of Spark does, for :class:`~penstock.job.steps.progress.Progress`: a thread looks at the tasks of
+its stages now and then. Also the line on standard error, and what Spark's own pages call the job.
+
+A level is a stage, a task is a slot of it: so the last stages of the job are the levels, in order, and the number of a
+partition is that of a slot. Spark's status store knows all tasks, with its pages switched off too, and gives them as
+JSON by one call; over Connect there is none, and nothing is seen before the end.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import sys
 import threading
-from collections.abc import Iterator
-from typing import Any
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from penstock.common.job_control import JobControl
 from penstock.job.deployment import Deployment
+from penstock.job.steps.progress import Progress
+from penstock.spark.cancelling import tag_of
+from penstock.spark.inside_pyspark import jobs_of, stages_of, tasks_of
+
+if TYPE_CHECKING:
+    from penstock.plan.types import ExecutionState
 
 _INTERVAL = 0.25
+_SHARE = 20
+"""A look may take a twentieth of the time: with very many tasks there are fewer looks."""
 _WIDTH = 78
+_LONGEST_NAME = 100
+_STATES: Mapping[str, ExecutionState] = {
+    "PENDING": "SCHEDULED",
+    "RUNNING": "RUNNING",
+    "SUCCESS": "FINISHED",
+    "FAILED": "FAILED",
+    "KILLED": "CANCELED",
+}
 
 
 @contextlib.contextmanager
-def progress(session: Any, deployment: Deployment, wanted: bool | None) -> Iterator[None]:
-    """Show which level of the job runs, and how many of its tasks are done; the line disappears at the end.
+def followed(
+    session: Any, deployment: Deployment, control: JobControl, progress: Progress, *, line: bool | None = None
+) -> Iterator[None]:
+    """Within the block, one job of Spark runs a step; what its tasks do is told to ``progress``.
 
     Args:
         session: the job's session. Over Spark Connect there is nothing to see.
         deployment: the job.
-        wanted: None means: if standard error is a terminal.
+        control: of the run, whose tag the job of Spark has.
+        progress: is told.
+        line: show a line on standard error, which disappears at the end; None: if that is a terminal. Where somebody
+            shows the job already there is none.
     """
-    tracker = _tracker(session) if (sys.stderr.isatty() if wanted is None else wanted) else None
-    if tracker is None:
+    stages = _stages(session, deployment, control, progress)
+    if stages is None:
         yield
         return
-    stop = threading.Event()
-    thread = threading.Thread(target=_watch, args=(tracker, deployment, stop), daemon=True, name="penstock-progress")
+    shown = not control.shown and (sys.stderr.isatty() if line is None else line)
+    ended = threading.Event()
+    thread = threading.Thread(target=_watch, args=(stages, ended, shown), daemon=True, name="penstock-progress")
     thread.start()
     try:
         yield
     finally:
-        stop.set()
+        ended.set()
         thread.join()
 
 
-def _tracker(session: Any) -> Any:
+@contextlib.contextmanager
+def described(session: Any, text: str) -> Iterator[None]:
+    """Within the block Spark's pages call what this thread starts so. Over Connect nothing is changed.
+
+    Args:
+        session: the job's session.
+        text: such as the name of the job, and the number of the step.
+    """
     try:
-        return session.sparkContext.statusTracker()
+        spark = session.sparkContext
+    except Exception:  # Spark Connect has no SparkContext
+        yield
+        return
+    before = spark.getLocalProperty("spark.job.description")
+    spark.setJobDescription(text)
+    try:
+        yield
+    finally:
+        spark.setLocalProperty("spark.job.description", before)
+
+
+def description(deployment: Deployment, step: int | None = None) -> str:
+    """What Spark's pages call a job.
+
+    Args:
+        deployment: the job.
+        step: its number, in a job of several.
+    """
+    levels = " ⇒ ".join(shortened([vertex.name for vertex in level]) for level in deployment.levels)
+    number = "" if step is None else f", step {step:,}"
+    return f"{deployment.job.name}{number}: {levels}"
+
+
+def shortened(names: Sequence[str]) -> str:
+    """The names of the chains of a level, so that they fit on Spark's pages."""
+    text = " | ".join(names)
+    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
+
+
+def _stages(session: Any, deployment: Deployment, control: JobControl, progress: Progress) -> _Stages | None:
+    try:
+        spark = session.sparkContext
     except Exception:  # Spark Connect has no SparkContext
         return None
+    return _Stages(spark, deployment, tag_of(control), progress)
 
 
-def _watch(tracker: Any, deployment: Deployment, stop: threading.Event) -> None:
-    first: int | None = None
-    while not stop.wait(_INTERVAL):
-        with contextlib.suppress(Exception):  # a line less is better than a job less
-            stages = [tracker.getStageInfo(i) for i in sorted(tracker.getActiveStageIds())]
-            running = [s for s in stages if s is not None]
-            if not running:
+class _Stages:
+    """The stages of the newest job with a tag."""
+
+    def __init__(self, spark: Any, deployment: Deployment, tag: str, progress: Progress) -> None:
+        self._spark = spark
+        self._deployment = deployment
+        self._tag = tag
+        self._progress = progress
+        self._old = set(jobs_of(spark, tag))
+        self._ended: set[int] = set()
+        self._tries: dict[tuple[int, int], list[tuple[int, int]]] = {}  # attempts by level and slot, of stage and task
+        self.line = ""
+
+    def look(self) -> None:
+        """Tell what the tasks of the job do now."""
+        jobs = set(jobs_of(self._spark, self._tag)) - self._old
+        if not jobs:
+            return
+        stages = stages_of(self._spark, max(jobs))[-len(self._deployment.levels) :]
+        for level, stage in enumerate(stages):
+            if stage in self._ended:
                 continue
-            first = running[0].stageId if first is None else first
-            _write(_line(running[0], running[0].stageId - first, deployment))
-    if first is not None:
-        _write("")
+            status, tries, tasks = tasks_of(self._spark, stage)
+            if status == "PENDING":
+                return
+            self._told(level, tries, tasks)
+            if status == "COMPLETE":
+                self._ended.add(stage)
+
+    def _told(self, level: int, tries: int, tasks: list[dict[str, Any]]) -> None:
+        done = sum(task["status"] == "SUCCESS" for task in tasks)
+        self.line = _line(level, done, self._deployment)
+        worked: dict[tuple[int, int], float] = {}
+        for task in sorted(tasks, key=lambda task: task["attempt"]):
+            state = _STATES.get(task["status"], "RUNNING")
+            if task["speculative"] and state != "FINISHED":
+                continue  # the one beside it counts until this one is done
+            vertex, subtask = self._deployment.slot(level, task["partitionId"])
+            known = self._tries.setdefault((level, task["partitionId"]), [])
+            if (tries, task["attempt"]) not in known:
+                known.append((tries, task["attempt"]))
+            self._progress.execution(vertex.index, subtask, known.index((tries, task["attempt"])), state)
+            place = vertex.index, subtask
+            worked[place] = worked.get(place, 0) + (task.get("duration") or 0)
+        for place, milliseconds in worked.items():
+            self._progress.busy(*place, milliseconds)
 
 
-def _line(stage: Any, level: int, deployment: Deployment) -> str:
-    levels = len(deployment.levels)
-    names = [vertex.name for vertex in deployment.levels[min(level, levels - 1)]]
-    text = f"stage {level + 1}/{levels}, {stage.numCompletedTasks}/{stage.numTasks} tasks: {', '.join(names)}"
+def _watch(stages: _Stages, ended: threading.Event, shown: bool) -> None:
+    pause, looked, over = _INTERVAL, False, False
+    while not over:
+        over = ended.wait(pause)
+        if over and not looked:  # it was too short to be seen
+            break
+        began = time.perf_counter()
+        with contextlib.suppress(Exception):  # to see less is better than to have a job less
+            stages.look()
+            looked = True
+        pause = max(_INTERVAL, _SHARE * (time.perf_counter() - began))
+        if shown and stages.line:
+            _write("" if over else stages.line)
+
+
+def _line(level: int, done: int, deployment: Deployment) -> str:
+    names = [vertex.name for vertex in deployment.levels[level]]
+    tasks = f"{done}/{deployment.slots(level)} tasks"
+    text = f"stage {level + 1}/{len(deployment.levels)}, {tasks}: {', '.join(names)}"
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
 
 
