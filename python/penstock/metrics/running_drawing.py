@@ -12,20 +12,30 @@ from penstock.display.tables import NO, QUIET, TITLE, YES, Shown
 from penstock.metrics.running import RunningMetrics, RunningOperator, RunningTask, RunningVertex
 
 Cells = list["str | Text"]
-_COLUMNS = ("operator", "tasks", ">in/s", ">out/s", ">in", ">out", ">late", ">lag", ">keys", ">state", "busy")
+_COLUMNS = ("operator", "tasks", ">in/s", ">out/s", ">records", ">late", ">lag", ">keys", ">state", "busy")
+_FIRST_TO_GO = (">keys", ">records", ">late", ">in/s", ">state")
+"""Columns that a narrow terminal does without."""
+_NAME = 24
+"""Characters that an operator's name has at least."""
 _BAR = 5
 _BUSY = 0.5
 """From this share on the busiest subtask is named."""
 _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
 
 
-def running_metrics(metrics: RunningMetrics, shown: Shown) -> Group:
-    """The whole job."""
+def running_metrics(metrics: RunningMetrics, shown: Shown, width: int = 100) -> Group:
+    """The whole job. What an operator has read stands in its line, or what a source has emitted.
+
+    Args:
+        metrics: what is known of it.
+        shown: how many operators are.
+        width: of the terminal; a narrow one shows fewer columns.
+    """
     parts: list[RenderableType] = [_head(metrics)]
     if metrics.version or metrics.failed_steps:
         parts.append(_steps(metrics))
     rows = [row for vertex in metrics.vertices for row in _chain(vertex, metrics)]
-    parts += shown.table(*_needed(_COLUMNS, rows), len(rows), "operators")
+    parts += shown.table(*_needed(rows, width), len(rows), "operators")
     slow = metrics.bottleneck
     if slow is not None and slow.busy >= _BUSY:
         skew = f", {slow.skew:.1f} × the average of its subtasks" if slow.skew >= 1.2 else ""
@@ -33,10 +43,18 @@ def running_metrics(metrics: RunningMetrics, shown: Shown) -> Group:
     return Group(*parts)
 
 
-def _needed(columns: tuple[str, ...], rows: list[Cells]) -> tuple[list[str], list[Cells]]:
-    """Without the columns in which nothing stands: a job has no watermarks, or no state."""
-    used = [index for index in range(len(columns)) if any(str(row[index]) for row in rows)]
-    return [columns[index] for index in used], [[row[index] for index in used] for row in rows]
+def _needed(rows: list[Cells], width: int) -> tuple[list[str], list[Cells]]:
+    """Without the columns in which nothing stands, as a job has no watermarks, or no state, and those for which there
+    is no room."""
+    taken = [
+        max([len(name.lstrip(">")), *(len(row[index]) for row in rows)]) + 2 for index, name in enumerate(_COLUMNS)
+    ]
+    used = [index for index in range(len(_COLUMNS)) if any(len(row[index]) for row in rows)]
+    for name in _FIRST_TO_GO:
+        if _NAME + 2 + sum(taken[index] for index in used[1:]) <= width:
+            break
+        used = [index for index in used if _COLUMNS[index] != name]
+    return [_COLUMNS[index] for index in used], [[row[index] for index in used] for row in rows]
 
 
 def _head(metrics: RunningMetrics) -> Text:
@@ -67,7 +85,7 @@ def _chain(vertex: RunningVertex, metrics: RunningMetrics) -> Iterator[Cells]:
 
 def _counts(each: RunningOperator) -> Iterator[str]:
     found = each.metrics
-    yield from map(_short, (each.in_rate, each.out_rate, found.records_in, found.records_out))
+    yield from map(_short, (each.in_rate, each.out_rate, found.records_in or found.records_out))
     yield _short(found.late_dropped) if found.late_dropped else ""
 
 
@@ -77,7 +95,7 @@ def _tasks(tasks: tuple[RunningTask, ...]) -> Text:
     done, running = states.count("FINISHED"), states.count("RUNNING")
     ill = sorted({state for state in states if state in ("FAILED", "CANCELED", "CANCELING")})
     retried = sum(task.attempt for task in tasks)
-    again = f", {retried} again" if retried else ""
+    again = f" ↻{retried}" if retried else ""
     if ill:
         return Text(f"{states.count(ill[-1])}/{len(states)} {ill[-1].lower()}{again}", style=NO)
     if done or not running:
@@ -118,7 +136,7 @@ def _short(number: float) -> str:
         if number >= factor:
             scaled = number / (1e3 if unit == "k" else factor)
             return f"{scaled:.{2 if scaled < 10 else 1 if scaled < 100 else 0}f} {unit}"
-    return _rate(number)
+    return f"{number:,}" if isinstance(number, int) else _rate(number)
 
 
 def _rate(per_second: float) -> str:

@@ -1,0 +1,116 @@
+"""``penstock run --progress``: what is shown of jobs while they run."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+
+import pytest
+from rich.console import Console
+from tests.job.steps.loops import chain, pipeline
+
+from penstock.cli.live import LiveView, PlainView
+from penstock.common.job_control import JobControl
+from penstock.job.deployment import deploy
+from penstock.job.steps.events import StepSummary
+from penstock.job.steps.progress import Progress
+
+SECONDS = 60
+SLOW = """
+def slow(n):
+    import time
+    time.sleep(0.01)
+    return n
+
+env.from_collection(list(range(300)), Types.INT()).map(slow, Types.INT()).name("slow").filter(lambda n: n > 298).print()
+env.execute("watched")
+"""
+
+
+@pytest.fixture
+def control() -> JobControl:
+    plan, control = pipeline(), JobControl("clicks")
+    deployment = deploy(plan)
+    progress = Progress(deployment, control, plan.job_graph)
+    source = next(vertex.index for level in deployment.levels for vertex in level)
+    progress.step(StepSummary(3, 1.0, 1.05, {}, {}, {(source, 0): chain(deployment, source, [(0, 50), (50, 50)])}))
+    return control
+
+
+def text(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", console.file.getvalue())
+
+
+def test_a_job_is_drawn_until_it_has_ended(control, monkeypatch) -> None:
+    monkeypatch.setattr("penstock.cli.live._LATER", 0)
+    console = Console(file=io.StringIO(), force_terminal=True, width=100, height=30)
+    view = LiveView(console)
+    with view(control), view(JobControl("of which nothing is known")):
+        assert control.shown
+        console.print(view.drawn())
+    assert 'Job "clicks"' in text(console)
+    assert "odd" in text(console)
+    assert view._live is None
+    assert not list(view._jobs)
+
+
+def test_a_view_that_fails_fails_no_job(control) -> None:
+    control.observed = object()
+    with LiveView(Console(file=io.StringIO(), force_terminal=True))(control), PlainView(0.01)(control):
+        time.sleep(0.05)
+
+
+def test_a_line_now_and_then_and_in_the_end(control, capsys) -> None:
+    with PlainView(SECONDS)(control):
+        pass
+    with PlainView(0.01)(control):
+        time.sleep(0.2)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) > 2
+    assert lines[0].startswith('penstock: Job "clicks"   CREATED   0:00:00   ')
+    assert lines[0].endswith(" out, version 3, step 50 ms")
+
+
+def test_a_program_in_a_terminal_is_shown_and_its_output_is_whole(program, tmp_path) -> None:
+    shown, told = pty.openpty()
+    command = [sys.executable, "-m", "penstock.cli", "run", "--local", str(program(SLOW))]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
+    with open(tmp_path / "out", "w") as out:
+        run = subprocess.Popen(command, stdout=out, stderr=told, env=environment)
+    os.close(told)
+    screen = b""
+    while select.select([shown], [], [], SECONDS)[0]:
+        try:
+            piece = os.read(shown, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        screen += piece
+    os.close(shown)
+    assert run.wait(SECONDS) == 0
+    assert (tmp_path / "out").read_text() == "299\n"
+    assert b'Job "watched"' in screen
+    assert b"slow" in screen
+
+
+@pytest.mark.parametrize("wanted", ["auto", "none"])
+def test_no_terminal_no_view(penstock, program, wanted) -> None:
+    result = penstock(
+        "run", "--local", "--progress", wanted, program("env.from_collection([1]).print(); env.execute()")
+    )
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_lines_where_there_is_no_terminal(penstock, program) -> None:
+    path = program("env.from_collection([1]).map(lambda n: n).print(); env.execute('short')")
+    result = penstock("run", "--local", "--progress", "plain", path)
+    assert result.stderr.count('penstock: Job "short"') == 1
+    assert ", version 1, step " in result.stderr
