@@ -9,7 +9,20 @@ from typing import Any
 import pytest
 
 from penstock.common import Configuration, RestartStrategies, RuntimeExecutionMode, hints
-from penstock.common.setting import Choice, Files, Flag, Pairs, Ports, Setting, Span, Stores, Text, Texts, Whole
+from penstock.common.setting import (
+    Choice,
+    Files,
+    Flag,
+    Pairs,
+    Ports,
+    Setting,
+    Size,
+    Span,
+    Stores,
+    Text,
+    Texts,
+    Whole,
+)
 from penstock.common.settings import TABLE, Settings, find, without_effect
 from penstock.datastream import CheckpointingMode, TimeCharacteristic
 from penstock.datastream.environment.executors import EXECUTORS
@@ -57,6 +70,8 @@ GOOD: dict[str, dict[str, Any]] = {
     "penstock.exchange.buffer-records": {"1": 1, "1000000": 1_000_000},
     "penstock.exchange.combine": {"auto": True, "off": False},
     "penstock.runtime.imports": {"": (), "a, b.c": ("a", "b.c")},
+    "penstock.state.backend": {"memory": "memory", "Disk": "disk"},
+    "penstock.state.memory": {"1048576": 1 << 20, "1mb": 1 << 20, "2048 kb": 2 << 20, "3 Gibibytes": 3 << 30},
     "penstock.storage.options": {"{}": {}, '{"s3": {"key": "k"}, "gs": {}}': {"s3": {"key": "k"}, "gs": {}}},
     "penstock.types.check": {"true": True, "false": False},
     "penstock.pyflink.cores": {"true": True, "false": False},
@@ -75,6 +90,7 @@ BAD: dict[type, list[str]] = {
     Whole: ["", "many", "1.5", "1_0", "٣", "-2", "99999999999", "1 2"],
     Ports: ["", "many", "9260-9250", "-1", "70000", "1_0", "٣", "1-2-3"],
     Span: ["", "2 weeks", "1.5 s", "s", "-2", "٣ s"],
+    Size: ["", "1", "1023 kb", "1.5 gb", "-1", "1 tb", "٣ gb"],
     Choice: ["", "fast"],
     Pairs: ["a", "a:1,b", ":1"],
     Stores: [],  # not shown: test_a_secret_is_not_shown
@@ -299,3 +315,20 @@ def test_keys_without_effect() -> None:
     assert all(f"{key} (did you mean {meant}?)" in said for key, meant in near.items())
     (said,) = without_effect(["execution.checkpointing.intervall"])
     assert said.endswith("execution.checkpointing.intervall (did you mean execution.checkpointing.interval?)")
+
+
+@pytest.mark.parametrize(
+    ("given", "on_disk"),
+    [
+        ({}, False),
+        ({"state.backend": "hashmap"}, False),
+        ({"state.backend": "rocksdb"}, True),
+        ({"state.backend.type": "RocksDB"}, True),
+        ({"state.backend": "org.apache.flink.contrib.streaming.state.RocksDBStateBackendFactory"}, True),
+        ({"state.backend": "rocksdb", "penstock.state.backend": "memory"}, False),
+        ({"state.backend": "hashmap", "penstock.state.backend": "disk"}, True),
+        ({"penstock.state.backend": "disk", "execution.runtime-mode": "BATCH"}, False),
+    ],
+)
+def test_flinks_backends_say_where_state_is(given: dict[str, str], on_disk: bool) -> None:
+    assert Settings.of(given).disk_state is on_disk

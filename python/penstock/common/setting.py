@@ -26,6 +26,9 @@ _UNITS = {
 }
 _MILLIS = {name: factor for factor, names in _UNITS.items() for name in names}
 
+_POWERS = (("", "b", "bytes"), ("k", "kb", "kibibytes"), ("m", "mb", "mebibytes"), ("g", "gb", "gibibytes"))
+_BYTES = {name: 1 << 10 * power for power, names in enumerate(_POWERS) for name in names}
+
 
 class Kind(Protocol):
     """The type of a setting's value."""
@@ -147,6 +150,34 @@ class Span:
     def text(self, value: int) -> str:
         """See :class:`Kind`."""
         return str(value) if value <= 0 else f"{value} ms"
+
+
+@dataclass(frozen=True)
+class Size:
+    """A number of bytes.
+
+    Attributes:
+        low: the smallest.
+    """
+
+    low: int = 0
+
+    @property
+    def wanted(self) -> str:
+        """See :class:`Kind`."""
+        return f"a number of bytes of {self.text(self.low)} or more, such as 64 mb or 2 gb"
+
+    def parse(self, text: str) -> int:
+        """See :class:`Kind`."""
+        match = re.fullmatch(r"\s*(\d+)\s*([a-z]*)\s*", text.lower(), flags=re.ASCII)
+        if match is None or match[2] not in _BYTES or (value := int(match[1]) * _BYTES[match[2]]) < self.low:
+            raise ValueError(text)
+        return value
+
+    def text(self, value: int) -> str:
+        """See :class:`Kind`."""
+        unit = next(unit for unit in ("gb", "mb", "kb", "b") if value % _BYTES[unit] == 0)
+        return f"{value // _BYTES[unit]} {unit}"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from penstock.common.cores import cores
 from penstock.common.execution_mode import RuntimeExecutionMode
 from penstock.common.flink_keys import class_paths, is_flinks, is_flinks_jar
+from penstock.common.hints import STATE_BACKEND
 from penstock.common.pyflink_settings import PyFlinkSettings
 from penstock.common.restart_strategy import (
     FailureRateRestart,
@@ -32,6 +33,7 @@ from penstock.common.setting import (
     Pairs,
     Ports,
     Setting,
+    Size,
     Span,
     Stores,
     Text,
@@ -249,6 +251,15 @@ class Settings(PyFlinkSettings):
         "Modules that every task imports before it reads a program's functions.",
     )
 
+    state_kept: Literal["memory", "disk"] | None = line(
+        "penstock.state.backend", Choice.of("memory", "disk"), None, "runtime",
+        "Where tasks hold keyed state in STREAMING mode: in memory, or as much as fits and the rest in a local file; "
+        "unset, on disk if `state.backend` is rocksdb.",
+    )
+    state_memory: int = line(
+        "penstock.state.memory", Size(1 << 20), 256 << 20, "runtime",
+        "Memory of each process that runs tasks for keyed state, if the rest is on disk.",
+    )
     storage_options: Mapping[str, Mapping[str, Any]] = line(
         "penstock.storage.options", Stores(), Stores().parse("{}"), "runtime",
         "How the driver and tasks reach stores: keys, endpoints. No plan and no message shows them.",
@@ -293,6 +304,13 @@ class Settings(PyFlinkSettings):
     def batch(self) -> bool:
         """Whether the program runs in BATCH mode."""
         return self.runtime_mode.batch
+
+    @property
+    def disk_state(self) -> bool:
+        """Whether keyed state is on disk as far as memory does not hold it."""
+        if self.state_kept is None:
+            return "rocksdb" in (self.hint(STATE_BACKEND) or "").lower() and not self.batch
+        return self.state_kept == "disk" and not self.batch
 
     @property
     def restart(self) -> RestartStrategyConfiguration:

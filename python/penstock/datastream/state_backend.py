@@ -1,10 +1,11 @@
-"""State backends: where Flink keeps state. State is in memory here, so they give back what they were told, and nothing
-acts by them. Source of the names: ``pyflink.datastream.state_backend``, of 1.x and of 2.x."""
+"""State backends: where Flink keeps state. Here those by RocksDB mean state beyond memory
+(``penstock.state.backend``), the others state in memory; apart from that they give back what they were told, and nothing
+acts by it. Source of the names: ``pyflink.datastream.state_backend``, of 1.x and of 2.x."""
 
 from __future__ import annotations
 
 from enum import Enum
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 from penstock.common import checks
@@ -24,7 +25,13 @@ class PredefinedOptions(Enum):
 
 
 class StateBackend:
-    """Where state is kept: base of the others."""
+    """Where state is kept: base of the others.
+
+    Attributes:
+        on_disk: whether in files, as far as memory does not hold it.
+    """
+
+    on_disk: ClassVar[bool] = False
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -127,6 +134,8 @@ class FsStateBackend(StateBackend):
 
 class _RocksDB(StateBackend):
     """What both backends by RocksDB have."""
+
+    on_disk = True
 
     def __init__(self, enable_incremental_checkpointing: bool | None = None) -> None:
         self._incremental = bool(enable_incremental_checkpointing)

@@ -99,9 +99,11 @@ class ConfiguredProgram(Program):
         return self.get_checkpoint_config().is_force_unaligned_checkpoints()
 
     def set_state_backend(self: _Self, state_backend: StateBackend) -> _Self:
-        """Keep where state is to be kept (1.x). It is in memory here, on the executors."""
+        """Say where tasks hold state (1.x): with RocksDB's backends in files, as far as memory does not hold it
+        (``penstock.state.backend``), with the others in memory."""
         hint = "Give HashMapStateBackend(), say."
         self._state_backend = checks.instance(state_backend, "set_state_backend", StateBackend, hint)
+        self.settings = replace(self.settings, state_kept="disk" if state_backend.on_disk else "memory")
         return self
 
     def get_state_backend(self) -> StateBackend | None:

@@ -14,6 +14,7 @@ from penstock.runtime.config.tasks import Committable, JobConfig, OperatorConfig
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.state.batch_time import BatchTime
+from penstock.runtime.state.disk.keyed import DiskKeyedState
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.store import KeyedStateStore
@@ -89,7 +90,11 @@ class OperatorContext:
         """The operator's keyed state, made on first use."""
         if self.state is None:
             clock = None if self.job.settings.batch else self.clock  # in BATCH mode Flink knows no time to live
-            self.state = KeyedState(KeyHash(keyed.key_type), self.config.max_parallelism, clock)
+            key_hash, groups, settings = KeyHash(keyed.key_type), self.config.max_parallelism, self.job.settings
+            if settings.disk_state:
+                self.state = DiskKeyedState(key_hash, groups, clock, settings.state_memory, settings.native)
+            else:
+                self.state = KeyedState(key_hash, groups, clock)
             if self.tracked:
                 self.state.track()
         return self.state

@@ -11,7 +11,8 @@ mode       form                            when
 =========  ==============================  =============================================================================
 STREAMING  ``KeyedFold.add_columns``       at the head of a fused chain, with native functions, if the reducer does a
                                            ``field_fold`` at an index and keys are their own canonical forms
-                                           (``_GroupedReduce.batch``): a buffer of columns, a text as key and an integer
+                                           (``_GroupedReduce.batch``): a buffer of columns, a text as key, an integer.
+                                           Not with state beyond memory: its tables are no dicts
            ``KeyedFold.add``               the same for other records; of these, keys and values that the fold does not
                                            hold go through the table and ``reduce``
            ``_LINES``                      in a fused chain: any reducer, any key
@@ -112,7 +113,7 @@ class _GroupedReduce(LiveOperator):
         if not isinstance(reducer, (SumAggregator, ComparableAggregator)):
             return None
         state, position, kind = self.context.keyed_state(keyed), reducer.position, reducer.field_fold
-        if kind is None or type(position) is not int or position < 0 or not state.has_own_forms:
+        if kind is None or type(position) is not int or position < 0 or not (state.has_own_forms and state.holds_dicts):
             return None
         select, table = quick(keyed.selector()), state.table(STATE)
         fold, settle = _fold(functions, table, kind, reducer)

@@ -129,6 +129,11 @@ class KeyedState:
         """Whether some keys are not their own canonical forms."""
         return bool(self._keys)
 
+    @property
+    def holds_dicts(self) -> bool:
+        """Whether tables are dicts, as native functions want them."""
+        return True
+
     def enter(self, key: Any) -> Any:
         """Make a key the current one; returns its canonical form.
 

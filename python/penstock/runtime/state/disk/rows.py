@@ -1,0 +1,136 @@
+"""Rows by number in a local file, through SQLite: what is under the tables and timers of state beyond memory.
+
+The file has no name once it is open, so nothing is left of it, whatever ends the process. It is never needed after
+that: no journal, no sync. SQLite is in Python's library, keeps to the memory it is given also where the address space
+is limited (``spark.executor.pyspark.memory``), and has the cheapest reads of those that do; docs/state.md has the
+figures. Cost: a read is O(log n), about 5 µs; writes are sorted, and come in batches.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from penstock.errors import StateError
+
+CHUNK = 1_000
+"""Rows that are read or written at a time."""
+_PRAGMAS = ("page_size=4096", "journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE", "temp_store=FILE")
+_SCHEMA = (
+    "create table rows (id integer primary key, data blob not null)",
+    "create table timers (queue integer, time integer, id integer, data blob, primary key (queue, time, id)) without rowid",
+)
+
+Pairs = Sequence[tuple[int, Any]]
+
+
+class RowFile:
+    """Rows by number, in a file of its own.
+
+    Args:
+        memory: bytes of it that may be kept in memory.
+        folder: where the file is; None: where temporary files are.
+
+    Raises:
+        StateError: no file can be made there.
+    """
+
+    def __init__(self, memory: int, folder: str | None = None) -> None:
+        self.folder: str = folder or tempfile.gettempdir()
+        path = ""
+        try:
+            handle, path = tempfile.mkstemp(prefix="penstock-state-", suffix=".db", dir=folder)
+            os.close(handle)
+            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            with self.failures():
+                for pragma in (*_PRAGMAS, f"cache_size={-max(memory >> 10, 256)}"):
+                    self._db.execute(f"pragma {pragma}")
+                for statement in _SCHEMA:
+                    self._db.execute(statement)
+        except OSError as error:
+            raise _failed(self.folder, error) from error
+        finally:
+            if path:
+                os.unlink(path)
+        weakref.finalize(self, self._db.close)
+        self.cursor: sqlite3.Cursor = self._db.cursor()
+        self.execute: Any = self.cursor.execute
+
+    @contextlib.contextmanager
+    def failures(self) -> Iterator[None]:
+        """What SQLite raises becomes a StateError that names the folder."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise _failed(self.folder, error) from error
+
+    def query(self, statement: str, *arguments: Any) -> sqlite3.Cursor:
+        """Rows in whatever order, read as they are asked for: nothing is to be written meanwhile."""
+        return self._db.execute(statement, arguments)
+
+    def get(self, number: int) -> bytes | None:
+        """The data of a row, None if there is none."""
+        try:
+            row = self.execute("select data from rows where id=?", (number,)).fetchone()
+        except sqlite3.DatabaseError as error:
+            raise _failed(self.folder, error) from error
+        return None if row is None else row[0]
+
+    def put(self, pairs: Pairs) -> None:
+        """Write rows, whether they are there or not. In the order of their numbers this costs least."""
+        self._many("replace into rows values (?, ?)", pairs)
+
+    def add(self, pairs: Pairs) -> Pairs:
+        """Write rows that are not there; those that are stay as they were and are given back."""
+        if not pairs or self._many("insert or ignore into rows values (?, ?)", pairs) == len(pairs):
+            return ()
+        return [(number, data) for number, data in pairs if self.get(number) != data]
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Remove rows, if they are there."""
+        self._many("delete from rows where id=?", [(number,) for number in numbers])
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Several writes, which is cheaper than one by one."""
+        with self.failures():
+            self._db.execute("begin")
+            yield
+            self._db.execute("commit")
+
+    def chunks(self, query: str, *arguments: Any) -> Iterator[list[Any]]:
+        """Rows in the order of their numbers, a few at a time, so that rows may be written meanwhile.
+
+        Args:
+            query: of rows; the first column is a number, and the last two questions are for the number after which it
+                goes on and for how many.
+            arguments: for the questions before.
+        """
+        after = -1
+        while True:
+            with self.failures():
+                rows = self._db.execute(query, (*arguments, after, CHUNK)).fetchall()
+            if rows:
+                yield rows
+                after = rows[-1][0]
+            if len(rows) < CHUNK:
+                return
+
+    def _many(self, statement: str, arguments: Sequence[Any]) -> int:
+        with self.failures():
+            self.cursor.executemany(statement, arguments)
+        return self.cursor.rowcount
+
+
+def _failed(folder: str, error: Exception) -> StateError:
+    full = "full" in str(error) or getattr(error, "errno", None) == 28
+    cause = "Its disk is full" if full else "It cannot be used"
+    return StateError(
+        f"State beyond memory is kept in a file in {folder}, and that failed: {error}. {cause}: free some space, set "
+        "TMPDIR for the processes that run tasks to a folder on a larger disk, or set penstock.state.backend to memory."
+    )

@@ -1,0 +1,323 @@
+"""Tables whose cold entries lie in a file: what handles and operators take for a dict from key to value.
+
+What was used lately is in memory, in two generations: a read looks into the young one, then into the old one, then into
+the file, and what it finds is young. When the young ones take half of the memory, what changed of the old ones is
+written in one batch, and the young ones are the old ones. So a hit costs what a dict costs, an entry that is in use
+stays, and a value that can be changed in place is written by what it is when it goes; what somebody does to a list he
+has read counts, as it does in a dict, as long as he does it before so many other keys have been used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from itertools import islice
+from typing import Any
+
+from penstock.errors import StateError
+from penstock.runtime import native
+from penstock.runtime.buffers import codec
+from penstock.runtime.state.disk.cells import GONE, Cell, Cells
+from penstock.runtime.state.disk.memory import entry_size
+
+_LEAST, _MOST = 16, 4_096
+"""Entries that are taken into memory before it is asked how many bytes they are."""
+_SAMPLE = 16
+_UNSET: Any = object()
+
+
+class Generations:
+    """What the tables of an operator have in memory, and when it is written.
+
+    Args:
+        cells: what is written.
+        limit: gives the bytes that they may take now.
+        key_of: the key of a canonical form that is in memory.
+        remember: takes a canonical form and its key, which may be asked for next.
+        current: gives the canonical form of the current key, of which nothing goes: functions may hold its values.
+        functions: whether native functions may be used.
+
+    Attributes:
+        left: entries until the size is looked at.
+        tables: by number.
+        after: called when entries have gone.
+    """
+
+    def __init__(
+        self,
+        cells: Cells,
+        limit: Callable[[], int],
+        key_of: Callable[[Any], Any],
+        remember: Callable[[Any, Any], None],
+        current: Callable[[], Any],
+        functions: bool,
+    ) -> None:
+        self.cells: Cells = cells
+        self.key_of: Callable[[Any], Any] = key_of
+        self.remember: Callable[[Any, Any], None] = remember
+        self.current: Callable[[], Any] = current
+        self.left: int = _LEAST
+        self.tables: list[DiskTable] = []
+        self.after: Callable[[], None] = _nothing
+        module = native.functions(functions)
+        self.is_immutable: Callable[[Any], bool] = codec.is_immutable if module is None else module.is_immutable
+        self._limit = limit
+        self._step, self._bytes = _LEAST, 0
+
+    def look(self) -> None:
+        """Look at the size of what has come since the last time, and let the old ones go if it is too much."""
+        limit = self._limit() // 2
+        sample = (item for table in self.tables for item in table.newest(_SAMPLE))
+        mean = entry_size(sample, 4 * _SAMPLE)
+        self._bytes += mean * self._step
+        if self._bytes >= limit:
+            self.age()
+        self._step = self.left = max(_LEAST, min(_MOST, (limit - self._bytes) // (8 * mean)))
+
+    def age(self) -> None:
+        """Write what changed of the old ones, and make the young ones old."""
+        current = self.current()
+        for table in self.tables:
+            table.age(current)
+        self._bytes = 0
+        self.after()
+
+    def write(self) -> None:
+        """Write all that changed; it stays in memory."""
+        for table in self.tables:
+            table.write()
+
+    def slots(self) -> Iterator[Any]:
+        """Canonical forms of the keys that have something in memory."""
+        return (slot for table in self.tables for slot in table.slots())
+
+
+def _nothing() -> None:
+    """Nobody wants to know."""
+
+
+class DiskTable(MutableMapping[Any, Any]):
+    """A table of an operator.
+
+    Args:
+        memory: of the operator.
+        name: of the state.
+        spaced: whether a place is a namespace and a canonical key, and not the latter alone.
+
+    Attributes:
+        number: of the table.
+    """
+
+    __slots__ = ("_cells", "_count", "_dirty", "_memory", "_name", "_numbers", "_old", "_spaced", "_young", "number")
+
+    def __init__(self, memory: Generations, name: str, spaced: bool = False) -> None:
+        self._name = name
+        self.number: int = len(memory.tables)
+        memory.tables.append(self)
+        self._memory, self._cells, self._spaced = memory, memory.cells, spaced
+        self._young: dict[Any, Any] = {}
+        self._old: dict[Any, Any] = {}
+        self._numbers: dict[Any, int] = {}  # of the rows of those in memory; ~number where there is none yet
+        self._dirty: set[Any] = set()
+        self._count = 0
+
+    # --- what a dict can --------------------------------------------------------------------------------------------
+
+    def get(self, slot: Any, default: Any = None) -> Any:
+        """The value of a place, or the default."""
+        value = self._young.get(slot, _UNSET)
+        if value is _UNSET:
+            value = self._fetch(slot)
+        return default if value is GONE else value
+
+    def __getitem__(self, slot: Any) -> Any:
+        value = self._young.get(slot, _UNSET)
+        if value is _UNSET:
+            value = self._fetch(slot)
+        if value is GONE:
+            raise KeyError(slot)
+        return value
+
+    def __contains__(self, slot: Any) -> bool:
+        value = self._young.get(slot, _UNSET)
+        return (self._fetch(slot) if value is _UNSET else value) is not GONE
+
+    def __setitem__(self, slot: Any, value: Any) -> None:
+        young = self._young
+        before = young.get(slot, _UNSET)
+        if before is _UNSET:
+            before = self._fetch(slot)
+            young = self._young
+        if before is GONE:
+            self._count += 1
+        young[slot] = value
+        self._dirty.add(slot)
+
+    def __delitem__(self, slot: Any) -> None:
+        self.pop(slot)
+
+    def pop(self, slot: Any, default: Any = _UNSET) -> Any:
+        """Forget a place and return its value, or the default."""
+        value = self.get(slot, GONE)
+        if value is not GONE:
+            self._young[slot] = GONE
+            self._dirty.add(slot)
+            self._count -= 1
+            return value
+        if default is _UNSET:
+            raise KeyError(slot)
+        return default
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Any]:
+        """The places, by key group. Those that come meanwhile may be among them."""
+        return (slot for slot, _ in self.items())
+
+    def items(self) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
+        """Places and values, by key group, each as it is when its turn comes. O(state of the operator)."""
+        memory, number, spaced = self._memory, self.number, self._spaced
+        memory.write()
+        for _, cell in self._cells.all():
+            if cell.table == number and (value := self._now(cell)) is not GONE:
+                if cell.key:
+                    memory.remember(cell.slot[1] if spaced else cell.slot, cell.key[0])
+                yield cell.slot, value
+
+    def values(self) -> Iterator[Any]:  # type: ignore[override]
+        """The values, in that order."""
+        return (value for _, value in self.items())
+
+    def clear(self) -> None:
+        """Forget all places. O(state of the operator)."""
+        for slot in self:
+            self.pop(slot, None)
+
+    # --- memory -----------------------------------------------------------------------------------------------------
+
+    def _now(self, cell: Cell) -> Any:
+        """The value that an entry has now, which was read from the file; nothing becomes young by it."""
+        value = self._young.get(cell.slot, _UNSET)
+        if value is _UNSET:
+            value = self._old.get(cell.slot, _UNSET)
+        return cell.value if value is _UNSET else value
+
+    def newest(self, number: int) -> Iterable[tuple[Any, Any]]:
+        """Those that came last."""
+        return islice(reversed(self._young.items()), number)
+
+    def _fetch(self, slot: Any) -> Any:
+        """The value of a place that is not young, which it is from now on."""
+        memory, own = self._memory, slot[1] if self._spaced else slot
+        if own is None:  # no key is current
+            return GONE
+        value = self._old.pop(slot, _UNSET)
+        if value is _UNSET:
+            number = self._cells.number(self.number, slot, memory.key_of(own))
+            there, value = self._cells.read(number, self.number, slot)
+            self._numbers[slot] = number if there else ~number
+        memory.left -= 1
+        if memory.left <= 0:
+            memory.look()
+        self._young[slot] = value
+        return value
+
+    def age(self, current: Any) -> None:
+        """Write what changed of the old ones, forget them, and make the young ones old; those of a key stay."""
+        old, self._old, self._young = self._old, self._young, {}
+        stay = [slot for slot in old if slot[1] == current] if self._spaced else [current] if current in old else ()
+        self._young.update((slot, old.pop(slot)) for slot in stay)
+        self._write(old)
+        for slot in old:
+            del self._numbers[slot]
+        self._dirty.difference_update(old)
+
+    def write(self) -> None:
+        """Write all that changed; it stays in memory."""
+        for entries in (self._old, self._young):
+            self._write(entries)
+        self._dirty.clear()
+
+    def slots(self) -> Iterator[Any]:
+        """Canonical forms of the keys that have something in memory."""
+        return (slot[1] for slot in self._numbers) if self._spaced else iter(self._numbers)
+
+    def _write(self, entries: dict[Any, Any]) -> None:
+        dirty, is_immutable, numbers = self._dirty, self._memory.is_immutable, self._numbers
+        changed = [
+            slot for slot, value in entries.items() if slot in dirty or not (value is GONE or is_immutable(value))
+        ]
+        changed.sort(key=lambda slot: max(numbers[slot], ~numbers[slot]))
+        try:
+            self._cells.write(self._rows(changed, entries))
+        except (StateError, MemoryError):
+            raise
+        except Exception as error:
+            raise StateError(
+                f"A value of the state {self._name!r} cannot be written to disk: {error}. State beyond memory holds "
+                "what can be pickled; keep plain data in it, or set penstock.state.backend to memory."
+            ) from error
+
+    def _rows(self, slots: list[Any], entries: dict[Any, Any]) -> Iterator[tuple[int, bool, Cell]]:
+        numbers, key_of, spaced = self._numbers, self._memory.key_of, self._spaced
+        for slot in slots:
+            number, value = numbers[slot], entries[slot]
+            new, number = number < 0, max(number, ~number)
+            own = slot[1] if spaced else slot
+            key = key_of(own)
+            numbers[slot] = ~number if value is GONE else number
+            yield number, new, Cell(self.number, slot, value, () if key is own else (key,))
+
+
+class Window(MutableMapping[Any, Any]):
+    """The part of a table that is of one namespace. It holds nothing itself: it is made when it is asked for.
+
+    Args:
+        table: of all namespaces of a state.
+        namespace: this one.
+    """
+
+    __slots__ = ("_namespace", "_table")
+
+    def __init__(self, table: DiskTable, namespace: Any) -> None:
+        self._table, self._namespace = table, namespace
+
+    def get(self, slot: Any, default: Any = None) -> Any:
+        """The value of a key, or the default."""
+        return self._table.get((self._namespace, slot), default)
+
+    def __getitem__(self, slot: Any) -> Any:
+        return self._table[self._namespace, slot]
+
+    def __contains__(self, slot: Any) -> bool:
+        return (self._namespace, slot) in self._table
+
+    def __setitem__(self, slot: Any, value: Any) -> None:
+        self._table[self._namespace, slot] = value
+
+    def __delitem__(self, slot: Any) -> None:
+        del self._table[self._namespace, slot]
+
+    def pop(self, slot: Any, default: Any = _UNSET) -> Any:
+        """Forget a key and return its value, or the default."""
+        place = self._namespace, slot
+        return self._table.pop(place) if default is _UNSET else self._table.pop(place, default)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (slot for slot, _ in self.items())
+
+    def items(self) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
+        """Keys and values; O(state of the operator)."""
+        return ((slot, value) for (namespace, slot), value in self._table.items() if namespace == self._namespace)
+
+    def values(self) -> Iterator[Any]:  # type: ignore[override]
+        """The values; O(state of the operator)."""
+        return (value for _, value in self.items())
+
+    def __len__(self) -> int:
+        """How many keys; O(state of the operator)."""
+        return sum(1 for _ in self)
+
+    def __bool__(self) -> bool:
+        """True: whether there is a key would take looking at all."""
+        return True
