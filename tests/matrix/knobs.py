@@ -12,6 +12,7 @@ CHAINING, PARALLELISM = "chaining", "parallelism"
 BUFFER, CODEC = "penstock.exchange.buffer-records", "penstock.exchange.codec"
 FORM, NATIVE = "penstock.runtime.form", "penstock.runtime.native"
 CHECK = "penstock.types.check"
+STATE, MEMORY = "penstock.state.backend", "penstock.state.memory"
 CLOCK = "clock"
 """No knob, but what some programs depend on all the same."""
 
@@ -31,11 +32,12 @@ KNOBS: dict[str, tuple[Any, ...]] = {
     CODEC: choices(CODEC),
     NATIVE: choices(NATIVE),
     CHECK: (None, "true"),
+    STATE: (None, "disk"),
 }
 """Values by knob, the default first; a name with a dot is a setting of the program's configuration, None leaves it
 out. The parallelism is that of the environment: what a program sets for one operator stays."""
 
-EXACT = frozenset({FORM, CODEC, NATIVE, CHECK})
+EXACT = frozenset({FORM, CODEC, NATIVE, CHECK, STATE})
 """Knobs that change nothing at all: neither an order, nor which subtask does something. The executor is another."""
 
 Setting = Mapping[str, Any]
@@ -46,8 +48,9 @@ DEFAULT: Setting = {CHAINING: True, PARALLELISM: None, **{k: v[0] for k, v in KN
 
 
 def settings_of(setting: Setting) -> dict[str, str]:
-    """The configuration of a program that is run with a setting."""
-    return {knob: str(value) for knob, value in setting.items() if "." in knob and value is not None}
+    """The configuration of a program that is run with a setting. State on disk has next to no memory."""
+    given = {knob: str(value) for knob, value in setting.items() if "." in knob and value is not None}
+    return {**given, MEMORY: "1 kb"} if setting.get(STATE) == "disk" else given
 
 
 def everything() -> Iterator[Setting]:

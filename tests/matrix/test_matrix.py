@@ -41,11 +41,13 @@ def test_the_sample_has_every_pair_of_values() -> None:
 
 
 def test_every_setting_of_ours_is_a_knob_but_those_that_cannot_be() -> None:
-    """Combining lets a reduction count fewer records as read; tests/datastream/test_batch_mode.py varies it. What tasks
+    """Combining lets a reduction count fewer records as read; tests/datastream/test_batch_mode.py varies it. How much
+    memory state on disk has belongs to the knob that puts it there. What tasks
     import and where stores are is no choice. PyFlink's ways are there to change results; tests/pyflink holds each."""
     ours = {setting.key for setting in TABLE if setting.part == "runtime" and setting.key.startswith("penstock.")}
     assert ours - KNOBS.keys() - {*PYFLINKS} == {
         "penstock.exchange.combine",
+        "penstock.state.memory",
         "penstock.runtime.imports",
         "penstock.storage.options",
     }

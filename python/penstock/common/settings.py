@@ -257,7 +257,7 @@ class Settings(PyFlinkSettings):
         "unset, on disk if `state.backend` is rocksdb.",
     )
     state_memory: int = line(
-        "penstock.state.memory", Size(1 << 20), 256 << 20, "runtime",
+        "penstock.state.memory", Size(1 << 10), 256 << 20, "runtime",
         "Memory of each process that runs tasks for keyed state, if the rest is on disk.",
     )
     storage_options: Mapping[str, Mapping[str, Any]] = line(

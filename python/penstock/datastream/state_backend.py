@@ -1,6 +1,8 @@
 """State backends: where Flink keeps state. Here those by RocksDB mean state beyond memory
-(``penstock.state.backend``), the others state in memory; apart from that they give back what they were told, and nothing
-acts by it. Source of the names: ``pyflink.datastream.state_backend``, of 1.x and of 2.x."""
+(``penstock.state.backend``), the others state in memory; all else they give back, and nothing acts by it.
+
+Source of the names: ``pyflink.datastream.state_backend``, of 1.x and of 2.x.
+"""
 
 from __future__ import annotations
 

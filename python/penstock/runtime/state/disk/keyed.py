@@ -26,6 +26,8 @@ from penstock.runtime.state.timers import Clock, TimerQueue
 
 PIECE = 10_000
 """Entries in a piece of a snapshot, at the most."""
+LEAST_TIMERS = 1_000
+"""Timers that are in memory, however little of it there is."""
 _PAGES = 4
 """Which part of the memory is for pages of the file: one in so many; the same for timers."""
 
@@ -65,7 +67,7 @@ class DiskKeyedState(KeyedState):
         self._plain: dict[str, DiskTable] = {}
         self._spaced: dict[str, DiskTable] = {}
         self._places: list[tuple[str, bool]] = []  # name of each table, and whether it has namespaces
-        few = own // (2 * TIMER)
+        few = max(own // (2 * TIMER), LEAST_TIMERS)
         self.event_timers, self.processing_timers = (
             DiskTimerQueue(self._file, queue, self._timer_number, self._key, few) for queue in (0, 1)
         )

@@ -23,7 +23,7 @@ CHUNK = 1_000
 _PRAGMAS = ("page_size=4096", "journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE", "temp_store=FILE")
 _SCHEMA = (
     "create table rows (id integer primary key, data blob not null)",
-    "create table timers (queue integer, time integer, id integer, data blob, primary key (queue, time, id)) without rowid",
+    "create table timers (queue integer, time integer, id integer, data, primary key (queue, time, id)) without rowid",
 )
 
 Pairs = Sequence[tuple[int, Any]]
