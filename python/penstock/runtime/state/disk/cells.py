@@ -73,31 +73,35 @@ class Cells:
         self._shared.add(number)
         return False, GONE
 
-    def write(self, cells: Iterable[tuple[int, bool, Cell]]) -> None:
+    def write(self, cells: Iterable[tuple[int, bool, Cell]]) -> int:
         """Write entries.
 
         Args:
             cells: number of the row, whether it was not there for this entry, and the entry; GONE removes it. Sorted
-                by number this costs least.
+                by number this costs least. One that was there after all is replaced.
+
+        Returns:
+            How many were there although it was said that they were not.
         """
+        there = 0
         waiting: list[tuple[int, bool, Cell]] = []
         with self.file.together():
             for each in cells:
                 waiting.append(each)
                 if len(waiting) == CHUNK:
-                    self._write(waiting)
+                    there += self._write(waiting)
                     waiting = []
-            self._write(waiting)
+            return there + self._write(waiting)
 
-    def _write(self, cells: list[tuple[int, bool, Cell]]) -> None:
+    def _write(self, cells: list[tuple[int, bool, Cell]]) -> int:
         fresh: dict[int, tuple[bytes, Cell]] = {}
         known: list[tuple[int, bytes]] = []
         gone: list[int] = []
-        slow: list[tuple[int, Cell]] = []
+        slow: list[tuple[int, bool, Cell]] = []
         shared = self._shared
         for number, new, cell in cells:
             if number in shared or number in fresh:
-                slow.append((number, cell))
+                slow.append((number, new, cell))
             elif cell.value is GONE:
                 if not new:
                     gone.append(number)
@@ -108,24 +112,26 @@ class Cells:
         file = self.file
         file.put(known)
         file.remove(gone)
-        for number, _ in file.add([(number, data) for number, (data, _) in fresh.items()]):
-            slow.append((number, fresh[number][1]))
-        for number, cell in slow:
-            self._write_shared(number, cell)
+        there, others = file.add([(number, data) for number, (data, _) in fresh.items()])
+        slow += ((number, True, fresh[number][1]) for number, _ in others)
+        found = [self._write_shared(number, cell) and new for number, new, cell in slow]
+        return there - len(others) + sum(found)
 
-    def _write_shared(self, number: int, cell: Cell) -> None:
-        """Write to a row that others may be in."""
+    def _write_shared(self, number: int, cell: Cell) -> bool:
+        """Write to a row that others may be in; whether the entry was there."""
         self._shared.add(number)
         data = self.file.get(number)
         found = [] if data is None else pickle.loads(data)
         cells = found if type(found) is list else [found]
         left = [each for each in cells if each[0] != cell.table or each[1] != cell.slot]
+        there = len(left) < len(cells)
         if cell.value is not GONE:
             left.append(tuple(cell))
         if left:
             self.file.put([(number, encoded(left))])
         else:
             self.file.remove([number])
+        return there
 
     def all(self) -> Iterator[tuple[int, Cell]]:
         """Key group and entry of all that is written, by key group; entries may be written meanwhile."""

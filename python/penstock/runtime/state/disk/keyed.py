@@ -10,7 +10,7 @@ Cost: an access to what is in memory is that to a dict and about 0.2 µs, anothe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, cast
 
@@ -188,6 +188,17 @@ class DiskKeyedState(KeyedState):
         for _, data in sorted(sections.items()):
             self.restore_piece(data)
 
+    def load(self, name: str, namespace: Any, pairs: Iterable[tuple[Any, Any]]) -> None:
+        """Set values by key, many at a time. The current key is another one then."""
+        if namespace is VOID:
+            table = self._plain.get(name)
+            made = self._made(name, self._plain, False) if table is None else table
+            made.load((self.enter(key), value) for key, value in pairs)
+        else:
+            table = self._spaced.get(name)
+            made = self._made(name, self._spaced, True) if table is None else table
+            made.load(((namespace, self.enter(key)), value) for key, value in pairs)
+
     def restore_piece(self, data: bytes) -> None:
         """Take over what a key group of a snapshot holds, or a piece of it. Values are added to what is there.
 
@@ -199,9 +210,7 @@ class DiskKeyedState(KeyedState):
             raise ValueError(f"A section of keyed state has the format {version}; this version reads {FORMAT}.")
         self.serializers = {**serializers, **self.serializers}
         for (name, namespace), pairs in tables.items():
-            table = self.table(name, namespace)
-            for key, value in pairs:
-                table[self.enter(key)] = value
+            self.load(name, namespace, pairs)
         queues = self._domains()
         for domain, time, key, namespace in timers:
             queues[domain].add(time, self.enter(key), key, namespace)

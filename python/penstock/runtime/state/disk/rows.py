@@ -85,11 +85,11 @@ class RowFile:
         """Write rows, whether they are there or not. In the order of their numbers this costs least."""
         self._many("replace into rows values (?, ?)", pairs)
 
-    def add(self, pairs: Pairs) -> Pairs:
-        """Write rows that are not there; those that are stay as they were and are given back."""
-        if not pairs or self._many("insert or ignore into rows values (?, ?)", pairs) == len(pairs):
-            return ()
-        return [(number, data) for number, data in pairs if self.get(number) != data]
+    def add(self, pairs: Pairs) -> tuple[int, Pairs]:
+        """Write rows that are not there. Returns how many were there, and those of them that are not equal; they stay
+        as they were."""
+        there = len(pairs) - (self._many("insert or ignore into rows values (?, ?)", pairs) if pairs else 0)
+        return there, [(number, data) for number, data in pairs if self.get(number) != data] if there else ()
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Remove rows, if they are there."""

@@ -9,8 +9,10 @@ has read counts, as it does in a dict, as long as he does it before so many othe
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 from penstock.errors import StateError
@@ -22,6 +24,8 @@ from penstock.runtime.state.disk.memory import entry_size
 _LEAST, _MOST = 16, 4_096
 """Entries that are taken into memory before it is asked how many bytes they are."""
 _SAMPLE = 16
+_LOADED = 10_000
+"""Entries that are loaded in one batch."""
 _UNSET: Any = object()
 
 
@@ -188,6 +192,33 @@ class DiskTable(MutableMapping[Any, Any]):
         """The values, in that order."""
         return (value for _, value in self.items())
 
+    def load(self, pairs: Iterable[tuple[Any, Any]]) -> None:
+        """Set places and values, many at a time; those that are not in memory do not come there."""
+        cells, key_of, spaced, known = self._cells, self._memory.key_of, self._spaced, self._numbers
+        rows: list[tuple[int, bool, Cell]] = []
+        for slot, value in pairs:
+            if slot in known:
+                self[slot] = value
+                continue
+            own = slot[1] if spaced else slot
+            key = key_of(own)
+            rows.append(
+                (
+                    cells.number(self.number, slot, key),
+                    True,
+                    Cell(self.number, slot, value, () if key is own else (key,)),
+                )
+            )
+            if len(rows) == _LOADED:
+                self._load(rows)
+                rows = []
+        self._load(rows)
+
+    def _load(self, rows: list[tuple[int, bool, Cell]]) -> None:
+        rows.sort(key=itemgetter(0))
+        with self._failures():
+            self._count += len(rows) - self._cells.write(rows)
+
     def clear(self) -> None:
         """Forget all places. O(state of the operator)."""
         for slot in self:
@@ -248,8 +279,14 @@ class DiskTable(MutableMapping[Any, Any]):
             slot for slot, value in entries.items() if slot in dirty or not (value is GONE or is_immutable(value))
         ]
         changed.sort(key=lambda slot: max(numbers[slot], ~numbers[slot]))
-        try:
+        with self._failures():
             self._cells.write(self._rows(changed, entries))
+
+    @contextlib.contextmanager
+    def _failures(self) -> Iterator[None]:
+        """What cannot be pickled becomes a StateError."""
+        try:
+            yield
         except (StateError, MemoryError):
             raise
         except Exception as error:
