@@ -279,3 +279,15 @@ def test_a_commit_of_another_version_is_refused(tmp_path: Path) -> None:
         lease.close()
         with pytest.raises(JobFolderError, match="has left the job folder"):
             lease.commit(everything(version=1))
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_only_a_folder_that_is_to_last_waits_for_the_disk(
+    tmp_path: Path, durable: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr("os.fsync", synced.append)
+    with JobFolder(str(tmp_path), durable=durable).open("count") as lease:
+        step(lease, 1)
+    assert bool(synced) is durable
+    assert reached(JobFolder(str(tmp_path)).newest()) == 1

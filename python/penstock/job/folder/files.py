@@ -21,7 +21,7 @@ from typing import Any
 from penstock.errors import JobFolderError
 from penstock.job.folder.manifest import StepManifest, decoded
 from penstock.job.folder.owners import Owners
-from penstock.runtime.io.storage import Storage, join, real_place
+from penstock.runtime.io.storage import Storage, join
 from penstock.runtime.io.stores import storage_of
 
 FORMAT = 1
@@ -51,7 +51,7 @@ class Files:
     """The files of a job folder, read by anybody.
 
     Args:
-        place: the job folder, a path or a URL.
+        place: the job folder, as :func:`~penstock.runtime.io.storage.real_place` has it.
         storage: what it is on; the one of its path.
 
     Attributes:
@@ -62,7 +62,7 @@ class Files:
     """
 
     def __init__(self, place: str, storage: Storage | None = None) -> None:
-        self.place = real_place(place) if storage is None else place
+        self.place = place
         self.storage = storage_of(self.place) if storage is None else storage
         self.state, self.manifests, self.pins = (join(self.place, name) for name in ("state", "manifests", "pins"))
         self.owners = Owners(self.storage, self.place)
