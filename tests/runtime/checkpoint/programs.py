@@ -282,7 +282,11 @@ def plain(value: Any) -> Any:
         return {time: plain(values) for time, values in value.times.items()}, value.buckets
     if isinstance(value, TimestampedValue):
         return value.value, value.timestamp
-    return [plain(each) for each in value] if isinstance(value, list) else value
+    if isinstance(value, set):
+        return set, sorted(value, key=repr)
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    return type(value)(map(plain, value)) if type(value) in (list, tuple) else value
 
 
 def tables(keyed: Any) -> dict[Any, Any]:

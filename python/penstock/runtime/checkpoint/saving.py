@@ -32,7 +32,10 @@ Chain = tuple[StateFile, ...]
 MOST_LOGS = 64
 """Logs after which a snapshot is written, however small they are: each has to be opened when state is loaded."""
 
-_NOTHING = Content((), (TimersInfo(True, 0), TimersInfo(True, 0)), (), 0)
+_HEADER_BYTES = 1_000
+"""About how long the header of a log is."""
+
+_NOTHING = Content(None, (), (TimersInfo(True, 0), TimersInfo(True, 0)), (), 0)
 _Places = dict[tuple[str, str], bytes]
 
 
@@ -80,7 +83,7 @@ def _outgrown(chain: Chain, keyed: KeyedState | None, more: int) -> bool:
     """Whether the logs would have more bytes than the snapshot, by the size of its entries."""
     snapshot, *logs = chain
     entries = 0 if keyed is None else keyed.changed_entries()
-    coming = more + entries * snapshot.bytes // max(1, snapshot.keys)
+    coming = _HEADER_BYTES + more + entries * snapshot.bytes // max(1, snapshot.keys)
     return len(logs) >= MOST_LOGS or sum(log.bytes for log in logs) + coming > snapshot.bytes
 
 
@@ -93,6 +96,7 @@ def _write(
         about=about,
         version=version,
         follows=chain[-1].name if kind == LOG else None,
+        key=content.key,
         states=content.states,
         timers=content.timers,
         entries=content.entries,

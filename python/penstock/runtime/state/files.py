@@ -87,7 +87,7 @@ class Header:
         about: whose state.
         version: of the job's state, which this file is a part of.
         follows: name of the file before it in the chain; None for a snapshot.
-        states, timers: of keyed state, as of :class:`~penstock.runtime.state.sections.Content`.
+        key, states, timers: of keyed state, as of :class:`~penstock.runtime.state.sections.Content`.
         entries: how many values, removals, timers and moves of timers there are.
         sections: of keyed state, in the order of key groups.
         operator_state: where that is; None if there is none.
@@ -99,6 +99,7 @@ class Header:
     about: AboutOperator
     version: int
     follows: str | None
+    key: tuple[str, str] | None
     states: tuple[StateInfo, ...]
     timers: tuple[TimersInfo, ...]
     entries: int
@@ -133,6 +134,7 @@ def packed(header: Header, sections: Sequence[Section], operator_state: bytes | 
         "key_groups": [header.about.groups.start, header.about.groups.stop - 1],
         "version": header.version,
         "follows": header.follows,
+        "key": header.key,
         "states": [each._asdict() for each in header.states],
         "timers": [each._asdict() for each in header.timers],
         "entries": header.entries,
@@ -243,6 +245,7 @@ def _header_of(given: dict[str, Any], offset: int, checksum: str) -> Header:
         about=AboutOperator(**given["operator"]),
         version=given["version"],
         follows=given["follows"],
+        key=None if given["key"] is None else tuple(given["key"]),
         states=tuple(
             StateInfo(each["name"], each["kind"], tuple(each["serializers"]), tuple(each["types"]))
             for each in given["states"]

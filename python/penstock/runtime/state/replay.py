@@ -37,6 +37,10 @@ class Replay:
             states, timers: what its header says.
             sections: those that have key groups of ours.
         """
+        keyed = self._keyed
+        for info in filter(_declared, states):
+            keyed.serializers.setdefault(info.name, info.serializers)
+            keyed.kinds.setdefault(info.name, (info.kind, info.types))
         found: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
         for first, last, data in sections:
             own = first in self._groups and last in self._groups
@@ -107,6 +111,10 @@ def _replay(queue: TimerQueue, info: TimersInfo, moves: list[tuple[int, bool, Ti
         queue.fill(())
         for timer in timers:
             queue.add(timer.time, timer.slot, timer.key, timer.namespace)
+
+
+def _declared(info: StateInfo) -> bool:
+    return bool(info.serializers)
 
 
 def _first(move: tuple[int, bool, Timer]) -> int:

@@ -17,6 +17,7 @@ from penstock.runtime import native
 from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.keys.key_types import native_code
 from penstock.runtime.state.keyed import KeyedState, Table
+from penstock.runtime.state.serializers import serializer_class
 from penstock.runtime.state.timers import Timer, TimerQueue
 from penstock.runtime.state.tracking import Place
 
@@ -79,12 +80,14 @@ class Content(NamedTuple):
     """What a file has of keyed state.
 
     Attributes:
+        key: Flink's serializer of the keys, and their type as declared; None where there is no keyed state.
         states: those that occur, in the order of their numbers.
         timers: by domain, in the order of :data:`DOMAINS`.
         sections: in the order of key groups.
         entries: how many values, removals, timers and moves there are.
     """
 
+    key: tuple[str, str] | None
     states: tuple[StateInfo, ...]
     timers: tuple[TimersInfo, ...]
     sections: tuple[Section, ...]
@@ -117,7 +120,9 @@ def _content(
         sorting.add_values(number, place, slots[number])
     infos = [sorting.add_timers(domain, whole, queue) for domain, (whole, queue) in enumerate(queues)]
     states = tuple(_info(keyed, name) for name in names)
-    return Content(states, tuple(infos), tuple(sorting.sections()), sorting.entries)
+    key_type = keyed.key_hash.key_type
+    key = serializer_class(key_type), "" if key_type is None else repr(key_type)
+    return Content(key, states, tuple(infos), tuple(sorting.sections()), sorting.entries)
 
 
 def _info(keyed: KeyedState, name: str) -> StateInfo:

@@ -65,7 +65,7 @@ class KeyedStateStore(contexts.KeyedStateStore):
             declared = [getattr(descriptor, each, None) for each in types]
             names = [serializer_class(each) for each in declared]
             keyed.serializers[name] = (*names[:-1], names[-1] if ttl is None else TTL)
-            keyed.kinds[name] = kind.kind, tuple("" if each is None else str(each) for each in declared)
+            keyed.kinds[name] = kind.kind, tuple("" if each is None else repr(each) for each in declared)
         elif not isinstance(handle, kind):
             raise InvalidProgramError(
                 f"The state {name!r} is a {handle.kind} and was asked for as {kind.kind}. Names of "
