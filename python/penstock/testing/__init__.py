@@ -2,8 +2,9 @@
 
 A *harness* is one subtask of one operator with nothing around it: a test hands it records, watermarks and the time of
 the clock, and looks at what comes out, at timers, at metrics, and at its state, which it may move to harnesses of
-another parallelism. :func:`run_program` runs a whole program in this process, in milliseconds. Fixtures for pytest are
-in :mod:`penstock.pytest_plugin`.
+another parallelism. A :class:`SourceTestHarness` reads a source step by step, and :func:`check_source` holds it to what
+a job without an end needs. :func:`run_program` runs a whole program in this process, in milliseconds. Fixtures for
+pytest are in :mod:`penstock.pytest_plugin`.
 
 Source of the names: Flink's ``ProcessFunctionTestHarnesses`` and ``KeyedOneInputStreamOperatorTestHarness``.
 """
@@ -15,15 +16,19 @@ from penstock.testing.harness import StreamRecord, TestHarness, Watermark
 from penstock.testing.inputs import BroadcastTestHarness, OneInputTestHarness, TwoInputTestHarness
 from penstock.testing.programs import run_program
 from penstock.testing.snapshot import OperatorSnapshot
+from penstock.testing.sources import SourceContractError, SourceTestHarness, check_source
 
 __all__ = [
     "BroadcastTestHarness",
     "OneInputTestHarness",
     "OperatorSnapshot",
     "ProcessFunctionTestHarnesses",
+    "SourceContractError",
+    "SourceTestHarness",
     "StreamRecord",
     "TestHarness",
     "TwoInputTestHarness",
     "Watermark",
+    "check_source",
     "run_program",
 ]

@@ -111,8 +111,10 @@ class Source(ABC, Generic[T]):
             positions: where splits have been left, by id; those that are over need not be there.
             over: ids of finite splits that have been read to their end.
         """
-        found = (split for split in self.splits(parallelism) if split.id not in over)
-        begun = (replace(split, start=positions.get(split.id, split.start)) for split in found)
+        found = list(self.splits(parallelism))
+        _check(found, type(self).__name__)
+        left = (split for split in found if split.id not in over)
+        begun = (replace(split, start=positions.get(split.id, split.start)) for split in left)
         return [split for split in begun if split.end is None or split.start != split.end]
 
     def ended(self) -> bool:
