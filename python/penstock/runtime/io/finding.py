@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from operator import attrgetter
 from pathlib import Path
 
@@ -20,7 +20,12 @@ from penstock.runtime.io.stores import Store
 _GLOB = frozenset("*?[")
 
 
-def found_files(paths: tuple[str, ...], *, deep: bool = True, later: bool = False) -> list[Dated]:
+Skip = Callable[[str], bool]
+
+
+def found_files(
+    paths: tuple[str, ...], *, deep: bool = True, later: bool = False, skip: Skip | None = None
+) -> list[Dated]:
     """The files that paths stand for, in order of name within each path: files themselves; of folders the files in
     them, without those that begin with ``.`` or ``_``; a path with ``*``, ``?``, ``[…]`` or ``**`` that is no file for
     whatever fits it. On a store O(files) requests, by the thousand.
@@ -29,6 +34,7 @@ def found_files(paths: tuple[str, ...], *, deep: bool = True, later: bool = Fals
         paths: as a user writes them.
         deep: also the files in folders below those.
         later: whether files may come later that fit a pattern which none fits now.
+        skip: which local files in folders need not be looked at and named.
 
     Raises:
         ConfigurationError: a path stands for nothing, or its store cannot be reached.
@@ -36,7 +42,7 @@ def found_files(paths: tuple[str, ...], *, deep: bool = True, later: bool = Fals
     """
     files: dict[Dated, None] = {}
     for path in paths:
-        found = _local(path, deep) if is_local(path) else _on_store(path, deep)
+        found = _local(path, deep, skip or _none) if is_local(path) else _on_store(path, deep)
         if found is None and not (later and _GLOB.intersection(path)):
             raise _not_there(path)
         files.update(dict.fromkeys(found or ()))
@@ -56,13 +62,17 @@ def _not_there(path: str) -> ConfigurationError:
     )
 
 
-def _local(path: str, deep: bool) -> list[Dated] | None:
+def _none(path: str) -> bool:
+    return False
+
+
+def _local(path: str, deep: bool, skip: Skip) -> list[Dated] | None:
     """None if there is no such path, or none that fits."""
     root = local_path(path)
     roots = [root] if root.exists() or not _GLOB.intersection(path) else _fitting(root)
     if not roots or not roots[0].exists():
         return None
-    return [file for each in roots for file in _files_in(str(each.absolute()), deep)]
+    return [file for each in roots for file in _files_in(str(each.absolute()), deep, skip)]
 
 
 def _fitting(pattern: Path) -> list[Path]:
@@ -70,7 +80,7 @@ def _fitting(pattern: Path) -> list[Path]:
     return [path for path in found if not _hidden(path.name)]
 
 
-def _files_in(root: str, deep: bool) -> Iterator[Dated]:
+def _files_in(root: str, deep: bool, skip: Skip) -> Iterator[Dated]:
     """Iterative, however deep the folders are; one look at each file."""
     if not os.path.isdir(root):
         about = os.stat(root)
@@ -83,7 +93,7 @@ def _files_in(root: str, deep: bool) -> Iterator[Dated]:
             entries = sorted((each for each in found if not _hidden(each.name)), key=attrgetter("name"))
         for each in entries:
             with contextlib.suppress(FileNotFoundError):
-                if each.is_file():
+                if not skip(each.path) and each.is_file():
                     about = each.stat()
                     yield Dated(each.path, about.st_size, about.st_mtime_ns)
         if deep:

@@ -19,7 +19,7 @@ from penstock.runtime.io.finding import found_files
 from penstock.runtime.io.splits import Split
 from penstock.runtime.io.storage import Dated
 
-MOST_FILES = 1_000
+MOST_FILES = 256
 MOST_BYTES = 128 << 20
 """What a subtask is given in a step at the most: a step takes what it can of it."""
 now = time.monotonic
@@ -110,7 +110,9 @@ class Watch:
 
     def _look(self, cut: Cut, positions: Mapping[str, Any], over: Set[str], *, begun: bool) -> None:
         self._looked = now()
-        found = found_files(self.paths, deep=self.deep, later=True)
+        waiting = {name.rpartition(":")[0] for name in self._waiting}
+        read = None if self.again or not begun else (lambda path: path in self._seen and path not in waiting)
+        found = found_files(self.paths, deep=self.deep, later=True, skip=read)
         if self.again:
             found.sort(key=lambda file: (file.modified, file.path))
         there = {file.path for file in found}
@@ -144,7 +146,7 @@ class Watch:
                 break
             files += 1
             weight += split.weight
-            yield replace(split, start=positions.get(name, split.start))
+            yield replace(split, start=positions[name]) if name in positions else split
         for name in done:
             del self._waiting[name]
 
