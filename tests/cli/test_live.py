@@ -74,7 +74,7 @@ def test_a_line_now_and_then_and_in_the_end(control, capsys) -> None:
         time.sleep(0.2)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) > 2
-    assert lines[0].startswith('penstock: Job "clicks"   CREATED   0:00:00   ')
+    assert lines[0].startswith('penstock: Job "clicks" · CREATED · 0:00:00 · ')
     assert lines[0].endswith(" out, version 3, step 50 ms")
 
 

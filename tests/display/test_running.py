@@ -45,8 +45,8 @@ def progress() -> Progress:
 
 def test_in_a_terminal(progress: Progress) -> None:
     assert printed(progress.metrics()).splitlines() == [
-        'Job "clicks [bold]<b>"   RUNNING   0:00:02   1,000,000 records/s in, 4.5 out, 1,234 behind',
-        "version 17   step 2,000 ms median, 2,000 ms p99: plan 1.0, run 1,990",
+        'Job "clicks [bold]<b>" · RUNNING · 0:00:02 · 1,000,000 records/s in, 4.5 out, 1,234 behind',
+        "version 17 · step 2,000 ms median, 2,000 ms p99: plan 1.0, run 1,990",
         "",
         "  operator                 tasks             in/s   out/s  records      lag    state  busy",
         "  Source: Sequence Source  2/2 running          0  1.00 M   2.00 M                    █████  95%",
@@ -68,7 +68,7 @@ def test_columns_in_which_nothing_stands_are_left_out() -> None:
 
 def test_in_a_notebook(progress: Progress) -> None:
     (table,) = Cells(progress.metrics()._repr_html_()).tables
-    assert table[0] == ["operator", "tasks", "in/s", "out/s", "records", "lag", "state", "busy"]
+    assert table[0] == ["operator", "tasks", "in/s", "out/s", "records", "lag", "keys", "state", "busy"]
     assert table[3][0] == "Keyed Aggregation"
     assert "&lt;b&gt;" in progress.metrics()._repr_html_()
     vertices, before = Cells(progress.executions()._repr_html_()).tables
@@ -93,7 +93,16 @@ def test_in_a_line(progress: Progress) -> None:
 
 @pytest.mark.parametrize(
     ("number", "text"),
-    [(0, "0"), (0.5, "0.5"), (12.3, "12"), (7, "7"), (9_999, "9,999"), (12_345, "12.3 k"), (1e6, "1.00 M"), (2.5e10, "25.0 G")],
+    [
+        (0, "0"),
+        (0.5, "0.5"),
+        (12.3, "12"),
+        (7, "7"),
+        (9_999, "9,999"),
+        (12_345, "12.3 k"),
+        (1e6, "1.00 M"),
+        (2.5e10, "25.0 G"),
+    ],
 )
 def test_short_numbers(number: float, text: str) -> None:
     assert _short(number) == text

@@ -24,6 +24,7 @@ ALLOWED = {
     "DataStream.project": (1, FIELDS),
     "DeltaEvictor.evict": (2, PAIRS),
     "JobExecutionResult.collected": (1, "records of several streams"),
+    "JobExecutions.graph": (1, "a graph of the planner, which knows this package"),
     "KeepingEvictor.evict": (2, PAIRS),
     "KeyedStateStore.get_state": (1, "a name alone says nothing of the type"),
     "OperatorMetrics.user": (1, "aggregates of different kinds of metric"),

@@ -72,8 +72,8 @@ class LiveView:
         """All jobs that have run for a while, as they are now."""
         now, jobs = time.monotonic(), tuple(self._jobs)  # without the lock, which is held when the view begins
         found = [_metrics(control) for control, since in jobs if now - since >= _LATER]
-        shown = Shown(max(self._console.height - _BESIDE, 3))
-        parts = [running_metrics(metrics, shown, self._console.width) for metrics in found if metrics is not None]
+        shown = Shown(max(self._console.height - _BESIDE, 3), width=self._console.width)
+        parts = [running_metrics(metrics, shown) for metrics in found if metrics is not None]
         return Group(*(part for view in parts for part in (Text(""), view)))
 
 

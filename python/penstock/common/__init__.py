@@ -12,6 +12,7 @@ from penstock.common.execution_config import ExecutionConfig
 from penstock.common.execution_mode import RuntimeExecutionMode
 from penstock.common.job import JobExecutionResult
 from penstock.common.job_client import JobClient
+from penstock.common.job_executions import JobExecutions, VertexExecutions
 from penstock.common.job_id import JobID
 from penstock.common.job_status import JobStatus
 from penstock.common.output_tag import OutputTag
@@ -31,6 +32,7 @@ __all__ = [
     "Instant",
     "JobClient",
     "JobExecutionResult",
+    "JobExecutions",
     "JobID",
     "JobStatus",
     "OutputTag",
@@ -44,6 +46,7 @@ __all__ = [
     "TimestampAssigner",
     "TypeInformation",
     "Types",
+    "VertexExecutions",
     "Watermark",
     "WatermarkGenerator",
     "WatermarkStrategy",

@@ -129,8 +129,8 @@ class JobClient:
             UnsupportedError: always.
         """
         raise UnsupportedError(
-            "stop_with_savepoint() is not supported: a bounded job takes no savepoints. Use cancel() to end it without "
-            "outputs, or get_job_execution_result().result() to wait for them."
+            "stop_with_savepoint() is not supported: a bounded job takes no savepoints. Use stop() to end a job in "
+            "order, cancel() to end it without outputs, or get_job_execution_result().result() to wait for them."
         )
 
     def __repr__(self) -> str:

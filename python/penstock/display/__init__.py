@@ -17,6 +17,8 @@ T = TypeVar("T", bound=type)
 
 ROWS = 50
 """So many rows of a table are shown where nobody asks for more."""
+PAGE = 1000
+"""Characters of a line in a notebook, which scrolls."""
 
 
 def drawn_by(place: str) -> Callable[[T], T]:
@@ -29,15 +31,18 @@ def drawn_by(place: str) -> Callable[[T], T]:
     """
     module, _, function = place.partition(":")
 
-    def rich(self: Any) -> RenderableType:
+    def draw(self: Any, **shown: int) -> RenderableType:
         from penstock.display.tables import Shown
 
-        return getattr(import_module(module), function)(self, Shown(ROWS))
+        return getattr(import_module(module), function)(self, Shown(ROWS, **shown))
+
+    def rich(self: Any) -> RenderableType:
+        return draw(self)
 
     def html(self: Any) -> str:
         from penstock.display.html import html
 
-        return html(rich(self))
+        return html(draw(self, width=PAGE))
 
     def give(drawn: T) -> T:
         for name, method in {"__rich__": rich, "_repr_html_": html}.items():

@@ -30,10 +30,12 @@ class Shown:
     Attributes:
         rows: at most.
         hint: follows where rows were left out.
+        width: characters of a line, for drawings that can do without some columns.
     """
 
     rows: int
     hint: str = ""
+    width: int = 100
 
     def table(self, columns: Iterable[str], rows: Iterable[Iterable[str | Text]], total: int, what: str) -> Drawn:
         """A table, indented, and what is left out of it.

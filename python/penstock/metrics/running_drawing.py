@@ -23,19 +23,18 @@ _BUSY = 0.5
 _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
 
 
-def running_metrics(metrics: RunningMetrics, shown: Shown, width: int = 100) -> Group:
+def running_metrics(metrics: RunningMetrics, shown: Shown) -> Group:
     """The whole job. What an operator has read stands in its line, or what a source has emitted.
 
     Args:
         metrics: what is known of it.
-        shown: how many operators are.
-        width: of the terminal; a narrow one shows fewer columns.
+        shown: how many operators are, and how wide; a narrow terminal shows fewer columns.
     """
     parts: list[RenderableType] = [_head(metrics)]
     if metrics.version or metrics.failed_steps:
         parts.append(_steps(metrics))
     rows = [row for vertex in metrics.vertices for row in _chain(vertex, metrics)]
-    parts += shown.table(*_needed(rows, width), len(rows), "operators")
+    parts += shown.table(*_needed(rows, shown.width), len(rows), "operators")
     slow = metrics.bottleneck
     if slow is not None and slow.busy >= _BUSY:
         skew = f", {slow.skew:.1f} × the average of its subtasks" if slow.skew >= 1.2 else ""
@@ -63,7 +62,7 @@ def _head(metrics: RunningMetrics) -> Text:
     status = (metrics.status, YES if metrics.status in ("RUNNING", "FINISHED") else NO)
     rates = f"{_rate(metrics.in_rate)} records/s in, {_rate(metrics.out_rate)} out{waiting}"
     head = (f'Job "{metrics.job_name}"', TITLE)
-    return Text.assemble(head, "   ", status, f"   {_clock(metrics.seconds)}   {rates}")
+    return Text.assemble(head, " · ", status, f" · {_clock(metrics.seconds)} · {rates}")
 
 
 def _steps(metrics: RunningMetrics) -> Text:
@@ -71,7 +70,7 @@ def _steps(metrics: RunningMetrics) -> Text:
     parts = ", ".join(f"{name} {_number(value)}" for name, value in step.parts.items())
     failed = f", {metrics.failed_steps:,} failed" if metrics.failed_steps else ""
     times = f"step {_number(step.median_ms)} ms median, {_number(step.p99_ms)} ms p99"
-    return Text(f"version {metrics.version:,}{failed}   {times}{f': {parts}' if parts else ''}", style=QUIET)
+    return Text(f"version {metrics.version:,}{failed} · {times}{f': {parts}' if parts else ''}", style=QUIET)
 
 
 def _chain(vertex: RunningVertex, metrics: RunningMetrics) -> Iterator[Cells]:
