@@ -33,14 +33,16 @@ class RoundsJob:
 
     Args:
         attempt: number from 0.
-        watch: is told which task works.
+        watch: is told which task works; None if nobody looks.
         memory: bytes that wait in memory between the tasks, and as many for the driver.
     """
 
-    def __init__(self, deployment: Deployment, attempt: int, watch: Stopwatch, memory: int = MEMORY) -> None:
+    def __init__(
+        self, deployment: Deployment, attempt: int, watch: Stopwatch | None = None, memory: int = MEMORY
+    ) -> None:
         self._deployment = deployment
         self._attempt = attempt
-        self._watch = watch
+        self._watch = watch or Stopwatch(None)
         shared = Memory(memory)
         self._for_driver = Rows(Store(memory))
         self._stores = [Store(shared) for _ in deployment.levels]

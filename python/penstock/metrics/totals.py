@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from penstock.metrics.results import CounterValue, DistributionValue, MeterValue, MetricValue, SubtaskMetrics, together
 
@@ -29,14 +28,17 @@ def difference(after: SubtaskMetrics, before: SubtaskMetrics | None) -> SubtaskM
 
 
 def _combined(late: SubtaskMetrics, early: SubtaskMetrics, sign: int) -> SubtaskMetrics:
-    return replace(
-        late,
-        records_in=late.records_in + sign * early.records_in,
-        records_out=late.records_out + sign * early.records_out,
-        late_dropped=late.late_dropped + sign * early.late_dropped,
-        bytes_in=late.bytes_in + sign * early.bytes_in,
-        bytes_out=late.bytes_out + sign * early.bytes_out,
-        user=_users(late.user, early.user, sign) if late.user or early.user else late.user,
+    return SubtaskMetrics(  # not by dataclasses.replace, which takes three times as long
+        late.operator_id,
+        late.name,
+        late.records_in + sign * early.records_in,
+        late.records_out + sign * early.records_out,
+        late.late_dropped + sign * early.late_dropped,
+        late.input_watermark,
+        late.output_watermark,
+        _users(late.user, early.user, sign) if late.user or early.user else late.user,
+        late.bytes_in + sign * early.bytes_in,
+        late.bytes_out + sign * early.bytes_out,
     )
 
 

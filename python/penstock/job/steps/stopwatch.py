@@ -25,11 +25,11 @@ class Stopwatch:
         progress.step(watch.summary(1, reports))
 
     Args:
-        progress: is told of the tasks that run in this thread.
+        progress: is told of the tasks that run in this thread; None: nobody is.
         attempt: of the tasks, since the step began.
     """
 
-    def __init__(self, progress: Progress, attempt: int = 0) -> None:
+    def __init__(self, progress: Progress | None, attempt: int = 0) -> None:
         self._progress = progress
         self._attempt = attempt
         self._began = time.time()
@@ -55,7 +55,7 @@ class Stopwatch:
     def begin(self, vertex: int, subtask: int, task: Task) -> None:
         """A task begins to work in this thread, or goes on."""
         self._place, self._task, self._since = (vertex, subtask), task, time.perf_counter()
-        if self._place not in self._known:
+        if self._place not in self._known and self._progress is not None:
             self._known.add(self._place)
             self._progress.execution(vertex, subtask, self._attempt, "RUNNING")
 
@@ -67,7 +67,7 @@ class Stopwatch:
     def _look(self) -> None:
         self._looked = now = time.perf_counter()
         worked = self._busy.get(self._place, 0) + (now - self._since) * 1000
-        if self._task is not None:
+        if self._task is not None and self._progress is not None:
             with contextlib.suppress(Exception):  # a gauge of the user's that fails shows at the task's end
                 self._progress.sample(*self._place, self._task.counters(), worked)
 
@@ -81,7 +81,7 @@ class Stopwatch:
         worked = (time.perf_counter() - self._since) * 1000
         self._busy[self._place] = self._busy.get(self._place, 0) + worked
         self._task = None
-        if done:
+        if done and self._progress is not None:
             self._progress.execution(*self._place, self._attempt, "FINISHED")
 
     def summary(
