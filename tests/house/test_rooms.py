@@ -159,6 +159,7 @@ def test_nothing_in_the_runtime_is_the_drivers_only() -> None:
             "penstock.runtime.io.file_sink",
             "penstock.runtime.io.file_source",
             "penstock.runtime.io.socket_source",
+            "penstock.runtime.kafka.following",
             "penstock.runtime.kafka.reading",
             "penstock.runtime.kafka.sink",
             "penstock.runtime.schemas.avro_rows",

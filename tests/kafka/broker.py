@@ -74,6 +74,49 @@ def jars() -> Path:
     return found
 
 
+class Broker:
+    """A broker in a process of its own; it can be stopped and started again with its data.
+
+    Args:
+        folder: for its data, empty.
+
+    Attributes:
+        servers: its address.
+
+    Raises:
+        LookupError: it cannot be had here.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._log = folder / "broker.log"
+        self._java = [
+            "java", "-Xms128m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+            f"-Dorg.slf4j.simpleLogger.logFile={self._log}", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+            "-cp", f"{jars()}/*",
+        ]  # fmt: skip
+        self._port, controller = free_ports(2)
+        self._properties = folder / "server.properties"
+        text = PROPERTIES.format(port=self._port, controller=controller, data=folder / "data")
+        self._properties.write_text(text)
+        self.servers = f"127.0.0.1:{self._port}"
+        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        format_data = ["kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self._properties)]
+        subprocess.run([*self._java, *format_data], check=True, capture_output=True, timeout=START_SECONDS)
+
+    def start(self) -> None:
+        """Run it, until it answers."""
+        command = [*self._java, "kafka.Kafka", str(self._properties)]
+        self._process = subprocess.Popen(command, start_new_session=True)
+        if not answers(self._process, self._port, START_SECONDS):
+            log = self._log.read_text()[-2000:] if self._log.exists() else "no log"
+            raise AssertionError(f"the broker did not start: {log}")
+
+    def stop(self) -> None:
+        """End it; its data stay."""
+        self._process.terminate()
+        self._process.wait(timeout=START_SECONDS)
+
+
 @contextlib.contextmanager
 def running(folder: Path) -> Iterator[str]:
     """A broker, as long as the block lasts; its address.
@@ -84,23 +127,9 @@ def running(folder: Path) -> Iterator[str]:
     Raises:
         LookupError: it cannot be had here.
     """
-    java = [
-        "java", "-Xms128m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-        f"-Dorg.slf4j.simpleLogger.logFile={folder / 'broker.log'}", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-        "-cp", f"{jars()}/*",
-    ]  # fmt: skip
-    port, controller = free_ports(2)
-    properties = folder / "server.properties"
-    properties.write_text(PROPERTIES.format(port=port, controller=controller, data=folder / "data"))
-    cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-    format_data = [*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)]
-    subprocess.run(format_data, check=True, capture_output=True, timeout=START_SECONDS)
-    broker = subprocess.Popen([*java, "kafka.Kafka", str(properties)], start_new_session=True)
+    broker = Broker(folder)
+    broker.start()
     try:
-        if not answers(broker, port, START_SECONDS):
-            log = folder / "broker.log"
-            raise AssertionError(f"the broker did not start: {log.read_text()[-2000:] if log.exists() else 'no log'}")
-        yield f"127.0.0.1:{port}"
+        yield broker.servers
     finally:
-        broker.terminate()
-        broker.wait(timeout=START_SECONDS)
+        broker.stop()

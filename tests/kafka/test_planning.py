@@ -108,7 +108,7 @@ def test_what_a_builder_was_told_is_in_the_source() -> None:
     assert (made.starting_offsets.kind, made.starting_offsets.time) == ("timestamp", 5)
     assert made.stopping_offsets is not None
     assert dict(made.stopping_offsets.given) == {KafkaTopicPartition("a", 0): 7}
-    assert (made.bounded, made.produced_type) == (True, Types.STRING())
+    assert (made.bounded, made.produced_type) == (False, Types.STRING())
     assert repr(made) == "<KafkaSource of 'b', 'a'>" or repr(made) == "<KafkaSource of 'a', 'b'>"
 
 

@@ -151,6 +151,31 @@ class Source(ABC, Generic[T]):
         """
         raise NotImplementedError(f"{type(self).__name__}.read")
 
+    def resume(self, positions: Mapping[str, Any] | None) -> None:
+        """Called on the driver when a job starts, before it asks for splits: what was kept of an earlier run of the
+        program, or of another job with this object, counts no more.
+
+        Args:
+            positions: of the splits in the manifest from which the job goes on, by id; None where it begins.
+        """
+
+    def committed(self, positions: Mapping[str, Any]) -> None:
+        """Called on the driver when a manifest has been written: a restart goes on from here. What fails in it is the
+        source's own concern: the job goes on.
+
+        Args:
+            positions: of the splits, by id.
+        """
+
+    def finished(self, positions: Mapping[str, Any]) -> bool:
+        """Whether a source that is not bounded has ended for good all the same. Asked on the driver, behind
+        :meth:`splits`, when all splits have been read as far as they go.
+
+        Args:
+            positions: of the splits, by id.
+        """
+        return False
+
     def locations(self) -> Sequence[str]:
         """Paths and URLs of the files and folders that it reads, if any: local ones are refused where a job runs on
         several machines."""

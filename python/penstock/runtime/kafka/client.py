@@ -74,11 +74,11 @@ def consumer(properties: Mapping[str, str], **more: str | int | bool) -> Iterato
         properties: of the program.
         more: settings of librdkafka with ``_`` for ``.``, which count more.
     """
-    made = _made("Consumer", properties, "consumer", more)
+    client = made("Consumer", properties, "consumer", more)
     try:
-        yield made
+        yield client
     finally:
-        made.close()
+        client.close()
 
 
 def producer(properties: Mapping[str, str], **more: str | int | bool) -> Producer:
@@ -87,13 +87,24 @@ def producer(properties: Mapping[str, str], **more: str | int | bool) -> Produce
     Args:
         properties, more: as of :func:`consumer`.
     """
-    return _made("Producer", properties, "producer", more)
+    return made("Producer", properties, "producer", more)
 
 
-def _made(kind: str, properties: Mapping[str, str], client: str, more: Mapping[str, str | int | bool]) -> Any:
+def made(kind: str, properties: Mapping[str, str], client: str, more: Mapping[str, Any]) -> Any:
+    """A client.
+
+    Args:
+        kind: its class in confluent_kafka.
+        properties: of the program.
+        client: consumer or producer.
+        more: settings of librdkafka with ``_`` for ``.``, which count more; functions by their own names.
+
+    Raises:
+        ConfigurationError: it cannot be made so.
+    """
     module = kafka()
     config: dict[str, Any] = names.settings(properties, client)
-    config.update({key.replace("_", "."): value for key, value in more.items()})
+    config.update({key if callable(value) else key.replace("_", "."): value for key, value in more.items()})
     try:
         return getattr(module, kind)({"error_cb": Errors(), **config}, logger=LOGGER)
     except (module.KafkaException, ValueError, TypeError) as error:
@@ -118,10 +129,14 @@ def patiently(call: Callable[[], T], seconds: float) -> T:
         try:
             return call()
         except kafka().KafkaException as error:
-            passing = error.args[0].retriable() or error.args[0].name() in _PASSING
-            if not passing or time.monotonic() > until:
+            if not passing(error.args[0]) or time.monotonic() > until:
                 raise
         time.sleep(_AGAIN)
+
+
+def passing(error: Any) -> bool:
+    """Whether an error of Kafka's may be gone when one asks again."""
+    return error.retriable() or error.name() in _PASSING
 
 
 def reason(error: BaseException) -> str:

@@ -66,7 +66,8 @@ _DEFAULTS: dict[str, Settings] = {
         "allow.auto.create.topics": False,
         "auto.offset.reset": "error",
         "enable.auto.commit": False,
-        "fetch.wait.max.ms": 20,
+        "fetch.queue.backoff.ms": 20,  # librdkafka's own default of a second lets a reader wait for a full queue
+        "fetch.wait.max.ms": 5,  # what a consumer that is sent elsewhere has to wait for, at most
         "group.id": "penstock",  # it must have one; nothing is committed unless the program says so
         "isolation.level": "read_uncommitted",  # Kafka's own default, not librdkafka's
         "queued.max.messages.kbytes": 16_384,

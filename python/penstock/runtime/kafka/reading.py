@@ -9,15 +9,16 @@ Source of the semantics: ``KafkaSourceEnumerator``, ``KafkaPartitionSplitReader`
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from penstock.errors import ConfigurationError
 from penstock.runtime.io.splits import Records, Split
 from penstock.runtime.kafka import client
 from penstock.runtime.kafka import properties as names
+from penstock.runtime.kafka.cluster import Cluster
+from penstock.runtime.kafka.consumers import Reader, reader
 from penstock.runtime.kafka.deserializing import KafkaRecord, KafkaRecordDeserializationSchema, ValueOnly
 from penstock.runtime.kafka.offsets import (
     KafkaOffsetResetStrategy,
@@ -25,102 +26,11 @@ from penstock.runtime.kafka.offsets import (
     KafkaTopicPartition,
     resolved,
 )
-from penstock.runtime.kafka.subscription import INTERNAL, Subscription, in_order
+from penstock.runtime.kafka.subscription import Subscription
 from penstock.runtime.usercode.failure import failure_of
 
 _RECORDS = 2_000
 _TICK = 0.5
-_BEGINNING, _END = -2, -1
-"""What stands for a time where an offset is asked for."""
-
-Offsets = dict[KafkaTopicPartition, int]
-
-
-class Cluster:
-    """A Kafka cluster as the driver asks it (:class:`~penstock.runtime.kafka.offsets.Broker`).
-
-    Args:
-        consumer: asks.
-        properties: of the source.
-    """
-
-    def __init__(self, consumer: Any, properties: Mapping[str, str]) -> None:
-        self._consumer, self._properties = consumer, properties
-        self._seconds = names.seconds(properties, "consumer")
-
-    def partitions(self, wanted: Subscription) -> tuple[KafkaTopicPartition, ...]:
-        """The partitions that are to be read, in order.
-
-        Raises:
-            ConfigurationError: a topic or partition is not there.
-        """
-        topics = client.topics(self._consumer, self._properties, "consumer")
-        pattern = wanted.pattern
-        named = wanted.named if pattern is None else [topic for topic in topics if _fits(topic, pattern)]
-        for topic in named:
-            if topic not in topics:
-                raise client.missing_topic(topic, self._properties, [each for each in topics if each not in INTERNAL])
-        there = {KafkaTopicPartition(topic, number) for topic in named for number in topics[topic].partitions}
-        for partition in wanted.partitions:
-            if partition not in there:
-                raise ConfigurationError(
-                    f"The Kafka topic {partition.topic!r} has {len(topics[partition.topic].partitions)} partitions, "
-                    f"and set_partitions() names {partition.partition}. They are counted from 0."
-                )
-        return wanted.partitions or in_order(there)
-
-    def beginnings(self, partitions: Sequence[KafkaTopicPartition]) -> Offsets:
-        """The first offset there is."""
-        return self._at(partitions, _BEGINNING)
-
-    def ends(self, partitions: Sequence[KafkaTopicPartition]) -> Offsets:
-        """The offset behind the last record; with ``read_committed``, before the first open transaction."""
-        return self._at(partitions, _END)
-
-    def at_time(self, partitions: Sequence[KafkaTopicPartition], time: int) -> Offsets:
-        """The first offset with that timestamp or a later one, for partitions that have one."""
-        return {partition: offset for partition, offset in self._at(partitions, time).items() if offset >= 0}
-
-    def committed(self, partitions: Sequence[KafkaTopicPartition]) -> Offsets:
-        """What the group has committed, for partitions where it has; nothing without a group."""
-        if "group.id" not in self._properties or not partitions:
-            return {}
-        found = self._asked(self._consumer.committed, [_kafkas(each) for each in partitions])
-        return {partition: offset for partition, offset in found.items() if offset >= 0}
-
-    def _at(self, partitions: Sequence[KafkaTopicPartition], time: int) -> Offsets:
-        if not partitions:
-            return {}
-        return self._asked(self._consumer.offsets_for_times, [_kafkas(each, time) for each in partitions])
-
-    def _asked(self, question: Callable[..., Any], partitions: list[Any]) -> Offsets:
-        kafka_exception = client.kafka().KafkaException
-
-        def ask() -> Offsets:
-            found = question(partitions, timeout=self._seconds)
-            for each in found:
-                if each.error is not None:
-                    raise kafka_exception(each.error)
-            return {KafkaTopicPartition(each.topic, each.partition): each.offset for each in found}
-
-        try:
-            return client.patiently(ask, self._seconds)
-        except kafka_exception as error:
-            if error.args[0].name().startswith("_"):  # the client's own: it has no answer
-                raise client.unreachable(self._properties, "consumer", client.reason(error)) from error
-            raise ConfigurationError(
-                f"Kafka at {names.servers(self._properties)!r} does not say the offsets of "
-                f"{', '.join(dict.fromkeys(repr(each.topic) for each in partitions))}: {client.reason(error)}. It may "
-                "be that they, or the consumer group, may not be read."
-            ) from error
-
-
-def _fits(topic: str, pattern: str) -> bool:
-    return topic not in INTERNAL and re.fullmatch(pattern, topic) is not None
-
-
-def _kafkas(partition: KafkaTopicPartition, offset: int = 0) -> Any:
-    return client.kafka().TopicPartition(partition.topic, partition.partition, offset)
 
 
 def splits(
@@ -143,15 +53,35 @@ def splits(
     with client.consumer(properties) as consumer:
         cluster = Cluster(consumer, properties)
         partitions = cluster.partitions(subscription)
-        first, last = cluster.beginnings(partitions), cluster.ends(partitions)
-        starts, ends = resolved(starting, partitions, cluster), resolved(stopping, partitions, cluster)
+        last = cluster.ends(partitions)
+        starts, ends = first_offsets(cluster, partitions, starting, last), resolved(stopping, partitions, cluster)
     found: list[Split] = []
     for partition in partitions:
-        start = _in_range(starts[partition], partition, first[partition], last[partition], starting.reset)
-        end = _there(ends[partition], partition, last[partition])
+        start, end = starts[partition], _there(ends[partition], partition, last[partition])
         if start < end:
             found.append(Split(str(partition), start, end, end - start))
     return found
+
+
+def first_offsets(
+    cluster: Cluster,
+    partitions: Sequence[KafkaTopicPartition],
+    starting: KafkaOffsetsInitializer,
+    last: Mapping[KafkaTopicPartition, int],
+) -> dict[KafkaTopicPartition, int]:
+    """Where the reading of partitions begins.
+
+    Args:
+        cluster: knows them.
+        partitions: which.
+        starting: as the program says.
+        last: the offsets behind their last records.
+
+    Raises:
+        ConfigurationError: an offset is not there.
+    """
+    first, wanted = cluster.beginnings(partitions), resolved(starting, partitions, cluster)
+    return {each: _in_range(wanted[each], each, first[each], last[each], starting.reset) for each in partitions}
 
 
 def _in_range(
@@ -177,87 +107,155 @@ def _there(end: int, partition: KafkaTopicPartition, last: int) -> int:
     )
 
 
+def partition_of(split_id: str) -> KafkaTopicPartition:
+    """The partition that a split is of."""
+    topic, _, number = split_id.rpartition("-")
+    return KafkaTopicPartition(topic, int(number))
+
+
 def read(
-    properties: Mapping[str, str], split: Split, schema: KafkaRecordDeserializationSchema[Any]
+    properties: Mapping[str, str], split: Split, schema: KafkaRecordDeserializationSchema[Any], keep: bool = False
 ) -> Iterator[Records[Any]]:
-    """The records of a partition, in order, up to two thousand at a time, with Kafka's timestamps.
+    """The records of a partition, in order, up to two thousand at a time, with Kafka's timestamps. The last position is
+    the end of the split, also where no record stands before it.
 
     Args:
         properties: of the source.
         split: one of :func:`splits`, or what is left of one.
         schema: makes records.
+        keep: whether ranges will follow, for which the process keeps the consumer.
 
     Raises:
         ConfigurationError: the brokers have fallen silent, or the offset is not there any more.
     """
-    topic, _, number = split.id.rpartition("-")
-    partition, make = KafkaTopicPartition(topic, int(number)), _values if isinstance(schema, ValueOnly) else _records
-    with client.consumer(properties, enable_partition_eof=True) as consumer:
-        consumer.assign([_kafkas(partition, split.start)])
-        for messages in _messages(consumer, properties, partition, split.start, split.end):
+    position: int = split.start
+    if position >= split.end:
+        return
+    make = _values if isinstance(schema, ValueOnly) else _records
+    found = reader(properties, partition_of(split.id), position, keep)
+    range_ = _Range(found, properties, split.end)
+    try:
+        for messages in range_.messages():
             values, timestamps = make(messages, schema)
-            yield Records(values, messages[-1].offset() + 1, timestamps)
-
-
-def _messages(
-    consumer: Any, properties: Mapping[str, str], partition: KafkaTopicPartition, start: int, end: int
-) -> Iterator[list[Any]]:
-    """The messages up to an offset."""
-    seconds, position = names.seconds(properties, "consumer"), start
-    heard = time.monotonic()
-    while position < end:
-        first = consumer.poll(_TICK)
-        if first is None:
-            if time.monotonic() - heard > seconds:
-                raise client.unreachable(properties, "consumer", f"reading {partition} at the offset {position}")
-            continue
-        heard = time.monotonic()
-        found = [first, *consumer.consume(min(_RECORDS, end - position) - 1, 0)] if end - position > 1 else [first]
-        messages = [message for message in found if message.error() is None and message.offset() < end]
-        if messages:
             position = messages[-1].offset() + 1
-            yield messages
-        position = max([position, *(_behind(message, partition, properties, position) for message in found)])
+            yield Records(values, position, timestamps)
+    except BaseException:
+        found.close()
+        raise
+    found.done(range_.position, range_.rest)
+    if position < split.end:
+        yield Records((), split.end, ())
 
 
-def _behind(message: Any, partition: KafkaTopicPartition, properties: Mapping[str, str], position: int) -> int:
-    """The offset up to which everything has been seen, as a message says."""
-    error = message.error()
-    if error is None or error.code() == client.kafka().KafkaError._PARTITION_EOF:
-        return message.offset()
-    raise ConfigurationError(
-        f"The Kafka topic {partition.topic!r}, partition {partition.partition}, cannot be read at the offset "
-        f"{position}, at {names.servers(properties)!r}: {error.str()}. It may be that its records were removed since "
-        "the job started, or that it may not be read."
-    )
+class _Range:
+    """What a consumer gives up to an offset.
+
+    Args:
+        found: stands at the beginning.
+        properties: of the source.
+        end: that offset.
+
+    Attributes:
+        position: up to where all has been seen.
+        rest: what the consumer has given beyond the end.
+    """
+
+    def __init__(self, found: Reader, properties: Mapping[str, str], end: int) -> None:
+        assert found.partition is not None
+        self._partition, self._consumer, self.rest = found.partition, found.consumer, found.rest
+        self._properties, self._end = properties, end
+        self.position = found.position
+
+    def messages(self) -> Iterator[list[Any]]:
+        """The records, many at a time."""
+        seconds, heard = names.seconds(self._properties, "consumer"), time.monotonic()
+        while self.position < self._end:
+            found = self._next()
+            if found:
+                heard = time.monotonic()
+            elif time.monotonic() - heard > seconds:
+                where = f"reading {self._partition} at the offset {self.position}"
+                raise client.unreachable(self._properties, "consumer", where)
+            messages = found
+            if found and (found[-1].offset() >= self._end or any(each.error() is not None for each in found)):
+                messages = self._sorted_out(found)
+            if messages:
+                self.position = max(self.position, messages[-1].offset() + 1)
+                yield messages
+        self.position = self._end
+
+    def _next(self) -> list[Any]:
+        """What there is next; nothing after a while."""
+        if self.rest:
+            found, self.rest = self.rest, []
+            return found
+        first = self._consumer.poll(_TICK)
+        if first is None:
+            return []
+        more = min(_RECORDS, self._end - self.position) - 1
+        return [first, *self._consumer.consume(more, 0)] if more > 0 else [first]
+
+    def _sorted_out(self, found: list[Any]) -> list[Any]:
+        """The records before the end. What is said of the partition is heeded; what lies beyond is kept.
+
+        Raises:
+            ConfigurationError: the partition cannot be read.
+        """
+        ended, messages = client.kafka().KafkaError._PARTITION_EOF, []
+        for at, message in enumerate(found):
+            error, offset = message.error(), message.offset()
+            if error is None and offset < self._end:
+                messages.append(message)
+            elif error is None or (error.code() == ended and offset > self._end):
+                self.rest, self.position = found[at:], self._end
+                break
+            elif error.code() == ended:
+                self.position = max(self.position, offset)
+            elif not client.passing(error):
+                raise self._unreadable(error)
+        return messages
+
+    def _unreadable(self, error: Any) -> ConfigurationError:
+        return ConfigurationError(
+            f"The Kafka topic {self._partition.topic!r}, partition {self._partition.partition}, cannot be read at the "
+            f"offset {self.position}, at {names.servers(self._properties)!r}: {error.str()}. It may be that its "
+            "records were removed before they were read, or that it may not be read."
+        )
 
 
-def _timestamp(message: Any) -> int | None:
-    kind, timestamp = message.timestamp()
-    return timestamp if kind else None
+def _timestamps(messages: Sequence[Any]) -> list[int | None]:
+    return [timestamp if kind else None for kind, timestamp in [message.timestamp() for message in messages]]
 
 
 def _values(messages: Sequence[Any], schema: Any) -> tuple[list[Any], list[int | None]]:
     """Records of values alone."""
     deserialize = schema.schema.deserialize
-    values: list[Any] = []
-    timestamps: list[int | None] = []
+    try:
+        values: list[Any] = [deserialize(message.value()) for message in messages]
+    except Exception:
+        _find_unreadable(messages, schema.schema)
+        raise
+    timestamps = _timestamps(messages)
+    there = [value is not None for value in values]
+    if not all(there):  # what a schema makes None of is left out
+        timestamps = [timestamp for timestamp, given in zip(timestamps, there, strict=True) if given]
+        values = [value for value, given in zip(values, there, strict=True) if given]
+    return values, timestamps
+
+
+def _find_unreadable(messages: Sequence[Any], schema: Any) -> None:
+    """Say of which record a schema has failed."""
     for message in messages:
         try:
-            value = deserialize(message.value())
+            schema.deserialize(message.value())
         except Exception as error:
-            raise _unreadable(message, schema.schema, error) from error
-        if value is not None:
-            values.append(value)
-            timestamps.append(_timestamp(message))
-    return values, timestamps
+            raise _unreadable(message, schema, error) from error
 
 
 def _records(messages: Sequence[Any], schema: Any) -> tuple[list[Any], list[int | None]]:
     """What a schema makes of whole records."""
     values: list[Any] = []
-    for message in messages:
-        timestamp = _timestamp(message)
+    for message, timestamp in zip(messages, _timestamps(messages), strict=True):
         record = KafkaRecord(
             message.topic(), message.partition(), message.offset(), timestamp, message.key(), message.value(),
             message.headers() or [],

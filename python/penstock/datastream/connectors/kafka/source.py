@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Generic, TypeVar, cast
 
 from penstock.common import checks
@@ -15,8 +16,9 @@ from penstock.common.serialization import DeserializationSchema
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.connectors.kafka import given
 from penstock.runtime.io.splits import Records, Source, Split
-from penstock.runtime.kafka import deserializing, reading
+from penstock.runtime.kafka import deserializing, following, reading
 from penstock.runtime.kafka.deserializing import KafkaRecordDeserializationSchema, ValueOnly
+from penstock.runtime.kafka.following import Following
 from penstock.runtime.kafka.offsets import KafkaOffsetsInitializer, KafkaTopicPartition, initializer
 from penstock.runtime.kafka.subscription import Subscription, in_order
 
@@ -37,6 +39,7 @@ class KafkaSource(Source[T]):
         starting_offsets: where reading begins.
         stopping_offsets: where it ends; None for never.
         deserializer: makes records.
+        bounded: whether it ends there for the program, too (``set_bounded``); None for: if it ends.
     """
 
     advice = (
@@ -52,14 +55,16 @@ class KafkaSource(Source[T]):
         starting_offsets: KafkaOffsetsInitializer,
         stopping_offsets: KafkaOffsetsInitializer | None,
         deserializer: KafkaRecordDeserializationSchema[T],
+        bounded: bool | None = None,
     ) -> None:
         self.properties: dict[str, str] = dict(properties)
         self.subscription: Subscription = subscription
         self.starting_offsets: KafkaOffsetsInitializer = starting_offsets
         self.stopping_offsets: KafkaOffsetsInitializer | None = stopping_offsets
         self.deserializer: KafkaRecordDeserializationSchema[T] = deserializer
-        self.bounded: bool = stopping_offsets is not None
+        self.bounded: bool = stopping_offsets is not None if bounded is None else bounded
         self.produced_type: TypeInformation[object] | None = deserializer.get_produced_type()
+        self._following: Following | None = None
 
     def __repr__(self) -> str:
         return f"<KafkaSource of {self.subscription}>"
@@ -69,19 +74,56 @@ class KafkaSource(Source[T]):
         """Begin with nothing but the defaults: from the earliest offsets, without an end."""
         return KafkaSourceBuilder()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_following": None}
+
     def splits(self, parallelism: int) -> list[Split]:
-        """The partitions that have something to read, with the offsets where it begins and ends.
+        """The partitions that have something to read, with the offsets where it begins and ends; of a source that is
+        not bounded all partitions there are now, with where they end now.
 
         Raises:
             ConfigurationError: no broker answers, a topic or an offset is not there, or confluent-kafka is not
                 installed.
         """
-        assert self.stopping_offsets is not None, "a source without an end is planned only"
-        return reading.splits(self.properties, self.subscription, self.starting_offsets, self.stopping_offsets)
+        if self.bounded:
+            assert self.stopping_offsets is not None
+            return reading.splits(self.properties, self.subscription, self.starting_offsets, self.stopping_offsets)
+        return self._followed().splits()
+
+    def limited(self, split: Split, records: int) -> Split:
+        """That many offsets of a partition, of which some may have no record."""
+        return following.limited(split, records)
 
     def read(self, split: Split) -> Iterator[Records[T]]:
         """The records of a partition."""
-        return reading.read(self.properties, split, self.deserializer)
+        stop = None if self.bounded else following.stop_of(split.start)
+        if stop is None:
+            yield from reading.read(self.properties, split, self.deserializer, keep=not self.bounded)
+            return
+        for records in reading.read(self.properties, following.plain(split), self.deserializer, keep=True):
+            yield replace(records, position=[records.position, stop])
+
+    def resume(self, positions: Mapping[str, Any] | None) -> None:
+        """Go on at the positions of an earlier run, or begin: see :class:`~penstock.runtime.io.splits.Source`."""
+        self._following = None
+        if not self.bounded:
+            self._followed(positions)
+
+    def committed(self, positions: Mapping[str, Any]) -> None:
+        """Commit the offsets of the next records for the group, unless ``commit.offsets.on.checkpoint`` is false. Only
+        tools that show how far a group is behind look at them; a failure is logged."""
+        if not self.bounded:
+            self._followed().committed(positions)
+
+    def finished(self, positions: Mapping[str, Any]) -> bool:
+        """Whether all has been read up to the offsets of ``set_unbounded``, and partitions are not discovered."""
+        return not self.bounded and self._followed().finished(positions)
+
+    def _followed(self, positions: Mapping[str, Any] | None = None) -> Following:
+        if self._following is None or positions is not None:
+            given = self.properties, self.subscription, self.starting_offsets, self.stopping_offsets
+            self._following = Following(*given, positions)
+        return self._following
 
 
 class KafkaSourceBuilder(Generic[T]):
@@ -92,6 +134,7 @@ class KafkaSourceBuilder(Generic[T]):
         self._subscription: tuple[str, Subscription] | None = None
         self._starting = KafkaOffsetsInitializer.earliest()
         self._stopping: KafkaOffsetsInitializer | None = None
+        self._bounded = False
         self._deserializer: KafkaRecordDeserializationSchema[Any] | None = None
 
     def set_bootstrap_servers(self, bootstrap_servers: str) -> KafkaSourceBuilder[T]:
@@ -155,13 +198,13 @@ class KafkaSourceBuilder(Generic[T]):
     def set_bounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> KafkaSourceBuilder[T]:
         """Where reading ends; the record at such an offset is not read any more. The offsets are looked up when the job
         starts."""
-        self._stopping = initializer(stopping_offsets_initializer, "set_bounded")
+        self._stopping, self._bounded = initializer(stopping_offsets_initializer, "set_bounded"), True
         return self
 
     def set_unbounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> KafkaSourceBuilder[T]:
-        """Where reading ends, of a stream that Flink takes for an endless one. Here it does the same as
-        :meth:`set_bounded`."""
-        self._stopping = initializer(stopping_offsets_initializer, "set_unbounded")
+        """Where reading ends, of a stream that is an endless one all the same: it is read step by step, and new
+        partitions are looked for, unless ``partition.discovery.interval.ms`` is -1; then the source ends there."""
+        self._stopping, self._bounded = initializer(stopping_offsets_initializer, "set_unbounded"), False
         return self
 
     def set_value_only_deserializer(self, deserialization_schema: DeserializationSchema[S]) -> KafkaSourceBuilder[S]:
@@ -217,7 +260,7 @@ class KafkaSourceBuilder(Generic[T]):
             )
         subscription = cast("tuple[str, Subscription]", self._subscription)[1]
         schema = cast("KafkaRecordDeserializationSchema[T]", self._deserializer)
-        return KafkaSource(self._properties, subscription, self._starting, self._stopping, schema)
+        return KafkaSource(self._properties, subscription, self._starting, self._stopping, schema, self._bounded)
 
     def _with(self, key: str, value: str) -> KafkaSourceBuilder[T]:
         self._properties[key] = value

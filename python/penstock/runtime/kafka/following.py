@@ -1,0 +1,192 @@
+"""Topics without an end, as the driver follows them: before each step it says which partitions there are and where they
+end now.
+
+Where the reading of a partition begins is fixed when it is seen first, and with the first manifest for good:
+partitions that are there when the job starts begin as the program says, and those that come later with their first
+record. Metadata are asked for as often as partitions are to be discovered, ends before each step, by a consumer that is
+assigned nothing.
+
+Source of the semantics: ``KafkaSourceEnumerator`` (Flink's Kafka connector 3.3).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from penstock.errors import ConfigurationError
+from penstock.runtime.io.splits import Split
+from penstock.runtime.kafka import client
+from penstock.runtime.kafka.cluster import Cluster, Offsets, asking
+from penstock.runtime.kafka.offsets import KafkaOffsetsInitializer, KafkaTopicPartition, resolved
+from penstock.runtime.kafka.reading import first_offsets, partition_of
+from penstock.runtime.kafka.subscription import Subscription
+
+DISCOVERY = "partition.discovery.interval.ms"
+COMMITS = "commit.offsets.on.checkpoint"
+_DISCOVERY = 300_000
+
+
+class Following:
+    """The partitions of a source that never ends. Lives on the driver, as long as a job.
+
+    A position is an offset; where the program says at which offset reading stops, it is the offset and that one, so
+    that a restart stops where the first run would have.
+
+    Args:
+        properties: of the source.
+        subscription: what is read.
+        starting: where reading begins.
+        stopping: where it ends; None for never.
+        positions: where the job goes on; None where it begins.
+    """
+
+    def __init__(
+        self,
+        properties: Mapping[str, str],
+        subscription: Subscription,
+        starting: KafkaOffsetsInitializer,
+        stopping: KafkaOffsetsInitializer | None,
+        positions: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._properties, self._subscription = properties, subscription
+        self._starting, self._stopping = starting, stopping
+        self._interval = discovery_interval(properties)
+        self._commits = commits(properties)
+        self._lock = threading.Lock()
+        self._looked_at: float | None = None
+        self._starts: Offsets = {}
+        self._stops: Offsets = {}
+        self._begun = positions is not None
+        for split_id, position in (positions or {}).items():
+            partition = partition_of(split_id)
+            self._starts[partition] = offset_of(position)
+            stop = stop_of(position)
+            if stop is not None:
+                self._stops[partition] = stop
+
+    def splits(self) -> list[Split]:
+        """All partitions, each from its first position to where it ends now.
+
+        Raises:
+            ConfigurationError: no broker answers; a topic or offset is not there.
+        """
+        with self._lock, asking(self._properties) as cluster:
+            now = time.monotonic()
+            due = self._due(now)
+            new = self._new(cluster) if due else []
+            partitions = [*self._starts, *new]
+            ends = cluster.ends(partitions)
+            if new:
+                starting = KafkaOffsetsInitializer.earliest() if self._begun else self._starting
+                starts = first_offsets(cluster, new, starting, ends)
+                stops = {} if self._stopping is None else resolved(self._stopping, new, cluster)
+                self._starts.update(starts)
+                self._stops.update(stops)
+            self._begun = True
+            self._looked_at = now if due else self._looked_at
+            return [self._split(each, ends[each]) for each in partitions]
+
+    def committed(self, positions: Mapping[str, Any]) -> None:
+        """Commit offsets for the group of the source, if there is one; for tools that show how far it is behind."""
+        if self._commits and positions:
+            offsets = {partition_of(split_id): offset_of(position) for split_id, position in positions.items()}
+            with self._lock, asking(self._properties) as cluster:
+                cluster.commit(offsets)
+
+    def finished(self, positions: Mapping[str, Any]) -> bool:
+        """Whether nothing is to be read any more: partitions are not looked for again, and each has been read to where
+        it stops."""
+        if self._stopping is None or self._interval is not None or not self._begun:
+            return False
+        known = {partition_of(split_id): offset_of(position) for split_id, position in positions.items()}
+        return all(known.get(each, start) >= self._stops[each] for each, start in self._starts.items())
+
+    def _due(self, now: float) -> bool:
+        """Whether it is time to look for partitions."""
+        if self._looked_at is None:
+            return True
+        return self._interval is not None and now >= self._looked_at + self._interval
+
+    def _new(self, cluster: Cluster) -> list[KafkaTopicPartition]:
+        """Partitions that have not been seen before."""
+        try:
+            found = cluster.partitions(self._subscription)
+        except ConfigurationError as error:
+            if not self._starts or error.flink_class != client.MISSING:
+                raise
+            client.LOGGER.warning("%s Its partitions that are known are read on.", error)
+            found = ()
+        return [each for each in found if each not in self._starts]
+
+    def _split(self, partition: KafkaTopicPartition, end: int) -> Split:
+        start = self._starts[partition]
+        if partition not in self._stops:
+            return Split(str(partition), start, max(end, start))
+        stop = self._stops[partition]
+        return Split(str(partition), [start, stop], [max(min(end, stop), start), stop])
+
+
+def limited(split: Split, records: int) -> Split:
+    """A split cut to a number of offsets, of which some may have no record.
+
+    Args:
+        split: of a partition.
+        records: how many.
+    """
+    start, end = offset_of(split.start), offset_of(split.end)
+    if end - start <= records:
+        return split
+    stop = stop_of(split.end)
+    cut: Any = start + records if stop is None else [start + records, stop]
+    return Split(split.id, split.start, cut, min(split.weight, records))
+
+
+def offset_of(position: Any) -> int:
+    """The offset of a position."""
+    found: Any = position
+    return found[0] if isinstance(found, list | tuple) else found
+
+
+def stop_of(position: Any) -> int | None:
+    """The offset at which reading stops, as a position says; None for never."""
+    found: Any = position
+    return found[1] if isinstance(found, list | tuple) else None
+
+
+def discovery_interval(properties: Mapping[str, str]) -> float | None:
+    """Seconds between two looks for new partitions; None for one look only.
+
+    Raises:
+        ConfigurationError: the property is no number.
+    """
+    text = properties.get(DISCOVERY, str(_DISCOVERY)).strip()
+    if not text.removeprefix("-").isdigit():
+        raise ConfigurationError(
+            f"Kafka's property {DISCOVERY!r} is {text!r}; milliseconds are needed, or -1 for never. Give '60000', say."
+        )
+    return int(text) / 1000 if int(text) > 0 else None
+
+
+def commits(properties: Mapping[str, str]) -> bool:
+    """Whether offsets are committed for the group.
+
+    Raises:
+        ConfigurationError: the property is neither true nor false, or there is no group.
+    """
+    text = properties.get(COMMITS, str("group.id" in properties)).strip().lower()
+    if text not in ("true", "false"):
+        raise ConfigurationError(f"Kafka's property {COMMITS!r} is {text!r}. Give 'true' or 'false'.")
+    if text == "true" and "group.id" not in properties:
+        raise ConfigurationError(
+            f"Kafka's property {COMMITS!r} is 'true', and offsets are those of a consumer group, of which none is "
+            "named. Call set_group_id('mine')."
+        )
+    return text == "true"
+
+
+def plain(split: Split) -> Split:
+    """A split by offsets alone."""
+    return Split(split.id, offset_of(split.start), offset_of(split.end), split.weight)
