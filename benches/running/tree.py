@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+import signal
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -29,11 +31,15 @@ def adopt() -> None:
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
 
 
-def cpu() -> dict[str, float]:
-    """CPU seconds so far of this process and all that came of it: of JVMs, and of everything else, which is Python."""
+def cpu(*, with_own: bool = True) -> dict[str, float]:
+    """CPU seconds so far of this process and all that came of it: of JVMs, and of everything else, which is Python.
+
+    Args:
+        with_own: also what this process itself took; False where it only feeds those that are measured.
+    """
     spent = {JVM: 0.0, PYTHON: 0.0}
     for process in family():
-        spent[process.kind] += process.own
+        spent[process.kind] += process.own if with_own or process.pid != os.getpid() else 0.0
         spent[PYTHON] += process.gone
     return spent
 
@@ -46,6 +52,17 @@ def peak_bytes() -> dict[str, int]:
         kind = "driver" if process.pid == os.getpid() else process.kind
         peaks[kind] = max(peaks.get(kind, 0), _peak(process.pid))
     return peaks
+
+
+def end() -> None:
+    """Kill all descendants of this process, and wait for those that are its children."""
+    for process in family():
+        if process.pid != os.getpid():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
 
 
 def family() -> list[Process]:
