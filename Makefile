@@ -92,6 +92,9 @@ docs: $(VENV)/.checks ## build the site in site/, warnings being errors, and run
 bench: $(VENV)/.checks ## measure beside Flink, Python and graph libraries (20 minutes), and write benches/report
 	$(BIN)/python benches/run.py $(ARGS)
 
+bench-unbounded: $(VENV)/.checks ## measure programs that never end beside Spark, Bytewax and PyFlink (12 minutes), and write benches/report
+	$(BIN)/python benches/run.py --steps unbounded $(ARGS)
+
 instructions: $(VENV)/.checks ## count the planner's instructions, where valgrind is; fail when they have grown
 	$(BIN)/python benches/instructions.py $(ARGS)
 

@@ -23,7 +23,7 @@ from results import ROOT
 
 FOLDER = ROOT / "target" / "engines"
 RUNNING = Path(__file__).with_name("running")
-REQUIREMENTS = {"PyFlink": "apache-flink==2.3.*", "Bytewax": "bytewax>=0.21"}
+REQUIREMENTS = {"PyFlink": "apache-flink==2.3.*", "Bytewax": "bytewax[kafka]>=0.21"}
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def run(
     try:
         out, errors = process.communicate(timeout=timeout)
     finally:
-        _end(process)
+        end(process)
     assert process.returncode == 0, f"status {process.returncode}: {errors.strip()[-3000:]}"
     return [Run(**json.loads(line)) for line in out.splitlines() if line.startswith('{"job"')]
 
@@ -116,7 +116,7 @@ def _prepared() -> Path:
     return folder
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def end(process: subprocess.Popen[str]) -> None:
     """Nothing of it may run on beside the next measurement."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
@@ -131,8 +131,10 @@ def python(engine: str | None) -> Path:
 
 
 def installed(engine: str) -> bool:
-    """Whether its environment is there and whole."""
-    return (FOLDER / engine.lower() / "installed.txt").exists()
+    """Whether its environment is there, whole, and what is asked for."""
+    home = FOLDER / engine.lower()
+    wanted = home / "wanted.txt"
+    return (home / "installed.txt").exists() and wanted.exists() and wanted.read_text() == REQUIREMENTS[engine]
 
 
 def missing(engine: str) -> str | None:
@@ -150,6 +152,7 @@ def missing(engine: str) -> str | None:
             made = subprocess.run(command, capture_output=True, text=True, check=False)
             if made.returncode:
                 return f"{engine} could not be installed (is there a network?): {made.stderr.strip()[-500:]}"
+        (home / "wanted.txt").write_text(REQUIREMENTS[engine])
         freeze = [str(python(engine)), "-m", "pip", "freeze"]
         (home / "installed.txt").write_text(subprocess.check_output(freeze, text=True))
     return None
@@ -159,6 +162,6 @@ def version(engine: str) -> str:
     """What is installed of an engine; ``none`` when nothing is."""
     if not installed(engine):
         return "none"
-    name = REQUIREMENTS[engine].partition("=")[0].rstrip(">")
+    name = re.split(r"[\[>=]", REQUIREMENTS[engine])[0]
     found = re.search(rf"^{name}==(.*)$", (FOLDER / engine.lower() / "installed.txt").read_text(), re.M)
     return found[1] if found else "unknown"

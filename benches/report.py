@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import endless
 import headlines
 import results as store
 import speed
@@ -84,10 +85,10 @@ def put_into(path: Path, markers: tuple[str, str], text: str) -> str:
 
 def with_tables(document: str, found: Results) -> str:
     """A document with what stands between ``<!-- measured: NAME -->`` and ``<!-- /measured -->`` exchanged for that
-    table of :mod:`speed`."""
+    table of :mod:`speed` or :mod:`endless`."""
 
     def filled(place: re.Match[str]) -> str:
-        made = speed.TABLES[place[1]](found)
+        made = {**speed.TABLES, **endless.TABLES}[place[1]](found)
         text = made if isinstance(made, str) else table(made[0], made[1], len(made[0]) - 1)
         return f"<!-- measured: {place[1]} -->\n{text}\n<!-- /measured -->"
 
@@ -99,7 +100,12 @@ def section(found: Results) -> str:
     plots = "\n".join(f"![{words}](figures/{name}.png)" for name, words in PLOTTED.items())
     planning = ["## Planning", target_table(targets.rows(found)), summary_table(found), plots]
     words = speed.word_count(found)
-    running = ["## Running", target_table(speed.rows(found)), table(*words, len(words[0]) - 1), RUNNING]
+    running = [
+        "## Running",
+        target_table([*speed.rows(found), *endless.rows(found)]),
+        table(*words, len(words[0]) - 1),
+        RUNNING,
+    ]
     return joined(RULES, "## Runs", list_of_runs(found), *planning, *running, missed(found))
 
 

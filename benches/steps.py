@@ -17,6 +17,7 @@ STEPS = {  # name: (file or test, minutes it may take); small things first, so t
     "chain": ("test_running.py::test_chain", 8),
     "word_count": ("test_running.py::test_word_count", 8),
     "engines": ("test_running.py::test_engine", 15),
+    "unbounded": ("test_unbounded.py", 20),
     "flink": ("test_flink.py", 45),
 }
 PEERS = (

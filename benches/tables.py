@@ -5,12 +5,14 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Sequence
 
+import endless
 import speed
 import targets
 from results import Key, Results, Row, Run
 
 PLANNERS = ("Penstock", *targets.FLINKS, "Python")
 PEERS = (*PLANNERS, targets.PROFILED, "rustworkx", "networkx", "Rust", "NumPy", "memcpy", *speed.PEERS)
+PEERS = (*PEERS, *(peer for peer in endless.PEERS if peer not in PEERS))
 SUMMARY = (  # phase, shape: the rows of the table of planners
     ("hash", "layered_dag"),
     ("hash", "uid_table"),
@@ -29,8 +31,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) 
 
 
 def targets_of(found: Results) -> list[targets.Row]:
-    """Of planning and of running."""
-    return [*targets.rows(found), *speed.rows(found)]
+    """Of planning, of running, and of what never ends."""
+    return [*targets.rows(found), *speed.rows(found), *endless.rows(found)]
 
 
 def target_table(reached: Iterable[targets.Row]) -> str:

@@ -19,53 +19,73 @@ def sums(epoch: float = 1.0) -> Job:
     snapshots."""
     import bytewax.operators as op
     from bytewax.dataflow import Dataflow
+
+    def job(inbox: str, out: str) -> None:
+        flow = Dataflow("sums")
+        lines = op.input("lines", flow, _folder(inbox))
+        totals = op.stateful_map("sum", op.map("keyed", lines, keyed), add)
+        op.output("sink", totals, _sinks(out))
+        _run(flow, epoch)
+
+    return job
+
+
+class Lines:
+    """The files of one reader; its state is how many it has read, and where it is in the next."""
+
+    def __init__(self, inbox: str, part: str, position: tuple[int, int] | None) -> None:
+        self.inbox, self.part = Path(inbox), part
+        self.done, offset = position or (0, 0)
+        self.file: BinaryIO | None = None
+        self.wait = False
+        self._next(offset)
+
+    def _next(self, offset: int = 0) -> None:
+        names = sorted(self.inbox.glob(f"*-{self.part}"))
+        if len(names) > self.done:
+            self.file = names[self.done].open("rb")
+            self.file.seek(offset)
+
+    def next_batch(self) -> list[str]:
+        if self.file is None:
+            self._next()
+        lines = self.file.readlines(READ * 10) if self.file else []
+        if self.file and not lines:
+            self.file.close()
+            self.file, self.done = None, self.done + 1
+        self.wait = not lines
+        return [line.rstrip().decode() for line in lines]
+
+    def next_awake(self) -> datetime | None:
+        return datetime.now(timezone.utc) + WAIT if self.wait else None
+
+    def snapshot(self) -> tuple[int, int]:
+        return self.done, self.file.tell() if self.file else 0
+
+
+def _folder(inbox: str) -> Any:
+    """The files of a folder, as they come, by two readers."""
     from bytewax.inputs import FixedPartitionedSource, StatefulSourcePartition
-    from bytewax.outputs import DynamicSink, StatelessSinkPartition
 
-    class Files(StatefulSourcePartition):
-        """The files of one reader; its state is how many it has read, and where it is in the next."""
-
-        def __init__(self, inbox: str, part: str, position: tuple[int, int] | None) -> None:
-            self.inbox, self.part = Path(inbox), part
-            self.done, offset = position or (0, 0)
-            self.file: BinaryIO | None = None
-            self.wait = False
-            self._next(offset)
-
-        def _next(self, offset: int = 0) -> None:
-            names = sorted(self.inbox.glob(f"*-{self.part}"))
-            if len(names) > self.done:
-                self.file = names[self.done].open("rb")
-                self.file.seek(offset)
-
-        def next_batch(self) -> list[str]:
-            if self.file is None:
-                self._next()
-            lines = self.file.readlines(READ * 10) if self.file else []
-            if self.file and not lines:
-                self.file.close()
-                self.file, self.done = None, self.done + 1
-            self.wait = not lines
-            return [line.rstrip().decode() for line in lines]
-
-        def next_awake(self) -> datetime | None:
-            return datetime.now(timezone.utc) + WAIT if self.wait else None
-
-        def snapshot(self) -> tuple[int, int]:
-            return self.done, self.file.tell() if self.file else 0
+    class Files(Lines, StatefulSourcePartition):
+        pass
 
     class Folder(FixedPartitionedSource):
-        def __init__(self, inbox: str) -> None:
-            self.inbox = inbox
-
         def list_parts(self) -> list[str]:
             return ["0", "1"]
 
         def build_part(self, step_id: str, for_part: str, resume_state: Any) -> Files:
-            return Files(self.inbox, for_part, resume_state)
+            return Files(inbox, for_part, resume_state)
+
+    return Folder()
+
+
+def _sinks(folder: str) -> Any:
+    """Sinks that tell in a folder how far they are."""
+    from bytewax.outputs import DynamicSink, StatelessSinkPartition
 
     class Partition(StatelessSinkPartition):
-        def __init__(self, folder: str) -> None:
+        def __init__(self) -> None:
             self.sink = LiveSink(folder)
 
         def write_batch(self, items: list[Any]) -> None:
@@ -74,20 +94,10 @@ def sums(epoch: float = 1.0) -> Job:
                 invoke(item)
 
     class Sinks(DynamicSink):
-        def __init__(self, folder: str) -> None:
-            self.folder = folder
-
         def build(self, step_id: str, worker_index: int, worker_count: int) -> Partition:
-            return Partition(self.folder)
+            return Partition()
 
-    def job(inbox: str, out: str) -> None:
-        flow = Dataflow("sums")
-        lines = op.input("lines", flow, Folder(inbox))
-        totals = op.stateful_map("sum", op.map("keyed", lines, keyed), add)
-        op.output("sink", totals, Sinks(out))
-        _run(flow, epoch)
-
-    return job
+    return Sinks()
 
 
 def kafka_sums(epoch: float = 1.0, batch_size: int = 1_000) -> Job:

@@ -88,12 +88,25 @@ def _tell_state(spark: Any, checkpoint: str, out: str) -> None:
 
 def state_sums(parallelism: int = 2) -> Job:
     """transformWithState in Python, rows one by one: each running sum goes to the sink."""
-    from pyspark.sql.streaming import StatefulProcessor
-
     spark = session(parallelism, {"spark.sql.streaming.stateStore.providerClass": ROCKS})
 
+    def job(inbox: str, out: str) -> None:
+        from pyspark.sql import functions as F
+
+        parts = F.split("value", ",")
+        pairs = _lines(spark, inbox).select(parts[0].alias("key"), parts[1].cast("long").alias("number"))
+        with tempfile.TemporaryDirectory() as folder:
+            sums = pairs.groupBy("key").transformWithState(_sums(out), "key string", "Update", "None")
+            _started(sums, folder).awaitTermination()
+
+    return job
+
+
+def _sums(folder: str) -> Any:
+    from pyspark.sql.streaming import StatefulProcessor
+
     class Sums(StatefulProcessor):
-        def __init__(self, folder: str) -> None:
+        def __init__(self) -> None:
             self.sink = LiveSink(folder)
 
         def init(self, handle: Any) -> None:
@@ -111,26 +124,33 @@ def state_sums(parallelism: int = 2) -> Job:
         def close(self) -> None:
             pass
 
-    def job(inbox: str, out: str) -> None:
-        from pyspark.sql import functions as F
-
-        parts = F.split("value", ",")
-        pairs = _lines(spark, inbox).select(parts[0].alias("key"), parts[1].cast("long").alias("number"))
-        with tempfile.TemporaryDirectory() as folder:
-            sums = pairs.groupBy("key").transformWithState(Sums(out), "key string", "Update", "None")
-            _started(sums, folder).awaitTermination()
-
-    return job
+    return Sums()
 
 
 def state_timers(parallelism: int = 2, delay: int = 1_000, pandas: bool = False) -> Job:
     """transformWithState in Python with a count and a timer of event time per key; rows, or frames of pandas."""
-    from pyspark.sql.streaming import StatefulProcessor
-
     spark = session(parallelism, {"spark.sql.streaming.stateStore.providerClass": ROCKS})
 
+    def job(inbox: str, out: str) -> None:
+        from pyspark.sql import functions as F
+
+        parts = F.split("value", ",")
+        pairs = _lines(spark, inbox).select(parts[0].alias("key"), parts[1].cast("long").alias("time"))
+        timed = pairs.withColumn("at", F.timestamp_millis("time")).withWatermark("at", f"{delay} milliseconds")
+        with tempfile.TemporaryDirectory() as folder:
+            grouped = timed.groupBy("key")
+            transform = grouped.transformWithStateInPandas if pandas else grouped.transformWithState
+            fired = transform(_timers(out, pandas), "key string", "Update", "EventTime")
+            _started(fired, folder).awaitTermination()
+
+    return job
+
+
+def _timers(folder: str, pandas: bool) -> Any:
+    from pyspark.sql.streaming import StatefulProcessor
+
     class Timers(StatefulProcessor):
-        def __init__(self, folder: str) -> None:
+        def __init__(self) -> None:
             self.sink = LiveSink(folder)
 
         def init(self, handle: Any) -> None:
@@ -156,19 +176,7 @@ def state_timers(parallelism: int = 2, delay: int = 1_000, pandas: bool = False)
         def close(self) -> None:
             pass
 
-    def job(inbox: str, out: str) -> None:
-        from pyspark.sql import functions as F
-
-        parts = F.split("value", ",")
-        pairs = _lines(spark, inbox).select(parts[0].alias("key"), parts[1].cast("long").alias("time"))
-        timed = pairs.withColumn("at", F.timestamp_millis("time")).withWatermark("at", f"{delay} milliseconds")
-        with tempfile.TemporaryDirectory() as folder:
-            grouped = timed.groupBy("key")
-            transform = grouped.transformWithStateInPandas if pandas else grouped.transformWithState
-            fired = transform(Timers(out), "key string", "Update", "EventTime")
-            _started(fired, folder).awaitTermination()
-
-    return job
+    return Timers()
 
 
 def _lines(spark: Any, inbox: str) -> Any:

@@ -1,0 +1,66 @@
+"""Programs that never end, on Penstock and on its peers: CPU seconds of JVM and Python per round of the same input."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from collections.abc import Iterator
+
+import pytest
+
+import engines
+import unbounded
+from conftest import Record
+from results import short
+from unbounded import KAFKA, UNBOUNDED, Case, Round
+
+ALL = [case for cases in unbounded.CASES for case in cases()]
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[str]:
+    """A broker's address."""
+    try:
+        context = unbounded.broker()
+        address = context.__enter__()
+    except LookupError as reason:
+        pytest.skip(str(reason))
+    yield address
+    context.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize("case", ALL, ids=str)
+def test_unbounded(request: pytest.FixtureRequest, record: Record, tiny: bool, case: Case) -> None:
+    if tiny and case.slow and os.environ.get("PENSTOCK_BENCH_SMOKE") != "all":
+        pytest.skip(f"{case.peer} takes half a minute to start: PENSTOCK_BENCH_SMOKE=all")
+    if case.engine and tiny and not engines.installed(case.engine):
+        pytest.skip(f"{case.engine} is not installed in target/engines")
+    reason = engines.missing(case.engine) if case.engine else None
+    if reason:
+        pytest.skip(reason)
+    address = request.getfixturevalue("kafka") if case.shape == KAFKA else None
+    given = case.input(tiny)
+    rounds, final = unbounded.run(case, given, address)
+    expected = case.expected(given)
+    equal = [tuple(each.result) for each in rounds] == expected[: len(rounds)]
+    equal = equal and (final is None or tuple(final) == expected[-1])
+    assert expected[0][0] > 0
+    write(record, case, rounds, given.records(), equal)
+    assert equal, f"{[each.result for each in rounds]} {final}, expected {expected}"
+
+
+def write(record: Record, case: Case, rounds: list[Round], records: list[int], equal: bool) -> None:
+    """Of all rounds but the first the times, of memory the peak."""
+    measured = rounds[1:]
+    record(
+        phase=UNBOUNDED,
+        shape=case.shape,
+        size=records[-1],
+        peer=case.peer,
+        checksum_equal=equal,
+        seconds=[short(each.wall) for each in measured],
+        cpu_seconds=[short(sum(each.cpu.values())) for each in measured],
+        jvm_seconds=short(statistics.median(each.cpu["jvm"] for each in measured)),
+        start_cpu=short(sum(rounds[0].cpu.values())),
+        worker_bytes=max(each.peak_bytes.get("python", 0) for each in rounds) or None,
+    )
