@@ -23,7 +23,7 @@ EXCHANGES, ALIKE, KEYS = "two exchanges, 10 records", "10,000 keys touched", "ke
 MANY, MOST, FEW = 1_000_000, 10_000_000, 10_000
 PEERS = (
     *("Spark's aggregation", "transformWithState", "transformWithStateInPandas", LOCAL, STREAMING),
-    *("Bytewax", "Bytewax, every 10 s", "PyFlink"),
+    *("Penstock, at least once", "Bytewax", "Bytewax, every 10 s", "PyFlink"),
 )
 
 

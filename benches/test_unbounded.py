@@ -8,8 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
+import alone
 import engines
 import unbounded
+from alone import Alone
 from conftest import Record
 from results import short
 from unbounded import KAFKA, UNBOUNDED, Case, Round
@@ -47,6 +49,14 @@ def test_unbounded(request: pytest.FixtureRequest, record: Record, tiny: bool, c
     assert expected[0][0] > 0
     write(record, case, rounds, given.records(), equal)
     assert equal, f"{[each.result for each in rounds]} {final}, expected {expected}"
+
+
+@pytest.mark.parametrize("program", [*alone.triggers(), *alone.touching(), *alone.others()], ids=str)
+def test_steps(record: Record, tiny: bool, program: Alone) -> None:
+    runs = alone.run(program, tiny)
+    assert [len(run.seconds) for run in runs] == program.runs * [3 if tiny else program.steps]
+    for facts in alone.facts(program, runs):
+        record(**{**facts, "seconds": [short(second) for second in facts["seconds"]]})
 
 
 def write(record: Record, case: Case, rounds: list[Round], records: list[int], equal: bool) -> None:

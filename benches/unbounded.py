@@ -100,7 +100,7 @@ class Round:
 def _plainly(shape: str, asked: bool, paths: str) -> list[list[int]]:
     """By plain loops, in a process whose hashes are those of the programs."""
     command = [sys.executable, str(Path(__file__)), shape, str(int(asked)), paths]
-    return json.loads(subprocess.check_output(command, env=_environment(None), text=True))
+    return json.loads(subprocess.check_output(command, env=environment(None), text=True))
 
 
 def plainly(shape: str, asked: bool, rounds: Rounds) -> list[tuple[int, int]]:
@@ -133,7 +133,7 @@ def run(case: Case, given: Rounds, kafka: str | None, timeout: float = 400) -> t
     command = [str(engines.python(case.engine)), str(RUNNING / "feeding.py"), json.dumps(spec)]
     with tempfile.TemporaryFile("w+") as errors:  # a pipe would fill: some peers say much
         process = subprocess.Popen(
-            command, env=_environment(case.engine), stdout=subprocess.PIPE, stderr=errors, text=True,
+            command, env=environment(case.engine), stdout=subprocess.PIPE, stderr=errors, text=True,
             start_new_session=True,
         )  # fmt: skip
         try:
@@ -147,7 +147,8 @@ def run(case: Case, given: Rounds, kafka: str | None, timeout: float = 400) -> t
     return [Round(**each) for each in told if "final" not in each], final
 
 
-def _environment(engine: str | None) -> dict[str, str]:
+def environment(engine: str | None) -> dict[str, str]:
+    """Of the process of a program; hashes of texts are the same in all of them."""
     path = [str(RUNNING)] if engine else [str(ROOT / "benches"), str(RUNNING), os.environ.get("PYTHONPATH", "")]
     return {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, path))}
 
@@ -163,6 +164,16 @@ def broker() -> Iterator[str]:
 
     with tempfile.TemporaryDirectory() as folder, kafka.running(Path(folder)) as address:
         yield address
+
+
+def ours() -> Iterator[Case]:
+    """Penstock, on Spark and in one process."""
+    for peer, executor in (("Penstock", "spark"), ("Penstock, local", "local")):
+        here = {"arguments": {"executor": executor}}
+        for shape, job in ((SUMS, "sums"), (KAFKA, "kafka_sums"), (TIMERS, "timers")):
+            yield Case(shape, peer, f"live_penstock:{job}", warm=6, batches=BATCHES[shape], **here)
+    least = {"executor": "spark", "guarantee": "AT_LEAST_ONCE"}
+    yield Case(KAFKA, "Penstock, at least once", "live_penstock:kafka_sums", least, 6, BATCHES[KAFKA])
 
 
 def on_spark() -> Iterator[Case]:
@@ -188,7 +199,7 @@ def over_kafka() -> Iterator[Case]:
     yield Case(KAFKA, "Bytewax", "live_bytewax:kafka_sums", engine="Bytewax", warm=2, batches=2)
 
 
-CASES: tuple[Callable[[], Iterator[Case]], ...] = (on_spark, other_engines, over_kafka)
+CASES: tuple[Callable[[], Iterator[Case]], ...] = (ours, on_spark, other_engines, over_kafka)
 
 if __name__ == "__main__":
     print(json.dumps(plainly(sys.argv[1], bool(int(sys.argv[2])), Rounds(json.loads(sys.argv[3])))))

@@ -108,7 +108,8 @@ class Folders:
 
 def main() -> None:
     if len(sys.argv) > 2:
-        _run(*map(json.loads, sys.argv[1:]))
+        job, inlet, out = map(json.loads, sys.argv[1:])
+        loaded(job)(inlet, out)
         return
     spec = Spec(**json.loads(sys.argv[1]))
     tree.adopt()
@@ -134,10 +135,10 @@ def _ways(spec: Spec, folder: Path) -> Ways:
     return Topics(spec.kafka)
 
 
-def _run(told: dict[str, Any], inlet: Any, out: str) -> None:
-    """The job, in its own process."""
+def loaded(told: dict[str, Any]) -> Any:
+    """The job of a name and its arguments."""
     module, _, function = told["job"].partition(":")
-    getattr(importlib.import_module(module), function)(**told["arguments"])(inlet, out)
+    return getattr(importlib.import_module(module), function)(**told["arguments"])
 
 
 def _round(
