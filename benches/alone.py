@@ -41,6 +41,11 @@ class Alone:
     steps: int = 40
     runs: int = 1
 
+    @property
+    def slow(self) -> bool:
+        """Whether the smoke mode goes without it, because it starts a Spark of its own: all but one of ours."""
+        return self.arguments.get("executor", "spark") == "spark" and self.job != "live_steps:exchanges"
+
     def __str__(self) -> str:
         return f"{self.phase}-{self.size}-{self.peer}".replace(" ", "_")
 
@@ -75,9 +80,9 @@ def touching() -> Iterator[Alone]:
 
 def others() -> Iterator[Alone]:
     """What is written for a key, and many keys in little memory."""
-    ten = {"keys": 10 * STEP_RECORDS, "records": STEP_RECORDS}
+    ten = {"executor": "spark", "keys": 10 * STEP_RECORDS, "records": STEP_RECORDS}
     yield Alone(WRITTEN, KEYS, FEW, "Penstock", "live_steps:sums", ten, 10, 60)
-    many = {"keys": MOST, "records": MOST // 40}
+    many = {"executor": "spark", "keys": MOST, "records": MOST // 40}
     yield Alone(HELD, KEYS, MOST, "Penstock", "live_steps:sums", many, 40, 4)
 
 
@@ -110,8 +115,7 @@ def facts(program: Alone, runs: list[Stepped]) -> Iterator[dict[str, Any]]:
     first = runs[0]
     row: dict[str, Any] = {"shape": program.shape, "size": program.size, "peer": program.peer}
     if program.phase == HELD:
-        worker = first.peak_bytes.get("python", 0) if program.peer == "Penstock" else first.peak_bytes["driver"]
-        yield {**row, "phase": HELD, "seconds": first.seconds, "peak_bytes": worker}
+        yield {**row, "phase": HELD, "seconds": first.seconds, "peak_bytes": first.peak_bytes["python"]}
     elif program.phase == WRITTEN:
         touched = first.steps * STEP_RECORDS
         serialised = len(marshal.dumps((f"k{MANY}", first.steps), 2)) * STEP_RECORDS

@@ -50,8 +50,7 @@ class Case:
         rounds: of those.
         engine: whose environment it runs in, None for ours.
         asked: whether it tells its result only at the end, see ``running/feeding.py``.
-        slow: whether it takes half a minute to start, and the smoke mode goes without it.
-        note: what its sums are, where they are not one for each record.
+        slow: whether the smoke mode goes without it, because it starts a Spark of its own.
     """
 
     shape: str
@@ -171,14 +170,15 @@ def ours() -> Iterator[Case]:
     for peer, executor in (("Penstock", "spark"), ("Penstock, local", "local")):
         here = {"arguments": {"executor": executor}}
         for shape, job in ((SUMS, "sums"), (KAFKA, "kafka_sums"), (TIMERS, "timers")):
-            yield Case(shape, peer, f"live_penstock:{job}", warm=6, batches=BATCHES[shape], **here)
+            slow = executor == "spark" and shape != SUMS
+            yield Case(shape, peer, f"live_penstock:{job}", warm=6, batches=BATCHES[shape], slow=slow, **here)
     least = {"executor": "spark", "guarantee": "AT_LEAST_ONCE"}
-    yield Case(KAFKA, "Penstock, at least once", "live_penstock:kafka_sums", least, 6, BATCHES[KAFKA])
+    yield Case(KAFKA, "Penstock, at least once", "live_penstock:kafka_sums", least, 6, BATCHES[KAFKA], slow=True)
 
 
 def on_spark() -> Iterator[Case]:
     """Peers that need Spark only."""
-    yield Case(SUMS, "Spark's aggregation", "live_spark:native_sums", asked=True, warm=10, batches=10)
+    yield Case(SUMS, "Spark's aggregation", "live_spark:native_sums", asked=True, warm=10, batches=10, slow=True)
     yield Case(SUMS, "transformWithState", "live_spark:state_sums", warm=2, batches=1, slow=True)
     yield Case(TIMERS, "transformWithState", "live_spark:state_timers", warm=3, batches=2, slow=True)
     pandas = {"arguments": {"pandas": True}, "slow": True}
