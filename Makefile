@@ -13,7 +13,7 @@ FLINK ?= 1.11
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help demo develop check check-pythons test test-rust test-python lint matrix runs docs bench bench-smoke bench-flink golden instructions instructions-update build format clean
+.PHONY: help demo develop check check-pythons test test-rust test-python lint matrix runs docs bench bench-unbounded bench-smoke bench-flink golden instructions instructions-update build format clean
 
 BIN := $(VENV)/bin
 # cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes

@@ -190,7 +190,7 @@ def other_engines() -> Iterator[Case]:
     yield Case(SUMS, "Bytewax", "live_bytewax:sums", engine="Bytewax")
     ten = {"arguments": {"epoch": 10.0}, "rounds": 1, "batches": 12}
     yield Case(SUMS, "Bytewax, every 10 s", "live_bytewax:sums", engine="Bytewax", **ten)
-    settings = {"arguments": {"settings": PYFLINK}, "rounds": 2, "batches": 1, "warm": 1}
+    settings = {"arguments": {"settings": PYFLINK}, "rounds": 3, "batches": 1, "warm": 1}
     yield Case(SUMS, "PyFlink", "live_pyflink:sums", engine="PyFlink", **settings)
 
 
