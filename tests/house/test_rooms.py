@@ -78,7 +78,7 @@ ROOMS = {
     "job.commit": ["pending", "manifest", "publish", "recovery", "stores", "store_recovery"],
     "job.folder": ["ended", "manifest", "owners", "files", "writer", "cleaner", "lease"],
     "job.commit": ["pending", "manifest", "publish", "recovery", "stores", "store_recovery", "prepared"],
-    "job.steps": ["places", "publishing", "outputs"],
+    "job.steps": ["places", "publishing", "outputs", "collected"],
     "spark": [
         "quiet",
         "class_archive",

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Generator
 from typing import Protocol
 
+from penstock.common.collected import Collected
 from penstock.common.job_executions import JobExecutions
 from penstock.common.job_id import JobID
 from penstock.common.job_status import JobStatus
@@ -38,6 +39,7 @@ class JobControl:
     Attributes:
         job_id: of the run.
         observed: what is seen of it while it runs; None if its executor shows nothing.
+        takers: who takes the records of collecting sinks, by their ids, as they come; others wait for the job's end.
         shown: whether somebody shows the user how far the job is, so that nobody else has to.
     """
 
@@ -47,6 +49,7 @@ class JobControl:
         self._status = JobStatus.CREATED
         self._lock = threading.Lock()
         self.observed: Observed | None = None
+        self.takers: dict[str, Collected] = {}
         self.shown = False
         self._wish = threading.Event()
         self._stop = threading.Event()

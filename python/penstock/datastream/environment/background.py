@@ -15,13 +15,18 @@ from penstock.errors import JobCancelledError
 _LOG = logging.getLogger("penstock")
 
 
-def start(run: Callable[[], JobExecutionResult], control: JobControl, job_name: str) -> JobClient:
+def start(
+    run: Callable[[], JobExecutionResult], control: JobControl, job_name: str
+) -> tuple[JobClient, Future[JobExecutionResult]]:
     """Run a job in a thread of its own. The process does not end before the job has.
 
     Args:
         run: runs it to its end.
         control: of this run.
         job_name: for the log.
+
+    Returns:
+        Its client, and its result.
     """
     result: Future[JobExecutionResult] = Future()
     client = JobClient(control, result)
@@ -41,4 +46,4 @@ def start(run: Callable[[], JobExecutionResult], control: JobControl, job_name: 
             result.set_result(value)
 
     threading.Thread(target=copy_context().run, args=(body,), name=f"penstock-job-{control.job_id}").start()
-    return client
+    return client, result

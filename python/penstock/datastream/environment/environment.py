@@ -8,6 +8,7 @@ Its settings are in :mod:`penstock.datastream.program.program`, its sources besi
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -151,6 +152,19 @@ class StreamExecutionEnvironment(ProgramWithSources):
             JobExecutionError: a user function failed; its exception is the cause.
         """
         return executors.run(*self._job(job_name))
+
+    def collected(self, job_name: str | None, sink_id: str) -> Iterable[Any]:
+        """Run the program, and give the records of a collecting sink; of a program without an end they come as its steps
+        are committed, and closing the iterator cancels it.
+
+        Args:
+            job_name: as for :meth:`execute`.
+            sink_id: of the sink.
+        """
+        executor, pipeline, caches = self._job(job_name)
+        if pipeline.unbounded:
+            return executors.follow(executor, pipeline, caches, sink_id)
+        return executors.run(executor, pipeline, caches).collected.get(sink_id, ())
 
     def execute_async(self, job_name: str | None = None) -> JobClient:
         """Run the program in the background, and forget its operators as :meth:`execute` does.

@@ -9,12 +9,14 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from penstock.common import JobClient, JobExecutionResult, checks
+from penstock.common.collected import Collected
 from penstock.common.job_control import JobControl
 from penstock.common.settings import Settings
 from penstock.datastream.environment import background
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from penstock.plan import Pipeline
 
 T = TypeVar("T")
+Prepare = Callable[["Pipeline", JobControl], Callable[[], JobExecutionResult]]
 
 ENVIRONMENT_VARIABLE = "PENSTOCK_EXECUTOR"
 DEFAULT = "spark"
@@ -117,7 +120,7 @@ def run(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransforma
         return _told(keep(caches, job()))
 
 
-def _prepare_of(executor: Executor) -> Callable[[Pipeline, JobControl], Callable[[], JobExecutionResult]] | None:
+def _prepare_of(executor: Executor) -> Prepare | None:
     return getattr(executor, "prepare", None)
 
 
@@ -139,7 +142,35 @@ def run_async(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTran
             f"execute_async() needs an executor with prepare(pipeline, control), and {checks.shown(executor)} has "
             f"none. Use execute(), or one of the executors {', '.join(EXECUTORS)}."
         )
+    return _started(prepare, JobControl(pipeline.name), pipeline, caches)[0]
+
+
+def follow(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransformation], sink_id: str) -> Collected:
+    """:func:`run_async` of a program without an end, and the records of a collecting sink as its steps are committed.
+
+    Args:
+        executor, pipeline, caches: as for :func:`run_async`.
+        sink_id: of the sink.
+
+    Raises:
+        UnsupportedError, PenstockError: as for :func:`run_async`.
+    """
+    prepare = _prepare_of(executor)
+    if prepare is None:
+        raise UnsupportedError(
+            f"execute_and_collect() of a program without an end needs an executor with prepare(pipeline, control), and "
+            f"{checks.shown(executor)} has none. Use one of the executors {', '.join(EXECUTORS)}."
+        )
     control = JobControl(pipeline.name)
+    control.takers[sink_id] = records = Collected(control.cancel)
+    _, result = _started(prepare, control, pipeline, caches)
+    result.add_done_callback(lambda ended: records.end(ended.exception()))
+    return records
+
+
+def _started(
+    prepare: Prepare, control: JobControl, pipeline: Pipeline, caches: Sequence[CacheTransformation]
+) -> tuple[JobClient, Future[JobExecutionResult]]:
     job = prepare(pipeline, control)
 
     def body() -> JobExecutionResult:

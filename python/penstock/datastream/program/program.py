@@ -75,6 +75,10 @@ class Program:
         """Run the program; the environment knows how."""
         raise NotImplementedError(f"{type(self).__name__}.execute")
 
+    def collected(self, job_name: str | None, sink_id: str) -> Iterable[Any]:
+        """Run the program, and give the records of a collecting sink; the environment knows how."""
+        raise NotImplementedError(f"{type(self).__name__}.collected")
+
     def frame_of(self, sink: Transformation) -> DataFrame:
         """The records of one sink as a DataFrame; the environment knows how."""
         raise NotImplementedError(f"{type(self).__name__}.frame_of")

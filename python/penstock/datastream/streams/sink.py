@@ -7,6 +7,7 @@ Source: Flink 1.11 ``DataStream`` and ``DataStreamSink``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from penstock.common import checks
@@ -185,7 +186,8 @@ class SinkMethods(Generic[T]):
 
         Returns:
             An iterator that is also a context manager, or a list if ``limit`` was given. All records of the stream are
-            in the driver's memory.
+            in the driver's memory; those of a program without an end come as its steps are committed, and it is
+            cancelled when the iterator is closed or the limit is reached.
         """
         if limit is not None and checks.integer(limit, "execute_and_collect", "limit") < 1:
             checks.illegal_argument(
@@ -193,8 +195,11 @@ class SinkMethods(Generic[T]):
             )
         sink_id = f"collect-{self._program.next_collect_number()}"
         self._as_collected()._sink("Data stream collect sink", sinks.CollectSink(sink_id), parallelism=1)
-        records = list(self._program.execute(job_execution_name).collected.get(sink_id, ()))
-        return CloseableIterator(records) if limit is None else records[:limit]
+        records = CloseableIterator(self._program.collected(job_execution_name, sink_id))
+        if limit is None:
+            return records
+        with records:
+            return list(islice(records, limit))
 
     def _as_collected(self) -> SinkMethods[Any]:
         """The stream whose records :meth:`execute_and_collect` fetches."""

@@ -243,7 +243,11 @@ class StepLoop:
         self._version = Version(self._deployment, manifest)
         rows.show()
         for sink, records in rows.collected().items():
-            self._collected.setdefault(sink, []).extend(records)
+            taker = self._control.takers.get(sink)
+            if taker is not None:
+                taker.put(records)
+            else:
+                self._collected.setdefault(sink, []).extend(records)
         self._progress.step(summary_of(watch, manifest, reports))
 
     def _next(self, reports: Sequence[StepReport], back: Sequence[Row]) -> StepManifest:
