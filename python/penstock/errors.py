@@ -90,10 +90,6 @@ class SerializationError(PenstockError):
     """A message that a schema cannot read, or a record that it cannot write."""
 
 
-class StateError(PenstockError):
-    """State that cannot be kept, written or read. The message names where it lies, whose it is, what can be done."""
-
-
 class PlanError(PenstockError):
     """Base of everything the planner refuses. ``operators`` names the operators concerned, when there are any."""
 

@@ -48,7 +48,7 @@ def test_a_loop_ends_when_nothing_is_led_back(env: StreamExecutionEnvironment) -
 
 
 def test_a_loop_that_never_ends_is_stopped(env: StreamExecutionEnvironment, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.local.MAX_ROUNDS", 50)
+    monkeypatch.setattr("penstock.local.rounds.MAX_ROUNDS", 50)
     loop = env.from_collection([1], Types.INT()).iterate()
     loop.close_with(loop.map(lambda n: n, output_type=Types.INT()))
     with pytest.raises(JobExecutionError, match="50 times"):
@@ -87,5 +87,5 @@ def test_what_goes_round_may_wait_in_a_file(monkeypatch: pytest.MonkeyPatch, cap
 
     held = run()
     assert held.count("\n") == 800
-    monkeypatch.setattr("penstock.local._Job.__init__.__defaults__", (100,))
+    monkeypatch.setattr("penstock.local.rounds.RoundsJob.__init__.__defaults__", (100,))
     assert run() == held

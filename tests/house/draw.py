@@ -49,7 +49,6 @@ SAYS = {
     "job.shipping": "files in one archive",
     "job.commit": "manifest, publication, recovery",
     "job.folder": "steps, owners, clean-up",
-    "job.steps": "outputs of steps",
     "runtime.task": "rows in, rows out",
     "runtime.operators": "one family per file",
     "runtime.kafka": "topics, offsets, transactions",

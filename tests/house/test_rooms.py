@@ -75,7 +75,6 @@ ROOMS = {
         "results",
         "steps",
     ],
-    "job.commit": ["pending", "manifest", "publish", "recovery", "stores", "store_recovery"],
     "job.folder": ["ended", "manifest", "owners", "files", "writer", "cleaner", "lease"],
     "job.commit": ["pending", "manifest", "publish", "recovery", "stores", "store_recovery", "prepared"],
     "job.steps": ["places", "publishing", "outputs", "collected"],

@@ -346,7 +346,7 @@ class Setting:
     key: str
     kind: Kind
     default: Any
-    part: Literal["plan", "runtime", "executor", "nobody"]
+    part: Literal["plan", "runtime", "executor", "steps", "nobody"]
     doc: str
     later: str | None = None
 
@@ -401,7 +401,12 @@ class Setting:
 
 
 def line(
-    key: str, kind: Kind, default: Any, part: Literal["plan", "runtime", "executor"], doc: str, later: str | None = None
+    key: str,
+    kind: Kind,
+    default: Any,
+    part: Literal["plan", "runtime", "executor", "steps"],
+    doc: str,
+    later: str | None = None,
 ) -> Any:
     """A field of the table of settings; see :class:`Setting` for what is said of it."""
     setting = Setting(key, kind, default, part, doc, later)

@@ -15,7 +15,8 @@ from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutio
 from penstock.job.commit.recovery import Verdict, pending_at, recover
 from penstock.job.deployment import deploy
 from penstock.job.results import JobOutput
-from penstock.local import LocalExecutor, _Job
+from penstock.local import LocalExecutor
+from penstock.local.rounds import RoundsJob
 from penstock.runtime.io.buckets import BucketAssigner
 from penstock.runtime.io.file_sink import FileOutput
 from penstock.runtime.io.sinks import TextSink
@@ -101,7 +102,7 @@ def test_what_a_failed_attempt_wrote_does_not_count(tmp_path):
 def test_of_two_attempts_that_both_finish_one_counts(tmp_path):
     deployment = deploy(pipeline(tmp_path, range(10), ALONE))
     with JobOutput(deployment) as output:
-        first, _second = [_Job(deployment, attempt).run() for attempt in (0, 1)]
+        first, _second = [RoundsJob(deployment, attempt).run() for attempt in (0, 1)]
         output.commit(first)
     assert content(tmp_path) == DONE
     assert hidden(tmp_path) == []

@@ -15,7 +15,8 @@ from penstock.errors import ConfigurationError, JobExecutionError, PenstockError
 from penstock.job.commit.recovery import Verdict
 from penstock.job.deployment import deploy
 from penstock.job.results import JobOutput
-from penstock.local import LocalExecutor, _Job
+from penstock.local import LocalExecutor
+from penstock.local.rounds import RoundsJob
 from penstock.runtime.io.sinks import TextSink
 from penstock.runtime.operators.sink import StreamSink
 from tests.job.commit.crashes import (
@@ -201,7 +202,7 @@ def test_of_two_attempts_that_both_finish_one_counts(tmp_path):
     job = pipeline(tmp_path, range(100), function=lambda x: (x, os.urandom(4).hex()))
     deployment = deploy(job)
     with JobOutput(deployment) as output:
-        first, _second = [_Job(deployment, attempt).run() for attempt in (0, 1)]
+        first, _second = [RoundsJob(deployment, attempt).run() for attempt in (0, 1)]
         output.commit(first)
     assert {report.attempt for report in output.reports} == {0}
     assert sum(counters.records_in for report in output.reports for counters in report.counters) == 300

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from penstock import local
 from penstock.job.deployment import deploy
 from penstock.job.results import JobOutput
+from penstock.local import rounds
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Memory, Rows, Store
 from penstock.runtime.operators.elementwise import StreamFlatMap, StreamMap
@@ -96,7 +96,7 @@ def test_the_local_executor_holds_no_more_than_its_memory(monkeypatch, files):
     expected = run(program())[0]
     assert not files
     assert len(expected["lengths"]) == 2400
-    monkeypatch.setattr(local._Job.__init__, "__defaults__", (100_000,))
+    monkeypatch.setattr(rounds.RoundsJob.__init__, "__defaults__", (100_000,))
     used = []
     original = Store.put
 
@@ -113,7 +113,7 @@ def test_the_local_executor_holds_no_more_than_its_memory(monkeypatch, files):
 
 
 def test_a_failed_job_leaves_no_file_open(monkeypatch, files):
-    monkeypatch.setattr(local._Job.__init__, "__defaults__", (1000,))
+    monkeypatch.setattr(rounds.RoundsJob.__init__, "__defaults__", (1000,))
     failing = program()
     failing.collect(failing.add(StreamMap(lambda x: 1 // 0 if x > 50 else x), failing.source(range(60))), id="never")
     with pytest.raises(Exception, match="ZeroDivisionError"):
@@ -126,7 +126,7 @@ def test_the_driver_reads_its_rows_one_by_one(files):
     deployment = deploy(job)
     small = Rows(Store(1000))
     with JobOutput(deployment) as output:
-        for each in local._Job(deployment, 0).run().take():
+        for each in rounds.RoundsJob(deployment, 0).run().take():
             small.append(each)
         output.commit(small)
     result = output.result(time.perf_counter())
@@ -138,7 +138,7 @@ def test_the_driver_reads_its_rows_one_by_one(files):
 def test_a_commit_that_fails_leaves_no_file_open(files, monkeypatch):
     job = program().pipeline()
     deployment = deploy(job)
-    rows = local._Job(deployment, 0, 1000).run()
+    rows = rounds.RoundsJob(deployment, 0, 1000).run()
     assert not all(file.closed for file in files)
     monkeypatch.setattr(JobOutput, "_check_reports", lambda self: 1 // 0)
     with pytest.raises(ZeroDivisionError), JobOutput(deployment) as output:

@@ -154,8 +154,8 @@ class StreamExecutionEnvironment(ProgramWithSources):
         return executors.run(*self._job(job_name))
 
     def collected(self, job_name: str | None, sink_id: str) -> Iterable[Any]:
-        """Run the program, and give the records of a collecting sink; of a program without an end they come as its steps
-        are committed, and closing the iterator cancels it.
+        """Run the program, and give the records of a collecting sink. Of a program without an end they come as its
+        steps are committed, and closing the iterator cancels it.
 
         Args:
             job_name: as for :meth:`execute`.

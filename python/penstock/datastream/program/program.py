@@ -9,6 +9,7 @@ spelling: ``pyflink.datastream.StreamExecutionEnvironment``.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
