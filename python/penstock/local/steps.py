@@ -70,8 +70,8 @@ class LocalSteps:
             task.cancel()
         watch.begin(index, subtask, task)
         task.begin(assignment)
-        yield from task.receive((*assignment.rows, *rows) if assignment.rows else rows)
-        yield from task.step()
+        yield from task.receive(rows)
+        yield from task.finish()
 
     def _deliver(
         self, rows: Iterable[Row], level: int, inboxes: list[defaultdict[int, Rows]], for_driver: Rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,16 +15,14 @@ from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.job.deployment import Deployment, deploy
 from penstock.job.locations import refuse_local
 from penstock.job.results import JobOutput
+from penstock.job.steps.loop import StepLoop
 from penstock.job.steps.progress import Progress
 from penstock.job.steps.stopwatch import Stopwatch
 from penstock.job.steps.watching import watched
-from penstock.runtime.buffers.row import Row
-from penstock.runtime.buffers.spill import Rows, Store
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.exchange.gate import TABLE
-from penstock.spark.cancelling import cancellable
 from penstock.spark.frames import is_connect, only, waiting, write_tables
-from penstock.spark.progress import described, description, followed
+from penstock.spark.running import driver_rows
 from penstock.spark.session import (
     DEFAULT_MASTER,
     check_python,
@@ -34,6 +33,7 @@ from penstock.spark.session import (
     session_of,
 )
 from penstock.spark.shipping import ending, equip, ship
+from penstock.spark.steps import SparkSteps
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -103,13 +103,18 @@ class SparkExecutor:
         Raises:
             PenstockError: the program cannot run.
         """
-        _refuse_restarts(pipeline.settings)
         deployment = deploy(pipeline, control.job_id.text)
-        seen = Progress(deployment, control, pipeline.job_graph)
+        if deployment.steps:
+            _refuse_frames(deployment)
+        else:
+            _refuse_restarts(pipeline.settings)
+        seen = Progress(deployment, control, pipeline.job_graph, endless=deployment.steps)
 
         def run() -> JobExecutionResult:
             own, session = self._sessions_of(deployment, pipeline.settings)
             with ending(session), watched(seen, pipeline.settings):
+                if deployment.steps:
+                    return self._run_steps(session, own, deployment, control, seen)
                 _equipped(session, own, deployment, control)
                 started = time.perf_counter()
                 seen.planned(1, sum(map(deployment.slots, range(len(deployment.levels)))))
@@ -123,6 +128,20 @@ class SparkExecutor:
                 return output.result(started)
 
         return run
+
+    def _run_steps(
+        self, session: Any, own: Any, deployment: Deployment, control: JobControl, seen: Progress
+    ) -> JobExecutionResult:
+        """Run a job that has no end, or that keeps its state."""
+        _equipped(session, own, deployment, control)
+
+        def made(deployment: Deployment) -> SparkSteps:
+            return SparkSteps(session, deployment, control, seen, line=self._progress)
+
+        loop = StepLoop(deployment, control, made, seen)
+        result = loop.run()
+        self.reports = loop.reports
+        return result
 
     def to_frame(self, pipeline: Pipeline) -> Any:
         """The records of a program's only sink as a DataFrame, which runs the program whenever it is computed.
@@ -172,50 +191,34 @@ class SparkExecutor:
 
         frame = lower(session, deployment)
         if not deployment.tables:
-            output.commit(self._rows(session, frame, deployment, control, seen))
+            output.commit(driver_rows(session, frame, deployment, control, seen, line=self._progress))
             return
         with waiting(frame):
-            rows = self._rows(session, frame.where(f"edge > {TABLE}"), deployment, control, seen)
+            reports = frame.where(f"edge > {TABLE}")
+            rows = driver_rows(session, reports, deployment, control, seen, line=self._progress)
             output.commit(rows, lambda: write_tables(frame, deployment, own))
-
-    def _rows(self, session: Any, frame: Any, deployment: Deployment, control: JobControl, seen: Progress) -> Rows:
-        """Run the job; the rows that arrive at the driver."""
-        from py4j.protocol import Py4JJavaError
-        from pyspark.errors import PySparkException
-
-        from penstock.spark.failures import local_failure
-
-        frame = frame.select(*Row._fields)
-        try:
-            with (
-                cancellable(session, control),
-                described(session, description(deployment)),
-                followed(session, deployment, control, seen, line=self._progress),
-            ):
-                batches = frame.toArrow().to_batches()
-        except Exception as error:
-            control.check()  # what a cancelled job ends with is nobody's business
-            if not isinstance(error, PySparkException | Py4JJavaError):
-                raise
-            failure = local_failure(error)
-            raise failure from (failure.__cause__ or error)
-        return _rows_of(batches)
 
 
 def _equipped(session: Any, own: Any, deployment: Deployment, control: JobControl) -> None:
     """Have the tasks of a session find what they need: this package, the program's files, those that it reads."""
-    hosts = equip(session, own, control)
-    refuse_local(deployment.locations, hosts, deployment.job.settings.shared_folders)
+    hosts, settings = equip(session, own, control), deployment.job.settings
+    locations = deployment.locations
+    if deployment.steps:
+        locations = (*locations, ("job folder", settings.job_folder or tempfile.gettempdir()))
+    refuse_local(locations, hosts, settings.shared_folders)
     ship(session, deployment.archive)
 
 
-def _rows_of(batches: list[Any]) -> Rows:
-    """The rows of Arrow batches, which go as they are read."""
-    rows = Rows(Store())
-    while batches:  # rows are sorted by whoever reads them
-        for row in map(Row, *(column.to_pylist() for column in batches.pop().columns)):
-            rows.append(row)
-    return rows
+def _refuse_frames(deployment: Deployment) -> None:
+    """What Spark reads or writes for us has no positions that a step could go on from."""
+    names = [deployment.vertices[index].operators[0].name for index in deployment.frames]
+    names += [table.name for table in deployment.tables]
+    if names:
+        raise UnsupportedError(
+            f"The operators {names} read or write DataFrames of Spark, and the program runs in steps, as it has a "
+            "source without an end or a job folder. Read by a Source (files, Kafka, your own) and write by a FileSink, "
+            "or leave penstock.job.folder out of a program that ends."
+        )
 
 
 def _refuse_restarts(settings: Settings) -> None:

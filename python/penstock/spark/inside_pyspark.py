@@ -148,6 +148,15 @@ def tasks_of(context: Any, stage: int) -> tuple[str, int, list[dict[str, Any]]]:
     return status, tries, json.loads(mapper.writeValueAsString(store.taskList(stage, tries, 2**31 - 1)))
 
 
+def ran_again(context: Any, tag: str) -> bool:
+    """Whether a stage of the jobs with a tag ran more than once, as some of what it had sent was lost. Checked against
+    4.3.0."""
+    tracker = context._jsc.sc().statusTracker()
+    stages = (stage for job in tracker.getJobIdsForTag(tag) for stage in tracker.getJobInfo(job).get().stageIds())
+    infos = map(tracker.getStageInfo, stages)
+    return any(info.isDefined() and info.get().currentAttemptId() > 0 for info in infos)
+
+
 def release(session: Any) -> None:
     """End a session of Spark Connect that is not the user's, with all that was sent to it. Its public ``stop`` would
     also end a server that this process has started. Where a version has it elsewhere, the session ends when the server
@@ -177,3 +186,16 @@ def fork_workers() -> None:
     from pyspark.daemon import manager
 
     manager()
+
+
+_LOST = ("Python worker exited unexpectedly", "ExecutorLostFailure", "FetchFailed")
+"""What stands in the text of a job of Spark 4.3 that failed because processes or shuffle files were lost."""
+
+
+def lost_tasks(text: str) -> bool:
+    """Whether a job of Spark has failed by what was lost, and not by what its tasks did.
+
+    Args:
+        text: of the failure.
+    """
+    return any(sign in text for sign in _LOST)

@@ -11,7 +11,7 @@ import os
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -23,13 +23,13 @@ from penstock.runtime.buffers.row import Row
 from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
 from penstock.runtime.exchange.gate import DRIVER
 from penstock.runtime.task.batch_task import task_of
-from penstock.runtime.task.task import Task
 from penstock.runtime.usercode.shipped import shipped
 from penstock.runtime.usercode.steps import fewer_collections
 from penstock.spark.failures import remote_failure
 from penstock.spark.frames import read, spark_schema, unpacking
 from penstock.spark.inside_pyspark import without_pandas
 from penstock.spark.progress import shortened
+from penstock.spark.step_level import keep, step_task
 
 if TYPE_CHECKING:
     from penstock.job.deployment import Deployment, Table
@@ -73,6 +73,7 @@ class Level:
         following: slots of the next level, 1 after the last.
         job: what all tasks share.
         path: the driver's module path, for functions in modules beside the program.
+        steps: whether the job runs in steps.
         told: whether Penstock reads on the driver what has failed; otherwise whoever uses the DataFrame does.
     """
 
@@ -81,13 +82,14 @@ class Level:
     following: int
     job: JobConfig
     path: tuple[str, ...]
+    steps: bool = False
     told: bool = True
 
 
 def _level(deployment: Deployment, index: int, *, told: bool = True) -> Level:
     following = deployment.slots(index + 1) if index + 1 < len(deployment.levels) else 1
     path = tuple(os.path.abspath(entry) for entry in sys.path)
-    return Level(index, deployment.levels[index], following, deployment.job, path, told)
+    return Level(index, deployment.levels[index], following, deployment.job, path, deployment.steps, told)
 
 
 def level_function(level: Level) -> Callable[[Iterable[Any]], Iterator[Any]]:
@@ -110,13 +112,24 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
     assert context is not None
     slot = context.partitionId()
     vertex, subtask = in_slot(level.vertices, slot)
-    task = task_of(vertex, subtask, context.attemptNumber(), level.job, presorted=True)
-    spoken = task.spoken.listening() if level.job.settings.pyflink_prints else nullcontext()
     try:
-        with shipped(_archive(level.job.shipped)), fewer_collections(), spoken:
-            yield from _run_task(task, level, slot, batches)
+        with shipped(_archive(level.job.shipped)), fewer_collections():
+            if level.steps:
+                task = step_task(vertex, subtask, context, level.job)
+            else:
+                task = task_of(vertex, subtask, context.attemptNumber(), level.job, presorted=True)
+            with _listening(task, level):
+                yield from _run_task(task, level, slot, batches)
+            if level.steps:
+                keep(task, vertex, subtask, level.job)
     except JobExecutionError as error:
         raise (remote_failure(error) if level.told else error) from error.__cause__
+
+
+def _listening(task: Any, level: Level) -> AbstractContextManager[None]:
+    """Within the block what user code prints goes to the driver, if the program wants that."""
+    spoken = getattr(task, "spoken", None)
+    return spoken.listening() if spoken is not None and level.job.settings.pyflink_prints else nullcontext()
 
 
 def _archive(name: str | None) -> str | None:
@@ -126,8 +139,10 @@ def _archive(name: str | None) -> str | None:
     return None if name is None else SparkFiles.get(name)
 
 
-def _run_task(task: Task, level: Level, slot: int, batches: Iterable[Any]) -> Iterator[Any]:
-    if level.index == 0:
+def _run_task(task: Any, level: Level, slot: int, batches: Iterable[Any]) -> Iterator[Any]:
+    if level.steps and level.index == 0:
+        batches = ()
+    elif level.index == 0:
         task.read(batches)  # of a DataFrame, if the task's source reads one
         batches = ()
     for batch in batches:

@@ -6,6 +6,7 @@ the next step, if whoever runs it keeps it, or another object goes on from the r
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -17,7 +18,8 @@ from penstock.runtime.buffers.row import Row
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.operator_chain import OperatorChain
-from penstock.runtime.checkpoint.saving import load, save
+from penstock.runtime.checkpoint.cache import MEMORY_PER_BYTE, Held
+from penstock.runtime.checkpoint.saving import load, repair, save
 from penstock.runtime.config.steps import Assignment, Chain, StepReport
 from penstock.runtime.config.tasks import JobConfig, OperatorConfig, VertexConfig
 from penstock.runtime.exchange.gate import ENDED, REPORT, Channel
@@ -28,10 +30,13 @@ from penstock.runtime.task.task import Task
 
 
 class StepTask(Task):
-    """A subtask in steps. Each begins by :meth:`begin`; then come :meth:`receive` and :meth:`step`.
+    """A subtask in steps. Each begins by :meth:`begin`; then come :meth:`receive` and :meth:`finish`.
 
     Args:
         vertex, subtask, attempt, job: as for :class:`~.task.Task`.
+
+    Attributes:
+        volatile: what the last step has reported; who is given the same goes on where this object is.
     """
 
     def __init__(self, vertex: VertexConfig, subtask: int, attempt: int, job: JobConfig) -> None:
@@ -41,6 +46,33 @@ class StepTask(Task):
         self._chains: dict[str, Chain] = {}
         self._measured: tuple[SubtaskMetrics | None, ...] = (None,) * len(vertex.operators)
         self._finished = False
+        self._inherited: dict[str, Held] = {}
+        self.volatile = b""
+
+    def inherit(self, other: StepTask) -> None:
+        """Take over the state of an object that has run this subtask before, and not later than the last step. What is
+        missing is read. The other one is disposed of."""
+        self._inherited = other.held()
+
+    def held(self) -> dict[str, Held]:
+        """Give up the state of all operators; the task is disposed of."""
+        found: dict[str, Held] = {}
+        operators = () if self._chain is None else self._chain.operators.values()
+        for operator in operators:
+            context = operator.context
+            chain = self._chains.get(context.config.operator_id)
+            if chain:
+                found[context.config.operator_id] = Held(context.state, context.operator_state, chain[-1].name)
+        self.close()
+        for held in found.values():
+            if held.keyed is not None:
+                held.keyed.release()
+        return found
+
+    def bytes(self) -> int:
+        """About how much memory its state takes."""
+        files = (file.bytes for chain in self._chains.values() for file in chain)
+        return MEMORY_PER_BYTE * sum(files)
 
     def begin(self, assignment: Assignment) -> None:
         """A step begins.
@@ -65,7 +97,7 @@ class StepTask(Task):
             else:
                 yield row
 
-    def step(self) -> Iterator[Row]:
+    def finish(self) -> Iterator[Row]:
         """The input of the step is there: work it off; the last row is the report."""
         return self._guarded(self._step())
 
@@ -76,7 +108,7 @@ class StepTask(Task):
         for operator in chain.operators.values():
             self._restore(operator)
         if assignment.volatile:
-            ended, valves, known = decode_value(assignment.volatile)
+            _, ended, valves, known = decode_value(assignment.volatile)
             chain.resume(known)
             for edge, valve in valves.items():
                 self._entries[edge].valve.resume(valve)
@@ -87,15 +119,33 @@ class StepTask(Task):
         assignment, context = self._assignment, operator.context
         if assignment.folder is None:
             return
-        chains = assignment.chains.get(context.config.operator_id, ())
-        if any(chains):
-            load(assignment.folder, chains, context.state, context.operator_state, self._about(operator))
-            if len(chains) == self._vertex.parallelism and chains[self._subtask]:
-                self._chains[context.config.operator_id] = chains[self._subtask]
+        operator_id, about = context.config.operator_id, self._about(operator)
+        chains, own = assignment.chains.get(operator_id, ()), self._own_chain(operator_id)
+        if operator_id in self._inherited:
+            last = self._inherited.pop(operator_id).file
+            repair(assignment.folder, own, context.state, context.operator_state, about, last)
+        elif any(chains):
+            load(assignment.folder, chains, context.state, context.operator_state, about)
+        if own:
+            self._chains[operator_id] = own
         context.time.watch_clock()
 
+    def _own_chain(self, operator_id: str) -> Chain:
+        """The files that this subtask goes on with; none if there are as many as it has no part in alone."""
+        chains = self._assignment.chains.get(operator_id, ())
+        return chains[self._subtask] if len(chains) == self._vertex.parallelism else ()
+
     def _context(self, config: OperatorConfig) -> OperatorContext:
-        return replace(super()._context(config), tracked=self._assignment.folder is not None)
+        context = replace(super()._context(config), tracked=self._assignment.folder is not None)
+        held = self._inherited.get(config.operator_id)
+        if held is None:
+            return context
+        if held.file not in {file.name for file in self._own_chain(config.operator_id)}:
+            del self._inherited[config.operator_id]
+            return context
+        if held.keyed is not None:
+            held.keyed.clock = None if self._job.settings.batch else self._clock
+        return replace(context, state=held.keyed, operator_state=held.operator_state)
 
     def _about(self, operator: LiveOperator) -> AboutOperator:
         config, vertex = operator.context.config, self._vertex
@@ -106,6 +156,8 @@ class StepTask(Task):
     def _step(self) -> Iterator[Row]:
         began = time.perf_counter()
         chain = self._open()
+        if self._assignment.rows:
+            yield from self.receive(self._assignment.rows)
         if isinstance(chain.head, SourceOperator):
             yield from self._read(chain.head)
         else:
@@ -155,11 +207,12 @@ class StepTask(Task):
         head = chain.head
         reader = head.reader if isinstance(head, SourceOperator) else None
         valves = {edge: entry.valve.volatile() for edge, entry in self._entries.items()}
+        self.volatile = dumps((os.urandom(8), self._ended, valves, chain.volatile()))  # no two are the same
         return StepReport(
             task=replace(task, counters=tuple(map(difference, task.counters, measured))),
             version=self._assignment.version + 1,
             chains=self._saved(chain),
-            volatile=dumps((self._ended, valves, chain.volatile())),
+            volatile=self.volatile,
             positions={} if reader is None else reader.positions,
             ended=() if reader is None else tuple(reader.ended),
             finished=self._finished,

@@ -1,0 +1,92 @@
+"""A level of a job that runs in steps, as it runs on executors: the tasks of a partition, kept from step to step.
+
+Which step it is, and what each task is to do, comes with the job of Spark as a local property: the plan, and with it
+the functions of the levels, is the same for all steps.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from penstock.runtime.buffers.codec import decode_value, dumps
+from penstock.runtime.buffers.row import Row
+from penstock.runtime.config.steps import Assignment
+from penstock.runtime.config.tasks import JobConfig, VertexConfig
+from penstock.runtime.io.stores import configured, storage_of
+from penstock.runtime.task.living import LivingTasks
+from penstock.runtime.task.step_task import StepTask
+
+PROPERTY = "penstock.step"
+INLINE = 64 << 10
+"""Bytes of assignments that go along with each task; more are in a file."""
+
+Place = tuple[int, int]
+TASKS = LivingTasks()
+"""Of this worker process."""
+
+
+def encoded(assignments: Mapping[Place, Assignment], path: str) -> tuple[str, bytes | None]:
+    """The text of the property for a step, and what is to be written to the file if it is too long for that.
+
+    Args:
+        assignments: of the tasks that run.
+        path: of the file.
+    """
+    data = dumps({place: dumps(assignment) for place, assignment in assignments.items()})
+    if len(data) <= INLINE:
+        return "=" + base64.b64encode(data).decode("ascii"), None
+    return path, data
+
+
+def assignment_of(text: str, place: Place, job: JobConfig) -> Assignment | None:
+    """What a task is to do; None if it has ended.
+
+    Args:
+        text: of the property.
+        place: of the task.
+        job: whose.
+    """
+    if text.startswith("="):
+        data = base64.b64decode(text[1:])
+    else:
+        with configured(job.settings.storage_options):
+            data = storage_of(text).get(text)
+    found = decode_value(data).get(place)
+    return None if found is None else decode_value(found)
+
+
+class EndedTask:
+    """A task that has ended in an earlier step: nothing comes, and nothing leaves."""
+
+    def receive(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """Nothing is for it."""
+        return iter(())
+
+    def finish(self) -> Iterator[Row]:
+        """Nothing is left."""
+        return iter(())
+
+
+def step_task(vertex: VertexConfig, subtask: int, context: Any, job: JobConfig) -> StepTask | EndedTask:
+    """The task of a partition, about to begin its step.
+
+    Args:
+        vertex, subtask: which.
+        context: Spark's, of the task.
+        job: whose.
+    """
+    assignment = assignment_of(context.getLocalProperty(PROPERTY) or "=", (vertex.index, subtask), job)
+    if assignment is None:
+        return EndedTask()
+    name = job.folder or "", vertex.index, subtask
+    task = TASKS.take(name, assignment, lambda: StepTask(vertex, subtask, context.attemptNumber(), job))
+    task.begin(assignment)
+    return task
+
+
+def keep(task: StepTask | EndedTask, vertex: VertexConfig, subtask: int, job: JobConfig) -> None:
+    """The task has run its step."""
+    if isinstance(task, StepTask):
+        TASKS.put((job.folder or "", vertex.index, subtask), task)

@@ -1,0 +1,101 @@
+"""The tasks of a job that runs in steps, on Spark: a job of Spark for each step, over one and the same plan."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Generator, Mapping
+from typing import Any
+
+from penstock.common.job_control import JobControl
+from penstock.errors import JobCancelledError, JobExecutionError, StepLostError, UnsupportedError
+from penstock.job.deployment import Deployment
+from penstock.job.steps.progress import Progress
+from penstock.job.steps.stopwatch import Stopwatch
+from penstock.runtime.buffers.spill import Rows
+from penstock.runtime.config.steps import Assignment
+from penstock.runtime.io.storage import join
+from penstock.runtime.io.stores import storage_of
+from penstock.spark.inside_pyspark import lost_tasks, ran_again
+from penstock.spark.running import driver_rows
+from penstock.spark.shipping import context_of
+from penstock.spark.step_level import PROPERTY, Place, encoded
+
+
+class SparkSteps:
+    """Runs steps as jobs of Spark.
+
+    Args:
+        session: the job's.
+        deployment: the job, with its folder.
+        control: by which it can be cancelled.
+        seen: is told what its tasks do.
+        line: whether to show a line on standard error; None: if that is a terminal.
+
+    Raises:
+        UnsupportedError: the session is one of Spark Connect.
+    """
+
+    def __init__(
+        self, session: Any, deployment: Deployment, control: JobControl, seen: Progress, *, line: bool | None
+    ) -> None:
+        from penstock.spark.lowering import lower
+
+        spark = context_of(session)
+        if spark is None:
+            raise UnsupportedError(
+                "The program runs in steps, and over Spark Connect nothing tells a task which step it is in. Run it "
+                "in a session of its own, by a master, or on the local executor."
+            )
+        self._spark, self._session, self._deployment = spark, session, deployment
+        self._control, self._seen, self._line = control, seen, line
+        self._frame = lower(session, deployment)
+
+    def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
+        """See :class:`penstock.job.steps.loop.Runner`."""
+        tag = f"penstock-step-{uuid.uuid4().hex}"
+        with self._told(version, assignments, tag):
+            rows = self._run(version + 1)
+            if ran_again(self._spark, tag):  # others may have read what was sent the first time
+                rows.close()
+                raise StepLostError("Spark has lost what tasks had sent, and ran them again. The step begins anew.")
+        return rows
+
+    def _run(self, step: int) -> Rows:
+        told = self._session, self._frame, self._deployment, self._control, self._seen
+        try:
+            return driver_rows(*told, step=step, line=self._line)
+        except JobCancelledError:
+            raise
+        except JobExecutionError as error:
+            if lost_tasks(str(error)):
+                raise StepLostError(str(error)) from error
+            raise
+
+    @contextlib.contextmanager
+    def _told(self, version: int, assignments: Mapping[Place, Assignment], tag: str) -> Generator[None, None, None]:
+        """Within the block what this thread starts runs these assignments."""
+        folder = next(iter(assignments.values())).folder
+        assert folder is not None, "a job on Spark keeps its state in a folder"
+        text, data = encoded(assignments, join(folder, f"step-{version}-{uuid.uuid4().hex[:8]}"))
+        if data is not None:
+            storage_of(text).put(text, data)
+        self._spark.setLocalProperty(PROPERTY, text)
+        self._spark.addJobTag(tag)
+        try:
+            yield
+        finally:
+            self._spark.removeJobTag(tag)
+            self._spark.setLocalProperty(PROPERTY, None)
+            if data is not None:
+                with contextlib.suppress(OSError):  # the cleaner finds it
+                    storage_of(text).delete([text])
+
+    def cancel(self) -> None:
+        """See :class:`penstock.job.steps.loop.Runner`; Spark's own tasks are interrupted by their tag."""
+
+    def forget(self, attempt: int) -> None:
+        """See :class:`penstock.job.steps.loop.Runner`. What workers keep is known by what the manifest says."""
+
+    def close(self) -> None:
+        """See :class:`penstock.job.steps.loop.Runner`."""
