@@ -76,6 +76,3 @@ def refuse_to_run(operators: Mapping[int, Any], names: Mapping[int, str]) -> Non
             f"This program can be planned but not run yet. These calls have no runtime in this version: {steps}. "
             "To see the plan without running use get_execution_plan() or `penstock explain`."
         )
-    endless = [names[node] for node, each in operators.items() if getattr(each, "unbounded", False)]
-    if endless:  # until executors run steps
-        raise UnsupportedError(f"The source {endless[0]!r} never ends. Such programs can be planned, not run yet.")

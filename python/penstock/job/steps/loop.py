@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
@@ -106,6 +107,7 @@ class StepLoop:
         self._timer: int | None = None
         self._ticks = False
         self._began = 0.0  # the last step
+        self._sources: list[SourcePlan] = []
         self.reports: tuple[TaskReport, ...] = ()
 
     def run(self) -> JobExecutionResult:
@@ -122,9 +124,10 @@ class StepLoop:
             self._commits = opened.enter_context(Commits(self._deployment))
             self._deployment = self._commits.deployment
             self._runner = opened.enter_context(contextlib.closing(self._made(self._deployment)))
+            opened.callback(lambda: [source.close() for source in self._sources])
             self._begin()
             if (found := self._commits.found()) is not None:
-                LOG.info("%s", found)
+                print(found, file=sys.stderr)
             self._control.enter(JobStatus.RUNNING)
             while not (self._version.over or self._control.stopping):
                 self._turn()

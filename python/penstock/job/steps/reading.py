@@ -7,6 +7,7 @@ its subtask until it is over. A source without splits has one in each subtask, w
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from penstock.runtime.io.sources import BatchSource
 from penstock.runtime.io.splits import Source, Split, SplitSource
 from penstock.runtime.operators.reading import OWN
 
+LOG = logging.getLogger("penstock")
 MOST_SPLITS = 64
 """Splits that a subtask is given for a step."""
 
@@ -89,6 +91,9 @@ class SourcePlan:
         """What has been read is in a manifest."""
         self.just_over = []
 
+    def close(self) -> None:
+        """The job has ended."""
+
 
 class OwnPlan(SourcePlan):
     """A source without splits: a function that pushes, or a bounded one."""
@@ -135,21 +140,32 @@ class SplitPlan(SourcePlan):
         self.source = source
         self._once = once
         self._all: Sequence[Split] | None = None  # of a source that is asked once
+        self._cut: set[str] = set()  # splits that go on behind what the step reads of them
+        self._asked(lambda: source.resume(self._at() if positions else None), "resume")
         self._given: dict[str, int] = {}  # splits that have been dealt out, and not begun
 
     def plan(self, records: int, millis: int) -> Plan:
         """See :class:`SourcePlan`. O(splits with something to read)."""
         pending = self._pending()
-        last = self._once or self._asked(self.source.ended, "ended")
+        last = self._once or self._asked(self.source.ended, "ended") or (not pending and self._finished())
         own = self._dealt(pending)
-        left = sum(map(len, own)) < len(pending)
+        last = last and sum(map(len, own)) == len(pending)
+        owners = {self._whose(name) for name in (*self.positions, *self._given)}
+        together = self.source.together
         readings = tuple(
-            self._reading(subtask, own[subtask], records, last and not left) for subtask in range(len(own))
+            self._reading(splits, records, last=last, idle=subtask not in owners if together else None)
+            for subtask, splits in enumerate(own)
         )
         return Plan(readings, busy=not self.over_for_good and (bool(pending) or last))
 
+    def _at(self) -> dict[str, Any]:
+        return {name: at for name, (_, at) in self.positions.items()}
+
+    def _finished(self) -> bool:
+        return self._asked(lambda: self.source.finished(self._at()), "finished")
+
     def _pending(self) -> Sequence[Split]:
-        parallelism, known = self.vertex.parallelism, {name: at for name, (_, at) in self.positions.items()}
+        parallelism, known = self.vertex.parallelism, self._at()
         if not (self.source.bounded or self._once):
             return self._asked(lambda: self.source.pending(parallelism, known, self.over), "pending")
         if self._all is None and self.source.bounded:
@@ -195,12 +211,12 @@ class SplitPlan(SourcePlan):
                 loads[subtask] += 1
         return loads
 
-    def _reading(self, subtask: int, splits: Sequence[Split], records: int, last: bool) -> Reading:
+    def _reading(self, splits: Sequence[Split], records: int, *, last: bool, idle: bool | None) -> Reading:
         share = max(1, records // max(len(splits), 1)) if self.source.together else records
         cut = tuple(self._asked(lambda split=split: self.source.limited(split, share), "limited") for split in splits)
-        owns = any(self._whose(name) == subtask for name in self.positions.keys() | self._given.keys())
-        whole = all(new.end == old.end for new, old in zip(cut, splits, strict=True))
-        return Reading(cut, records, last=last and whole, idle=not owns if self.source.together else None)
+        goes_on = {new.id for new, old in zip(cut, splits, strict=True) if new.end != old.end}
+        self._cut = (self._cut - {split.id for split in splits}) | goes_on
+        return Reading(cut, records, last=last and not goes_on, idle=idle)
 
     def _asked(self, ask: Any, what: str) -> Any:
         """What the source answers.
@@ -220,9 +236,19 @@ class SplitPlan(SourcePlan):
             ) from error
 
     def read(self, subtask: int, positions: Mapping[str, Any], ended: Sequence[str]) -> None:
-        super().read(subtask, positions, ended)
+        super().read(subtask, positions, [name for name in ended if name not in self._cut])
         for name in positions:
             self._given.pop(name, None)
+
+    def committed(self) -> None:
+        super().committed()
+        try:
+            self.source.committed(self._at())
+        except Exception as error:
+            LOG.warning("The source %s could not take note of a commit: %s", self.operator.name, error)
+
+    def close(self) -> None:
+        self.source.close()
 
 
 def plan_of(
