@@ -20,6 +20,7 @@ from penstock.metrics.running import StateSize
 from penstock.metrics.totals import added
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.buffers.row import Row
+from penstock.runtime.buffers.signals import MIN_WATERMARK
 from penstock.runtime.config.steps import Assignment, Reading, StepReport
 from penstock.runtime.config.tasks import VertexConfig
 
@@ -119,7 +120,15 @@ class Version:
 
     def totals(self) -> dict[Place, tuple[SubtaskMetrics, ...]]:
         """What all subtasks have measured since the job began."""
-        return {place: tuple(each for each in known if each is not None) for place, known in self._totals.items()}
+        result: dict[Place, tuple[SubtaskMetrics, ...]] = {}
+        for vertex in self._deployment.vertices:
+            none = tuple(
+                SubtaskMetrics(o.operator_id, o.name, 0, 0, 0, MIN_WATERMARK, MIN_WATERMARK) for o in vertex.operators
+            )
+            for subtask in range(vertex.parallelism):
+                known = self._totals[vertex.index, subtask]
+                result[vertex.index, subtask] = tuple(each or other for each, other in zip(known, none, strict=True))
+        return result
 
     def assignments(
         self, folder: str | None, readings: Mapping[Place, Reading], *, last: bool
