@@ -7,6 +7,7 @@ suffix, and so do we); what only Penstock has begins with ``penstock_``. ``docs/
 from __future__ import annotations
 
 import contextlib
+import logging
 import re
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -25,6 +26,7 @@ Labels = tuple[tuple[str, str], ...]
 Sample = tuple[str, str, Labels, float]
 """Name, what it is, labels, value."""
 
+_LOG = logging.getLogger("penstock")
 _lock = threading.Lock()
 _endpoints: dict[tuple[int, int], _Endpoint] = {}
 
@@ -94,6 +96,7 @@ def exposed(progress: Progress, ports: tuple[int, int]) -> Generator[int, None, 
         if endpoint is None:
             endpoint = _endpoints[ports] = _Endpoint(ports)
         endpoint.jobs.append(progress)
+    _LOG.info("Prometheus finds the job %s on port %d, at /metrics.", progress.job_id, endpoint.port)
     try:
         yield endpoint.port
     finally:
