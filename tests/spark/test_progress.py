@@ -7,8 +7,9 @@ import time
 from penstock.common import Types
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.errors import JobExecutionError
+from penstock.spark.counting import Tellers
 from penstock.spark.inside_pyspark import jobs_of, stages_of, tasks_of
-from penstock.spark.progress import shortened
+from penstock.spark.naming import shortened
 
 SECONDS = 120
 
@@ -42,10 +43,14 @@ def test_executions_follow_the_attempts_of_tasks(spark, executor, tmp_path):
     ]
     described = spark.sparkContext._jsc.sc().statusStore().job(job).description().get()
     assert described == "followed: Source: Collection Source ⇒ waits -> Sink: Unnamed"
+    while client.metrics()["Source: Collection Source"].metrics.records_out != 2:  # as soon as the task has ended
+        assert time.monotonic() < began + SECONDS, client.metrics()
+        time.sleep(0.1)
     go.touch()
     client.get_job_execution_result().result(SECONDS)
     assert client.execution_graph().states() == {"FINISHED": 3}
     assert client.metrics()["waits"].metrics.records_in == 2
+    assert client.metrics()["Source: Collection Source"].metrics.records_out == 2
     assert sum(task.busy for vertex in client.metrics().vertices for task in vertex.tasks) > 0
 
 
@@ -74,6 +79,12 @@ def test_what_the_session_says_of_its_jobs_stays_as_it_was(spark, executor):
         assert spark.sparkContext.getLocalProperty("spark.job.description") == "mine"
     finally:
         spark.sparkContext.setLocalProperty("spark.job.description", None)
+
+
+def test_what_is_told_is_not_kept_and_what_nobody_wants_is():
+    counted = ("nobody's", 0, 0, ())
+    assert Tellers().addInPlace([], [counted]) == [counted]
+    assert Tellers().zero([counted]) == []
 
 
 def test_names_fit_on_a_page():

@@ -21,6 +21,7 @@ from penstock.job.steps.stopwatch import Stopwatch
 from penstock.job.steps.watching import watched
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.exchange.gate import TABLE
+from penstock.spark.counting import counting
 from penstock.spark.frames import is_connect, only, waiting, write_tables
 from penstock.spark.running import driver_rows
 from penstock.spark.session import (
@@ -189,14 +190,15 @@ class SparkExecutor:
         """Run the job, and commit it."""
         from penstock.spark.lowering import lower
 
-        frame = lower(session, deployment)
-        if not deployment.tables:
-            output.commit(driver_rows(session, frame, deployment, control, seen, line=self._progress))
-            return
-        with waiting(frame):
-            reports = frame.where(f"edge > {TABLE}")
-            rows = driver_rows(session, reports, deployment, control, seen, line=self._progress)
-            output.commit(rows, lambda: write_tables(frame, deployment, own))
+        with counting(session, seen) as counts:
+            frame = lower(session, deployment, counts=counts)
+            if not deployment.tables:
+                output.commit(driver_rows(session, frame, deployment, control, seen, line=self._progress))
+                return
+            with waiting(frame):
+                reports = frame.where(f"edge > {TABLE}")
+                rows = driver_rows(session, reports, deployment, control, seen, line=self._progress)
+                output.commit(rows, lambda: write_tables(frame, deployment, own))
 
 
 def _equipped(session: Any, own: Any, deployment: Deployment, control: JobControl) -> None:

@@ -28,7 +28,7 @@ from penstock.runtime.usercode.steps import fewer_collections
 from penstock.spark.failures import remote_failure
 from penstock.spark.frames import read, spark_schema, unpacking
 from penstock.spark.inside_pyspark import without_pandas
-from penstock.spark.progress import shortened
+from penstock.spark.naming import shortened
 from penstock.spark.step_level import keep, step_task
 
 if TYPE_CHECKING:
@@ -41,17 +41,18 @@ BATCH_BYTES = 8 << 20
 BATCH_ROWS = 512
 
 
-def lower(session: Any, deployment: Deployment, table: Table | None = None) -> Any:
+def lower(session: Any, deployment: Deployment, table: Table | None = None, counts: Any = None) -> Any:
     """The DataFrame whose rows are those for the driver, and of tables.
 
     Args:
         session: the job's SparkSession.
         deployment: what to run.
         table: makes it a DataFrame of the rows of this table alone, typed.
+        counts: the accumulator of :mod:`penstock.spark.counting`, which tasks add to; None for none.
     """
     frame: Any = None
     for index, vertices in enumerate(deployment.levels):
-        run, schema = level_function(_level(deployment, index, told=table is None)), ROW
+        run, schema = level_function(_level(deployment, index, counts, told=table is None)), ROW
         if table is not None and index == len(deployment.levels) - 1:
             run, schema = unpacking(table, run), spark_schema(table)
         if index > 0:
@@ -74,6 +75,7 @@ class Level:
         job: what all tasks share.
         path: the driver's module path, for functions in modules beside the program.
         steps: whether the job runs in steps.
+        counts: the accumulator that its tasks add to what they have counted, if there is one.
         told: whether Penstock reads on the driver what has failed; otherwise whoever uses the DataFrame does.
     """
 
@@ -83,13 +85,15 @@ class Level:
     job: JobConfig
     path: tuple[str, ...]
     steps: bool = False
+    counts: Any = None
     told: bool = True
 
 
-def _level(deployment: Deployment, index: int, *, told: bool = True) -> Level:
+def _level(deployment: Deployment, index: int, counts: Any, *, told: bool = True) -> Level:
     following = deployment.slots(index + 1) if index + 1 < len(deployment.levels) else 1
     path = tuple(os.path.abspath(entry) for entry in sys.path)
-    return Level(index, deployment.levels[index], following, deployment.job, path, deployment.steps, told)
+    job, steps = deployment.job, deployment.steps
+    return Level(index, deployment.levels[index], following, job, path, steps, counts, told)
 
 
 def level_function(level: Level) -> Callable[[Iterable[Any]], Iterator[Any]]:
@@ -120,6 +124,8 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
                 task = task_of(vertex, subtask, context.attemptNumber(), level.job, presorted=True)
             with _listening(task, level):
                 yield from _run_task(task, level, slot, batches)
+            if level.counts is not None:
+                level.counts.add([(level.job.job_id, vertex.index, subtask, task.counters())])
             if level.steps:
                 keep(task, vertex, subtask, level.job)
     except JobExecutionError as error:

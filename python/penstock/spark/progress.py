@@ -1,5 +1,5 @@
 """What a job of Spark does, for :class:`~penstock.job.steps.progress.Progress`: a thread looks at the tasks of
-its stages now and then. Also the line on standard error, and what Spark's own pages call the job.
+its stages now and then. Also the line on standard error.
 
 A level is a stage, a task is a slot of it: so the last stages of the job are the levels, in order, and the number of a
 partition is that of a slot. Spark's status store knows all tasks, with its pages switched off too, and gives them as
@@ -12,7 +12,7 @@ import contextlib
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from penstock.common.job_control import JobControl
@@ -28,7 +28,6 @@ _INTERVAL = 0.25
 _SHARE = 20
 """A look may take a twentieth of the time: with very many tasks there are fewer looks."""
 _WIDTH = 78
-_LONGEST_NAME = 100
 _STATES: Mapping[str, ExecutionState] = {
     "PENDING": "SCHEDULED",
     "RUNNING": "RUNNING",
@@ -65,45 +64,6 @@ def followed(
     finally:
         ended.set()
         thread.join()
-
-
-@contextlib.contextmanager
-def described(session: Any, text: str) -> Iterator[None]:
-    """Within the block Spark's pages call what this thread starts so. Over Connect nothing is changed.
-
-    Args:
-        session: the job's session.
-        text: such as the name of the job, and the number of the step.
-    """
-    try:
-        spark = session.sparkContext
-    except Exception:  # Spark Connect has no SparkContext
-        yield
-        return
-    before = spark.getLocalProperty("spark.job.description")
-    spark.setJobDescription(text)
-    try:
-        yield
-    finally:
-        spark.setLocalProperty("spark.job.description", before)
-
-
-def description(deployment: Deployment, step: int | None = None) -> str:
-    """What Spark's pages call a job.
-
-    Args:
-        deployment: the job.
-        step: its number, in a job of several.
-    """
-    levels = " ⇒ ".join(shortened([vertex.name for vertex in level]) for level in deployment.levels)
-    number = "" if step is None else f", step {step:,}"
-    return f"{deployment.job.name}{number}: {levels}"
-
-
-def shortened(names: Sequence[str]) -> str:
-    """The names of the chains of a level, so that they fit on Spark's pages."""
-    text = " | ".join(names)
-    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
 
 
 def _stages(session: Any, deployment: Deployment, control: JobControl, progress: Progress) -> _Stages | None:

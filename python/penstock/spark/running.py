@@ -10,7 +10,8 @@ from penstock.job.steps.progress import Progress
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows, Store
 from penstock.spark.cancelling import cancellable
-from penstock.spark.progress import described, description, followed
+from penstock.spark.naming import described, description
+from penstock.spark.progress import followed
 
 
 def driver_rows(

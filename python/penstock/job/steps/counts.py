@@ -26,12 +26,10 @@ class Counts:
         self._busy: dict[Place, float] = {}
         self._recent = Recent(clock)
 
-    def sample(self, place: Place, counters: tuple[SubtaskMetrics, ...], busy_ms: float, over: float = 0) -> None:
+    def sample(self, place: Place, counters: tuple[SubtaskMetrics, ...], over: float = 0) -> None:
         """Take what a task has counted so far in this step."""
-        moved = dict(_moved(counters, self._now.get(place, ())))
-        moved[(BUSY, *place)] = busy_ms - self._busy.get(place, 0)
-        self._recent.add(moved, over)
-        self._now[place], self._busy[place] = counters, busy_ms
+        self._recent.add(dict(_moved(counters, self._now.get(place, ()))), over)
+        self._now[place] = counters
 
     def busy(self, place: Place, busy_ms: float, over: float = 0) -> None:
         """Take how long a task has worked so far in this step."""

@@ -110,17 +110,22 @@ class Progress:
         """
         self._attempts.seen(vertex, subtask, attempt, "RUNNING" if self._endless and state == "FINISHED" else state)
 
-    def sample(self, vertex: int, subtask: int, counters: tuple[SubtaskMetrics, ...], busy_ms: float) -> None:
+    def sample(
+        self, vertex: int, subtask: int, counters: tuple[SubtaskMetrics, ...], busy_ms: float | None = None
+    ) -> None:
         """What a task has counted so far in the step that runs, and for how long it has worked in it.
 
         Args:
             vertex: index of its JobVertex.
             subtask: from 0.
             counters: by operator of the chain, in pre-order.
-            busy_ms: milliseconds.
+            busy_ms: milliseconds; None if that is told otherwise.
         """
         with self._lock:
-            self._counts.sample((vertex, subtask), counters, busy_ms, self._clock() - self._started)
+            place, over = (vertex, subtask), self._clock() - self._started
+            self._counts.sample(place, counters, over)
+            if busy_ms is not None:
+                self._counts.busy(place, busy_ms, over)
 
     def busy(self, vertex: int, subtask: int, busy_ms: float) -> None:
         """For how long a task has worked so far in the step that runs, where nobody sees its counters."""
