@@ -118,13 +118,14 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
     vertex, subtask = in_slot(level.vertices, slot)
     try:
         with shipped(_archive(level.job.shipped)), fewer_collections():
+            task: Any
             if level.steps:
                 task = step_task(vertex, subtask, context, level.job)
             else:
                 task = task_of(vertex, subtask, context.attemptNumber(), level.job, presorted=True)
             with _listening(task, level):
                 yield from _run_task(task, level, slot, batches)
-            if level.counts is not None:
+            if level.counts is not None and not level.steps:
                 level.counts.add([(level.job.job_id, vertex.index, subtask, task.counters())])
             if level.steps:
                 keep(task, vertex, subtask, level.job)
