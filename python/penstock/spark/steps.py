@@ -36,6 +36,8 @@ class SparkSteps:
         UnsupportedError: the session is one of Spark Connect.
     """
 
+    lives = False
+
     def __init__(
         self, session: Any, deployment: Deployment, control: JobControl, seen: Progress, *, line: bool | None
     ) -> None:

@@ -46,7 +46,13 @@ LOST = 5
 
 
 class Runner(Protocol):
-    """Who runs the tasks of a step."""
+    """Who runs the tasks of a step.
+
+    Attributes:
+        lives: whether tasks count on from step to step in this process.
+    """
+
+    lives: bool
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
         """Run the tasks, each as its assignment says.
@@ -108,6 +114,7 @@ class StepLoop:
         self._ticks = False
         self._began = 0.0  # the last step
         self._sources: list[SourcePlan] = []
+        self._counted: Any = None  # by the tasks that live, until now
         self.reports: tuple[TaskReport, ...] = ()
 
     def run(self) -> JobExecutionResult:
@@ -186,6 +193,7 @@ class StepLoop:
         self._progress.discarded(error)
         self._control.enter(JobStatus.RESTARTING)
         self._runner.forget(len(self._failures))
+        self._counted = None
         self._commits.failed()
         self._control.pause(delay)
         self._begin()
@@ -225,7 +233,8 @@ class StepLoop:
         last = all(source.over_for_good for source in self._sources) and not version.comes_back
         assignments = version.assignments(self._commits.state, readings, last=last)
         self._progress.planned(version.number + 1, len(assignments))
-        watch = Stopwatch(self._progress, len(self._failures))
+        before = self._counted if self._runner.lives else None
+        watch = Stopwatch(self._progress, len(self._failures), before=before)
         with self._control.on_cancel(self._runner.cancel), watch.part("run"):
             rows = self._runner.step(version.number, assignments, watch)
         with contextlib.closing(rows):
@@ -251,6 +260,7 @@ class StepLoop:
                 taker.put(records)
             else:
                 self._collected.setdefault(sink, []).extend(records)
+        self._counted = watch.counted
         self._progress.step(summary_of(watch, manifest, reports))
 
     def _next(self, reports: Sequence[StepReport], back: Sequence[Row]) -> StepManifest:
