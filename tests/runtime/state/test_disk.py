@@ -190,7 +190,7 @@ TIMERS = st.tuples(
 @given(st.lists(TIMERS, max_size=120), st.integers(2, 12))
 def test_its_timers_are_a_queue(calls: list[Any], most: int) -> None:
     state = disk_state()
-    queue = DiskTimerQueue(state._file, 7, state._timer_number, state._key, most)
+    queue = DiskTimerQueue(state._file, state._file.next_queue(), state._timer_number, state._key, most)
     known: dict[Any, Any] = {}
     for what, time, key, namespace in calls:
         slot = state.enter(key)
@@ -219,7 +219,7 @@ def named(timer: Timer) -> str:
 
 def test_timers_that_fit_come_in_flinks_order() -> None:
     state, heap = disk_state(), TimerQueue()
-    queue = DiskTimerQueue(state._file, 7, state._timer_number, state._key, 1_000)
+    queue = DiskTimerQueue(state._file, state._file.next_queue(), state._timer_number, state._key, 1_000)
     for number in range(900):
         for each in (queue, heap):
             each.add(number % 7, number, number, None)

@@ -129,6 +129,17 @@ class KeyedState:
         """Whether some keys are not their own canonical forms."""
         return bool(self._keys)
 
+    def fill(self, name: str, namespace: Any, keys: Iterable[Any], values: Iterable[Any]) -> None:
+        """Set the values of many keys, which does not count as a change."""
+        plain = self.key_hash.identity and not self.key_hash.nullable
+        slots = keys if plain else map(self.enter, keys)
+        dict.update(self.table(name, namespace), zip(slots, values, strict=True))
+
+    def by_group(self) -> Iterator[tuple[int, tuple[str, Any], Any, Any]]:
+        """Key group, name and namespace, key, value of all that there is, by key group: of state beyond memory, which
+        is not to be in memory all at once."""
+        raise NotImplementedError
+
     @property
     def holds_dicts(self) -> bool:
         """Whether tables are dicts, as native functions want them."""

@@ -20,7 +20,7 @@ from penstock.runtime.state.handles import (
     ValueState,
 )
 from penstock.runtime.state.keyed import Table
-from penstock.runtime.state.tracking import TrackedTable, frozen
+from penstock.runtime.state.tracking import frozen
 
 
 class _Read(State):
@@ -33,8 +33,8 @@ class _Read(State):
         table: Table | None = self._table
         if table is None:
             table = self._keyed.find(self.name, self._namespace)
-        if isinstance(table, TrackedTable):
-            table.touch(self._keyed.slot)
+        if table is not None:
+            table.touch(self._keyed.slot)  # type: ignore[attr-defined] # a TrackedTable, or one beyond memory
 
     def _whole(self, get: Callable[[], Any]) -> Any:
         """What ``get`` gives of a value that is one."""

@@ -14,6 +14,9 @@ from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.sections import DOMAINS, Section, StateInfo, TimersInfo
 from penstock.runtime.state.timers import Timer, TimerQueue
 
+_FEW = 1_000
+"""Timers, or moves of them, that are in memory all at once also where state is beyond memory: their order is kept."""
+
 
 class Replay:
     """Brings a keyed state to what a snapshot and the logs after it say.
@@ -26,7 +29,7 @@ class Replay:
 
     def __init__(self, keyed: KeyedState, groups: range, *, resumed: bool = False) -> None:
         self._keyed, self._groups = keyed, groups
-        self._queues = [queue if resumed else TimerQueue() for _, queue in keyed.queues()]
+        self._queues = [queue if resumed else queue.another() for _, queue in keyed.queues()]
         self._resumed = resumed
         keyed.keep_keys(True)
 
@@ -42,6 +45,10 @@ class Replay:
             keyed.serializers.setdefault(info.name, info.serializers)
             keyed.kinds.setdefault(info.name, (info.kind, info.types))
         found: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
+        streamed = [not self._keyed.holds_dicts and info.count > _FEW for info in timers]
+        for queue, info, many in zip(self._queues, timers, streamed, strict=True):
+            if many and info.whole:
+                queue.fill(())
         for first, last, data in sections:
             own = first in self._groups and last in self._groups
             namespaces, tables, rows = decode_value(data)
@@ -52,8 +59,12 @@ class Replay:
             for domain, columns in enumerate(rows):
                 if columns:
                     found[domain].extend(self._timers(own, names, *columns))
-        for queue, info, moves in zip(self._queues, timers, found, strict=True):
-            _replay(queue, info, moves)
+                    if streamed[domain]:  # in any order, but for those of a key, which are in one section
+                        _move(self._queues[domain], found[domain])
+                        found[domain].clear()
+        for queue, info, moves, many in zip(self._queues, timers, found, streamed, strict=True):
+            if not many:
+                _replay(queue, info, moves)
 
     def _own(self, own: bool, keys: list[Any], *columns: Any) -> tuple[Any, ...]:
         """The rows of our key groups."""
@@ -66,9 +77,7 @@ class Replay:
     def _fill(self, name: str, namespace: Any, keys: list[Any], values: list[Any], gone: list[Any]) -> None:
         keyed = self._keyed
         if keys:  # not by the table's own ways: nothing of this is to be written
-            table, plain = keyed.table(name, namespace), keyed.key_hash.identity and not keyed.key_hash.nullable
-            slots = keys if plain else map(keyed.enter, keys)
-            dict.update(table, zip(slots, values, strict=True))
+            keyed.fill(name, namespace, keys, values)
         for key in gone:
             keyed.enter(key)
             keyed.drop(name, namespace)
@@ -97,14 +106,10 @@ class Replay:
 
 
 def _replay(queue: TimerQueue, info: TimersInfo, moves: list[tuple[int, bool, Timer]]) -> None:
-    moves.sort(key=_first)
     if not info.whole:
-        for _, added, timer in moves:
-            if added:
-                queue.add(timer.time, timer.slot, timer.key, timer.namespace)
-            else:
-                queue.remove(timer.time, timer.slot, timer.namespace)
+        _move(queue, moves)
         return
+    moves.sort(key=_first)
     queue.fill(timer for _, _, timer in moves)
     if len(moves) < info.count:  # some belong to others: what is left of their order is no heap
         timers = list(queue)
@@ -115,6 +120,14 @@ def _replay(queue: TimerQueue, info: TimersInfo, moves: list[tuple[int, bool, Ti
 
 def _declared(info: StateInfo) -> bool:
     return bool(info.serializers)
+
+
+def _move(queue: TimerQueue, moves: list[tuple[int, bool, Timer]]) -> None:
+    for _, added, timer in sorted(moves, key=_first):
+        if added:
+            queue.add(timer.time, timer.slot, timer.key, timer.namespace)
+        else:
+            queue.remove(timer.time, timer.slot, timer.namespace)
 
 
 def _first(move: tuple[int, bool, Timer]) -> int:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from heapq import merge
+from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
@@ -97,6 +99,8 @@ class Content(NamedTuple):
 def snapshot_of(keyed: KeyedState) -> Content:
     """All of a keyed state. O(state)."""
     keyed.settle()
+    if not keyed.holds_dicts:
+        return _streamed(keyed)
     places = [(name, namespace) for name, tables in keyed.tables() for namespace in tables]
     slots = [keyed.find(*place) or {} for place in places]
     return _content(keyed, places, slots, [(True, queue) for _, queue in keyed.queues()])
@@ -120,14 +124,90 @@ def _content(
         sorting.add_values(number, place, slots[number])
     infos = [sorting.add_timers(domain, whole, queue) for domain, (whole, queue) in enumerate(queues)]
     states = tuple(_info(keyed, name) for name in names)
+    return Content(_key_info(keyed), states, tuple(infos), tuple(sorting.sections()), sorting.entries)
+
+
+def _key_info(keyed: KeyedState) -> tuple[str, str]:
     key_type = keyed.key_hash.key_type
-    key = serializer_class(key_type), "" if key_type is None else repr(key_type)
-    return Content(key, states, tuple(infos), tuple(sorting.sections()), sorting.entries)
+    return serializer_class(key_type), "" if key_type is None else repr(key_type)
 
 
 def _info(keyed: KeyedState, name: str) -> StateInfo:
     kind, types = keyed.kinds.get(name, ("table", ()))
     return StateInfo(name, kind, keyed.serializers.get(name, ()), types)
+
+
+def _streamed(keyed: KeyedState) -> Content:
+    """All of a state beyond memory: never are there more than the values of a few key groups in memory, besides the
+    sections."""
+    queues = [queue for _, queue in keyed.queues()]
+    timers = [_tagged(domain, queue) for domain, queue in enumerate(queues)]
+    values = ((group, -1, place, key, value) for group, place, key, value in keyed.by_group())
+    names: dict[str, int] = {}
+    counts = [0] * len(queues)
+    sections: list[Section] = []
+    part = _Part()
+    entries = 0
+    merged: Iterator[tuple[int, int, Any, Any, Any]] = merge(values, *timers, key=itemgetter(0))
+    for group, rows in groupby(merged, key=itemgetter(0)):
+        if part.size >= SECTION_BYTES:
+            sections.append(part.section())
+            part = _Part()
+        for _, domain, place, key, value in rows:
+            entries += 1
+            if domain < 0:
+                part.add_value(group, (names.setdefault(place[0], len(names)), place[1]), key, value)
+            else:
+                counts[domain] += 1
+                part.add_timer(group, domain, value)
+    if part.last >= 0:
+        sections.append(part.section())
+    infos = tuple(TimersInfo(True, count) for count in counts)
+    return Content(_key_info(keyed), tuple(_info(keyed, name) for name in names), infos, tuple(sections), entries)
+
+
+def _tagged(domain: int, queue: TimerQueue) -> Iterator[tuple[int, int, Any, Any, Any]]:
+    return ((group, domain, None, timer.key, timer) for group, timer in queue.by_group())
+
+
+class _Part:
+    """What becomes a section, by and by."""
+
+    def __init__(self) -> None:
+        self.first = self.last = -1
+        self.size = 0
+        self._places: dict[tuple[int, Any], int] = {}
+        self._columns: list[tuple[list[Any], list[Any]]] = []
+        self._timers: tuple[list[Timer], ...] = tuple([] for _ in DOMAINS)
+        self._count = 0
+
+    def _in(self, group: int, sample: Any) -> None:
+        """A key group is in the section; the size is taken from every few entries."""
+        self.first, self.last = (group if self.last < 0 else self.first), group
+        if self._count % _SAMPLE == 0:
+            self.size += _SAMPLE * len(dumps(sample))
+        self._count += 1
+
+    def add_value(self, group: int, place: tuple[int, Any], key: Any, value: Any) -> None:
+        """A value of a table."""
+        number = self._places.setdefault(place, len(self._places))
+        if number == len(self._columns):
+            self._columns.append(([], []))
+        keys, values = self._columns[number]
+        keys.append(key)
+        values.append(value)
+        self._in(group, (key, value))
+
+    def add_timer(self, group: int, domain: int, timer: Timer) -> None:
+        """A timer."""
+        self._timers[domain].append(timer)
+        self._in(group, (timer.time, timer.key, timer.namespace))
+
+    def section(self) -> Section:
+        """All of it."""
+        pieces: list[Piece] = [(number, *columns) for number, columns in enumerate(self._columns)]
+        pieces += ((-1 - domain, [], timers) for domain, timers in enumerate(self._timers) if timers)
+        return Section(self.first, self.last, _packed(pieces, list(self._places)))
 
 
 class _Sorting:

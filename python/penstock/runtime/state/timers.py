@@ -155,6 +155,14 @@ class TimerQueue:
         if self.noted:
             self.noted.clear()
 
+    def by_group(self) -> Iterator[tuple[int, Timer]]:
+        """Key group and timer, by key group, of a queue beyond memory; sorted by their index they are a heap."""
+        raise NotImplementedError
+
+    def another(self) -> TimerQueue:
+        """An empty queue of the same kind."""
+        return TimerQueue()
+
     def fill(self, timers: Iterable[Timer]) -> None:
         """Have these timers and no others, in the order in which another queue has them."""
         self._heap[1:] = timers

@@ -19,8 +19,8 @@ from penstock.runtime.state.disk.rows import CHUNK, RowFile
 
 GONE: Any = object()
 """In place of a value: there is none."""
-_BITS = 48
-_LOW = (1 << _BITS) - 1
+BITS = 48
+_LOW = (1 << BITS) - 1
 
 
 class Cell(NamedTuple):
@@ -59,7 +59,7 @@ class Cells:
 
     def number(self, table: int, slot: Any, key: Any) -> int:
         """The row of an entry."""
-        return self.group(key) << _BITS | (hash(slot) ^ table * 0x9E3779B97F4B) & _LOW
+        return self.group(key) << BITS | (hash(slot) ^ table * 0x9E3779B97F4B) & _LOW
 
     def read(self, number: int, table: int, slot: Any) -> tuple[bool, Any]:
         """Whether the row is there for this entry, and its value, or GONE."""
@@ -143,7 +143,7 @@ class Cells:
 def _decoded(number: int, data: bytes) -> Iterator[tuple[int, Cell]]:
     found = pickle.loads(data)
     for cell in found if type(found) is list else (found,):
-        yield number >> _BITS, Cell(*cell)
+        yield number >> BITS, Cell(*cell)
 
 
 def encoded(cell: Any) -> bytes:

@@ -19,10 +19,12 @@ from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.disk.cells import Cell, Cells
 from penstock.runtime.state.disk.memory import share
 from penstock.runtime.state.disk.rows import RowFile
-from penstock.runtime.state.disk.table import DiskTable, Generations, Window
+from penstock.runtime.state.disk.table import DiskTable, Generations
 from penstock.runtime.state.disk.timers import TIMER, DiskTimerQueue
+from penstock.runtime.state.disk.window import Window
 from penstock.runtime.state.keyed import FORMAT, VOID, KeyedState, Pairs, Table
-from penstock.runtime.state.timers import Clock, TimerQueue
+from penstock.runtime.state.timers import Clock
+from penstock.runtime.state.tracking import Changes, Place
 
 PIECE = 10_000
 """Entries in a piece of a snapshot, at the most."""
@@ -69,12 +71,34 @@ class DiskKeyedState(KeyedState):
         self._places: list[tuple[str, bool]] = []  # name of each table, and whether it has namespaces
         few = max(own // (2 * TIMER), LEAST_TIMERS)
         self.event_timers, self.processing_timers = (
-            DiskTimerQueue(self._file, queue, self._timer_number, self._key, few) for queue in (0, 1)
+            DiskTimerQueue(self._file, self._file.next_queue(), self._timer_number, self._key, few) for _ in range(2)
         )
 
     @property
     def holds_dicts(self) -> bool:
         return False
+
+    def track(self) -> None:
+        if self.changes is None:
+            self.changes = _DiskChanges(self._memory.tables, self._places)
+            for table in self._memory.tables:
+                table.track()
+            for _, queue in self.queues():
+                queue.track()
+
+    def keep_keys(self, keep: bool) -> None:
+        """Keys of what is in memory are kept in any case."""
+
+    def fill(self, name: str, namespace: Any, keys: Iterable[Any], values: Iterable[Any]) -> None:
+        self.load(name, namespace, zip(keys, values, strict=True))
+
+    def by_group(self) -> Iterator[tuple[int, tuple[str, Any], Any, Any]]:
+        self._memory.write()
+        for group, cell in self._cells.all():
+            found: dict[tuple[str, Any], Pairs] = {}
+            self._add_pair(found, cell)
+            for place, pairs in found.items():
+                yield group, place, *pairs[0]
 
     def resume(self, key: Any, slot: Any) -> None:
         super().resume(key, slot)
@@ -91,6 +115,8 @@ class DiskKeyedState(KeyedState):
         if table is None:
             table = tables[name] = DiskTable(self._memory, name, spaced)
             self._places.append((name, spaced))
+            if self.changes is not None:
+                table.track()
         return table
 
     def find(self, name: str, namespace: Any = VOID) -> Table | None:
@@ -122,9 +148,6 @@ class DiskKeyedState(KeyedState):
             self._forget_keys()
         self._keys[slot] = key
 
-    def _domains(self) -> dict[str, TimerQueue]:
-        return {"event": self.event_timers, "processing": self.processing_timers}
-
     def _key(self, slot: Any) -> Any:
         return self._keys.get(slot, slot)
 
@@ -135,6 +158,8 @@ class DiskKeyedState(KeyedState):
         """Only keys of which something is in memory can be asked for."""
         keys, live = self._keys, self._memory.slots() if self._keys else ()
         self._keys = {slot: keys[slot] for slot in live if slot in keys}
+        if keys and self.changes is not None:  # logs name their keys
+            self._keys.update((slot, keys[slot]) for _, slots in self.changes for slot in slots if slot in keys)
         if self.slot in keys:
             self._keys[self.slot] = keys[self.slot]
         self._most_keys = 2 * len(self._keys) + 100_000
@@ -165,7 +190,7 @@ class DiskKeyedState(KeyedState):
             tables.setdefault((name, namespace), []).append((cell.key[0] if cell.key else slot, value))
 
     def _timer_pieces(self) -> Iterator[tuple[int, bytes]]:
-        for domain, queue in self._domains().items():
+        for domain, queue in self.queues():
             for group, timers in groupby(queue, key=lambda timer: self._cells.group(timer.key)):
                 found: list[Any] = []
                 for timer in timers:
@@ -211,7 +236,38 @@ class DiskKeyedState(KeyedState):
         self.serializers = {**serializers, **self.serializers}
         for (name, namespace), pairs in tables.items():
             self.load(name, namespace, pairs)
-        queues = self._domains()
+        queues = dict(self.queues())
         for domain, time, key, namespace in timers:
             queues[domain].add(time, self.enter(key), key, namespace)
         super().resume(None, None)
+
+
+class _DiskChanges(Changes):
+    """What has changed in tables beyond memory, as the tables know.
+
+    Args:
+        tables: by number.
+        places: name of each, and whether its places have namespaces.
+    """
+
+    def __init__(self, tables: list[DiskTable], places: list[tuple[str, bool]]) -> None:
+        super().__init__()
+        self._tables, self._names = tables, places
+
+    def __len__(self) -> int:
+        return sum(len(table.changed) for table in self._tables)
+
+    def __iter__(self) -> Iterator[tuple[Place, set[Any]]]:
+        for table, (name, spaced) in zip(self._tables, self._names, strict=True):
+            if not spaced:
+                if table.changed:
+                    yield (name, VOID), table.changed
+                continue
+            found: dict[Any, set[Any]] = {}
+            for namespace, slot in table.changed:
+                found.setdefault(namespace, set()).add(slot)
+            yield from (((name, namespace), slots) for namespace, slots in found.items())
+
+    def forget(self) -> None:
+        for table in self._tables:
+            table.track()

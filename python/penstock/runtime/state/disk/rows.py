@@ -58,6 +58,7 @@ class RowFile:
             if path:
                 os.unlink(path)
         weakref.finalize(self, self._db.close)
+        self._queues = -1
         self.cursor: sqlite3.Cursor = self._db.cursor()
         self.execute: Any = self.cursor.execute
 
@@ -68,6 +69,11 @@ class RowFile:
             yield
         except sqlite3.DatabaseError as error:
             raise _failed(self.folder, error) from error
+
+    def next_queue(self) -> int:
+        """A number that no queue of timers has."""
+        self._queues += 1
+        return self._queues
 
     def query(self, statement: str, *arguments: Any) -> sqlite3.Cursor:
         """Rows in whatever order, read as they are asked for: nothing is to be written meanwhile."""

@@ -111,7 +111,19 @@ class DiskTable(MutableMapping[Any, Any]):
         number: of the table.
     """
 
-    __slots__ = ("_cells", "_count", "_dirty", "_memory", "_name", "_numbers", "_old", "_spaced", "_young", "number")
+    __slots__ = (
+        "_cells",
+        "_changed",
+        "_count",
+        "_dirty",
+        "_memory",
+        "_name",
+        "_numbers",
+        "_old",
+        "_spaced",
+        "_young",
+        "number",
+    )
 
     def __init__(self, memory: Generations, name: str, spaced: bool = False) -> None:
         self._name = name
@@ -123,6 +135,7 @@ class DiskTable(MutableMapping[Any, Any]):
         self._numbers: dict[Any, int] = {}  # of the rows of those in memory; ~number where there is none yet
         self._dirty: set[Any] = set()
         self._count = 0
+        self._changed: set[Any] | None = None
 
     # --- what a dict can --------------------------------------------------------------------------------------------
 
@@ -155,6 +168,8 @@ class DiskTable(MutableMapping[Any, Any]):
             self._count += 1
         young[slot] = value
         self._dirty.add(slot)
+        if self._changed is not None:
+            self._changed.add(slot)
 
     def __delitem__(self, slot: Any) -> None:
         self.pop(slot)
@@ -166,10 +181,22 @@ class DiskTable(MutableMapping[Any, Any]):
             self._young[slot] = GONE
             self._dirty.add(slot)
             self._count -= 1
+            if self._changed is not None:
+                self._changed.add(slot)
             return value
         if default is _UNSET:
             raise KeyError(slot)
         return default
+
+    def setdefault(self, slot: Any, default: Any = None) -> Any:
+        """The value of a place, which is the default from now on if there was none. One that can change in place counts
+        as changed."""
+        value = self.get(slot, GONE)
+        if value is GONE:
+            self[slot] = value = default
+        elif self._changed is not None and not self._memory.is_immutable(value):
+            self._changed.add(slot)
+        return value
 
     def __len__(self) -> int:
         return self._count
@@ -198,7 +225,9 @@ class DiskTable(MutableMapping[Any, Any]):
         rows: list[tuple[int, bool, Cell]] = []
         for slot, value in pairs:
             if slot in known:
+                before, self._changed = self._changed, None
                 self[slot] = value
+                self._changed = before
                 continue
             own = slot[1] if spaced else slot
             key = key_of(own)
@@ -223,6 +252,27 @@ class DiskTable(MutableMapping[Any, Any]):
         """Forget all places. O(state of the operator)."""
         for slot in self:
             self.pop(slot, None)
+
+    # --- what has changed -------------------------------------------------------------------------------------------
+
+    def track(self) -> None:
+        """Note from now on which places change."""
+        self._changed = set()
+
+    @property
+    def changed(self) -> set[Any]:
+        """The places that have changed since this was last asked to :meth:`track`."""
+        return self._changed or set()
+
+    def touch(self, slot: Any) -> None:
+        """The value of a place, if it has one, may have changed in place."""
+        if self._changed is not None and slot in self:
+            self._changed.add(slot)
+
+    def mark(self, slots: Iterable[Any]) -> None:
+        """These places have changed."""
+        if self._changed is not None:
+            self._changed.update(slots)
 
     # --- memory -----------------------------------------------------------------------------------------------------
 
@@ -304,57 +354,3 @@ class DiskTable(MutableMapping[Any, Any]):
             key = key_of(own)
             numbers[slot] = ~number if value is GONE else number
             yield number, new, Cell(self.number, slot, value, () if key is own else (key,))
-
-
-class Window(MutableMapping[Any, Any]):
-    """The part of a table that is of one namespace. It holds nothing itself: it is made when it is asked for.
-
-    Args:
-        table: of all namespaces of a state.
-        namespace: this one.
-    """
-
-    __slots__ = ("_namespace", "_table")
-
-    def __init__(self, table: DiskTable, namespace: Any) -> None:
-        self._table, self._namespace = table, namespace
-
-    def get(self, slot: Any, default: Any = None) -> Any:
-        """The value of a key, or the default."""
-        return self._table.get((self._namespace, slot), default)
-
-    def __getitem__(self, slot: Any) -> Any:
-        return self._table[self._namespace, slot]
-
-    def __contains__(self, slot: Any) -> bool:
-        return (self._namespace, slot) in self._table
-
-    def __setitem__(self, slot: Any, value: Any) -> None:
-        self._table[self._namespace, slot] = value
-
-    def __delitem__(self, slot: Any) -> None:
-        del self._table[self._namespace, slot]
-
-    def pop(self, slot: Any, default: Any = _UNSET) -> Any:
-        """Forget a key and return its value, or the default."""
-        place = self._namespace, slot
-        return self._table.pop(place) if default is _UNSET else self._table.pop(place, default)
-
-    def __iter__(self) -> Iterator[Any]:
-        return (slot for slot, _ in self.items())
-
-    def items(self) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
-        """Keys and values; O(state of the operator)."""
-        return ((slot, value) for (namespace, slot), value in self._table.items() if namespace == self._namespace)
-
-    def values(self) -> Iterator[Any]:  # type: ignore[override]
-        """The values; O(state of the operator)."""
-        return (value for _, value in self.items())
-
-    def __len__(self) -> int:
-        """How many keys; O(state of the operator)."""
-        return sum(1 for _ in self)
-
-    def __bool__(self) -> bool:
-        """True: whether there is a key would take looking at all."""
-        return True

@@ -7,16 +7,21 @@ file is written and read once.
 
 from __future__ import annotations
 
+import contextlib
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from heapq import merge
+from itertools import islice
+from operator import itemgetter
 from typing import Any
 
-from penstock.runtime.state.disk.cells import encoded
+from penstock.runtime.state.disk.cells import BITS, encoded
 from penstock.runtime.state.disk.rows import RowFile
 from penstock.runtime.state.timers import Timer, TimerQueue
 
 TIMER = 600
 """About how many bytes a timer takes in memory."""
+_FEW_MOVES = 100
 _WAITING = 10_000
 """Timers that wait to be written in one batch."""
 
@@ -31,7 +36,7 @@ class DiskTimerQueue(TimerQueue):
 
     Args:
         file: of the operator's state.
-        queue: number of the queue in there.
+        queue: number of the queue in there, which no other has.
         number: gives a number of a key, with its key group in the high bits, and a place.
         key_of: the key of a canonical form.
         most: timers in memory.
@@ -52,6 +57,52 @@ class DiskTimerQueue(TimerQueue):
         self._horizon: Place | None = None  # those from here on are not in the heap
         self._waiting: dict[Any, tuple[Place, Entry | None]] = {}  # by name; None: to be removed
         self._far = 0
+
+    @contextlib.contextmanager
+    def _unnoted(self) -> Iterator[None]:
+        """Timers move between memory and file, which is no change."""
+        noted, self.noted = self.noted, None
+        try:
+            yield
+        finally:
+            self.noted = noted
+
+    def _note(self, added: bool, timer: Timer) -> None:
+        assert self.noted is not None
+        if self.all_new:
+            return
+        self.noted.append((added, timer))
+        if len(self.noted) > 2 * (len(self._heap) + self._far) + _FEW_MOVES:
+            self.all_new = True
+            self.noted.clear()
+
+    def fill(self, timers: Iterable[Timer]) -> None:
+        """Have these timers and no others, in the order in which another queue has them if memory holds all."""
+        rest = iter(timers)
+        first = list(islice(rest, self._most))
+        more = next(rest, None)
+        with self._unnoted():
+            self._waiting.clear()
+            self._horizon, self._far = None, 0
+            self._file.execute("delete from timers where queue=?", (self._queue,))
+            super().fill(() if more is not None else first)
+            for timer in (*first, more) if more is not None else ():
+                self.add(timer.time, timer.slot, timer.key, timer.namespace)
+            for timer in rest:
+                self.add(timer.time, timer.slot, timer.key, timer.namespace)
+
+    def another(self) -> DiskTimerQueue:
+        """An empty queue in the same file."""
+        return DiskTimerQueue(self._file, self._file.next_queue(), self._number, self._key_of, self._most)
+
+    def by_group(self) -> Iterator[tuple[int, Timer]]:
+        # nothing may be added meanwhile
+        self._write()
+        sort = self._far > 0  # by time, which makes a heap of all
+        groups = [(self._number(timer.key, 0) >> BITS, timer) for timer in TimerQueue.__iter__(self)]
+        far = ((self._number(timer.key, 0) >> BITS, timer) for timer in self.far())
+        for group, timer in merge(sorted(groups, key=itemgetter(0)), far, key=itemgetter(0)):
+            yield group, Timer(timer.time, timer.slot, timer.key, timer.namespace, timer.time if sort else timer.index)
 
     def __len__(self) -> int:
         self._write()
@@ -90,6 +141,8 @@ class DiskTimerQueue(TimerQueue):
             return super().add(time, slot, key, namespace)
         name = time, slot, namespace
         before = self._waiting.get(name)
+        if self.noted is not None:
+            self._note(True, Timer(time, slot, key, namespace))
         self._wait(name, place, (slot, key, namespace))
         return before is None or before[1] is None
 
@@ -102,6 +155,8 @@ class DiskTimerQueue(TimerQueue):
         if place < horizon:
             super().remove(time, slot, namespace)
         else:
+            if self.noted is not None:
+                self._note(False, Timer(time, slot, self._key_of(slot), namespace))
             self._wait((time, slot, namespace), place, None)
 
     def _wait(self, name: Any, place: Place, entry: Entry | None) -> None:
@@ -128,8 +183,9 @@ class DiskTimerQueue(TimerQueue):
         """Make these, sorted, the timers of the heap."""
         del self._heap[1:]
         self._known.clear()
-        for timer in timers:
-            super().add(timer.time, timer.slot, timer.key, timer.namespace)
+        with self._unnoted():
+            for timer in timers:
+                super().add(timer.time, timer.slot, timer.key, timer.namespace)
 
     def _read(self) -> None:
         """The heap is empty: the next timers come from the file."""
@@ -141,10 +197,11 @@ class DiskTimerQueue(TimerQueue):
             if rows:
                 file.execute("delete from timers where queue=? and (time, id) <= (?, ?)", (self._queue, *rows[-1][:2]))
         self._horizon = (rows[-1][0], rows[-1][1] + 1) if len(rows) == few else None
-        for time, _, data in rows:
-            for slot, key, namespace in pickle.loads(data):
-                super().add(time, slot, key, namespace)
-                self._far -= 1
+        with self._unnoted():
+            for time, _, data in rows:
+                for slot, key, namespace in pickle.loads(data):
+                    super().add(time, slot, key, namespace)
+                    self._far -= 1
 
     def _write(self) -> None:
         """Write what waits."""
