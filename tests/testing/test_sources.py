@@ -139,7 +139,10 @@ def test_monitors_made_up_records_and_hybrids_pass(tmp_path, looking, monkeypatc
     assert both == {
         "0-0": [1, 2, 3], "0-1": [4, 5], "1-0": list("abcdefgh"), "1-1": list("xyz"), "1-2": list("new")
     }  # fmt: skip
-    harness = SourceTestHarness(hybrid())
+    source = hybrid()
+    assert [split.id for split in source.available(1, {})] == ["0-0", "1-0"]
+    assert [split.start for split in source.available(1, {"0-0": 3, "1-0": 1})] == [3, 1]
+    harness = SourceTestHarness(source)
     assert [harness.step(2) for _ in range(5)] == [[1, 2], [3, 4], [5], ["a", "b"], ["c"]]
     assert not harness.source.ended()
 

@@ -175,7 +175,9 @@ def test_what_travels_is_small(tmp_path, clock):
         (tmp_path / str(name)).write_text("x\n")
     job = lines_of(tmp_path)
     size = len(pickle.dumps(job.source))
+    assert len(job.source.available(1, {})) == 300
     assert [len(job.step()) for _ in range(3)] == [256, 44, 0]
+    assert job.source.available(1, {}, frozenset(job.over)) == []
     assert len(pickle.dumps(job.source)) == size
 
 

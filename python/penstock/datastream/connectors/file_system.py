@@ -8,7 +8,6 @@ Source of names and defaults: Flink 1.20 ``FileSource``. How files are found and
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -32,7 +31,7 @@ from penstock.runtime.io.buckets import BucketAssigner
 from penstock.runtime.io.formats.base import BulkFormat, FileFormat, StreamFormat
 from penstock.runtime.io.splits import Records, Source, Split
 from penstock.runtime.io.storage import Dated
-from penstock.runtime.io.watching import MOST_BYTES, MOST_FILES, Limits, Watch, named, piece_of
+from penstock.runtime.io.watching import ALL, MOST_BYTES, MOST_FILES, Limits, Watch, named, piece_of
 
 __all__ = [
     "BucketAssigner",
@@ -168,7 +167,7 @@ set_file_enumerator` says otherwise.
         """
         if self.bounded:
             return self.format.splits(self.paths, self.splittable)
-        return self._watching().pending(self._cut, {}, frozenset(), Limits(sys.maxsize, sys.maxsize))
+        return self._watching().pending(self._cut, {}, frozenset(), ALL)
 
     def pending(self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()) -> Sequence[Split]:
         """Files that have not been read, as many as a step can take, in order of their appearance. O(files) whenever it
@@ -177,6 +176,14 @@ set_file_enumerator` says otherwise.
             return super().pending(parallelism, positions, over)
         limits = Limits(MOST_FILES * parallelism, MOST_BYTES * parallelism)
         return self._watch.pending(self._cut, positions, over, limits)
+
+    def available(
+        self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()
+    ) -> Sequence[Split]:
+        """All files that have not been read."""
+        if self.bounded:
+            return super().pending(parallelism, positions, over)
+        return self._watch.pending(self._cut, positions, over, ALL)
 
     def _cut(self, file: Dated) -> list[Split]:
         return named(file, file.size, self.format.pieces(file, self.splittable))

@@ -81,12 +81,31 @@ class HybridSource(Source[Any]):
                 return [_split(index, split, finite=source.bounded or split.finite) for split in found]
         return []
 
+    def available(
+        self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()
+    ) -> Sequence[Split]:
+        """What is to be read of all sources, in their order."""
+        if not positions and not over:
+            self._asked.clear()
+        return [
+            _split(index, split, finite=source.bounded or split.finite)
+            for index, source in enumerate(self.sources)
+            for split in self._pending(index, source, parallelism, positions, over, all=True)
+        ]
+
     def _pending(
-        self, index: int, source: Source[Any], parallelism: int, positions: Mapping[str, Any], over: Set[str]
+        self,
+        index: int,
+        source: Source[Any],
+        parallelism: int,
+        positions: Mapping[str, Any],
+        over: Set[str],
+        *,
+        all: bool = False,
     ) -> Sequence[Split]:
         inner, done = _Positions(f"{index}-", positions), _Over(f"{index}-", over)
         if not source.bounded:
-            return source.pending(parallelism, inner, done)
+            return (source.available if all else source.pending)(parallelism, inner, done)
         if index not in self._asked:
             self._asked[index] = list(source.splits(parallelism))
         begun = (replace(each, start=inner.get(each.id, each.start)) for each in self._asked[index])

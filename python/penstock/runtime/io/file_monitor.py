@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +13,7 @@ from penstock.runtime.io.files import check_charset
 from penstock.runtime.io.sources import BatchSource
 from penstock.runtime.io.splits import Records, Source, Split
 from penstock.runtime.io.storage import Dated
-from penstock.runtime.io.watching import MOST_BYTES, MOST_FILES, Limits, Watch
+from penstock.runtime.io.watching import ALL, MOST_BYTES, MOST_FILES, Limits, Watch
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ class FolderMonitor(Source[Split]):
 
     def splits(self, parallelism: int) -> list[Split]:
         """The files that there are now, in order of their times."""
-        return self._watching().pending(_as_split, {}, frozenset(), Limits(sys.maxsize, sys.maxsize))
+        return self._watching().pending(_as_split, {}, frozenset(), ALL)
 
     def pending(self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()) -> Sequence[Split]:
         """Files that are new or have been modified, in order of their times, as many as a step can take; a large one is
@@ -101,6 +100,12 @@ class FolderMonitor(Source[Split]):
         if parallelism != 1:
             raise InvalidProgramError(f"The file monitor of {self.path!r} runs with parallelism 1, not {parallelism}.")
         return self._watch.pending(_as_split, positions, over, Limits(MOST_FILES, MOST_BYTES))
+
+    def available(
+        self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()
+    ) -> Sequence[Split]:
+        """All of them."""
+        return self._watch.pending(_as_split, positions, over, ALL)
 
     def limited(self, split: Split, records: int) -> Split:
         """Some pieces, as what is in them counts, and is read in the same step."""

@@ -117,6 +117,13 @@ class Source(ABC, Generic[T]):
         begun = (replace(split, start=positions.get(split.id, split.start)) for split in left)
         return [split for split in begun if split.end is None or split.start != split.end]
 
+    def available(
+        self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()
+    ) -> Sequence[Split]:
+        """As :meth:`pending`, but all of it: what a job is to read that ends with what there is now, and asks once. A
+        source that holds back in :meth:`pending` what a step cannot take has one of its own."""
+        return self.pending(parallelism, positions, over)
+
     def ended(self) -> bool:
         """Whether nothing is to come behind what :meth:`pending` has said last. Asked on the driver; when all of that
         has been read too, the source has ended for good, and with it its watermarks."""

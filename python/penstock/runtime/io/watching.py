@@ -60,6 +60,9 @@ class Limits:
     weight: int
 
 
+ALL = Limits(1 << 62, 1 << 62)
+
+
 class Watch:
     """The files under some paths, looked for no more often than an interval. On the driver.
 
