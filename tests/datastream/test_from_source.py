@@ -19,7 +19,7 @@ from penstock.datastream.connectors import (
     Split,
     StreamFormat,
 )
-from penstock.errors import InvalidProgramError, JobExecutionError, UnsupportedError
+from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError, UnsupportedError
 from tests.running import collected, environment
 
 NONE = WatermarkStrategy.no_watermarks()
@@ -129,14 +129,19 @@ def test_a_failing_source_fails_the_job_by_its_name():
         collected(environment().from_source(Broken(), NONE, "in"))
 
 
-def test_what_never_ends_or_cannot_be_read_is_planned_only():
+def test_what_cannot_be_read_is_planned_only():
     env = environment()
+    env.from_source(Source(), NONE, "in").print()
+    assert "Source: in" in env.get_execution_plan()
+    with pytest.raises(UnsupportedError, match=r"from_source\(\) \(line \d+"):
+        env.execute()
+
+
+def test_files_that_are_watched_have_to_be_somewhere():
     watched = text_files("/somewhere").monitor_continuously(Duration.of_seconds(1)).build()
     assert not watched.bounded
-    env.from_source(watched, NONE, "in").print()
-    assert "Source: in" in env.get_execution_plan()
-    with pytest.raises(UnsupportedError, match=r"'Source: in' never ends"):
-        env.execute()
+    with pytest.raises(ConfigurationError, match="'/somewhere' does not exist"):
+        collected(environment().from_source(watched, NONE, "in"))
     assert text_files("/x").monitor_continuously(Duration.of_seconds(1)).process_static_file_set().build().bounded
 
 

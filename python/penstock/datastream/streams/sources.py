@@ -292,11 +292,15 @@ class ProgramWithSources(ShippingProgram):
         """
         checks.text(hostname, "socket_text_stream", "host name")
         if not 0 < checks.integer(port, "socket_text_stream", "port") < 1 << 16:
-            checks.illegal_argument(f"socket_text_stream(port={port}): a port lies between 1 and 65535. Give the sender's.")
+            checks.illegal_argument(
+                f"socket_text_stream(port={port}): a port lies between 1 and 65535. Give the sender's."
+            )
         if not checks.text(delimiter, "socket_text_stream", "delimiter"):
             checks.illegal_argument("socket_text_stream(delimiter=''): give what stands between texts. Use '\\n'.")
         if checks.integer(max_retry, "socket_text_stream", "max_retry") < -1:
-            checks.illegal_argument(f"socket_text_stream(max_retry={max_retry}): there is no such number. Give 0 or more, or -1 for ever.")
+            checks.illegal_argument(
+                f"socket_text_stream(max_retry={max_retry}): there is no such number. Give 0 or more, or -1 for ever."
+            )
         source = SplitSource(SocketSource(hostname, port, delimiter, max_retry))
         return self._source("Socket Stream", source, Types.STRING(), parallel=False)
 

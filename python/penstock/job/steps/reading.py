@@ -171,10 +171,10 @@ class SplitPlan(SourcePlan):
         if self._all is None and self.source.bounded:
             self._all = self._asked(lambda: list(self.source.splits(parallelism)), "splits")
         elif self._all is None:
-            self._all = self._asked(lambda: self.source.pending(parallelism, known, self.over), "pending")
+            self._all = self._asked(lambda: self.source.available(parallelism, known, self.over), "available")
         self._all = [split for split in self._all or () if split.id not in self.over]
         begun = [replace(split, start=known.get(split.id, split.start)) for split in self._all]
-        return begun if self.source.bounded else [split for split in begun if split.start != split.end]
+        return begun if self.source.bounded else [each for each in begun if each.end is None or each.start != each.end]
 
     def _dealt(self, pending: Sequence[Split]) -> list[list[Split]]:
         """The splits of each subtask: those that are its own, then others while it has none."""
