@@ -101,7 +101,7 @@ class StepTask(Task):
         """The input of the step is there: work it off; the last row is the report."""
         return self._guarded(self._step())
 
-    def _begin(self, chain: OperatorChain) -> None:
+    def _begin_chain(self, chain: OperatorChain) -> None:
         """Take over what earlier steps have left."""
         assignment = self._assignment
         chain.begin_step(assignment.version)

@@ -133,11 +133,11 @@ class Task:
                 import_module(module)
             self._chain = OperatorChain(self._vertex, self._subtask, self._context, self._out.append)
             self._connect(self._chain)
-            self._begin(self._chain)
+            self._begin_chain(self._chain)
             self._chain.open()
         return self._chain
 
-    def _begin(self, chain: OperatorChain) -> None:
+    def _begin_chain(self, chain: OperatorChain) -> None:
         """The chain is about to open."""
 
     def _connect(self, chain: OperatorChain) -> None:
