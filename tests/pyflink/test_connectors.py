@@ -38,7 +38,6 @@ CASES = [
 ]
 ENDLESS = r"which never ends \(line \d+ of \w+\.py\), operator 'Source: From \w+': use .*set_bounded\("
 REFUSED = [
-    *[(f"kafka_of_{form}", "read", r"'Source: From \w+' never ends") for form in ("json", "csv", "avro", "bytes")],
     ("old_kafka_of_avro", "read", ENDLESS),
     ("elasticsearch_sinks", "six", "ElasticsearchSink .*, operator 'Sink: Index': use sink_to\\(\\) with a SparkSink"),
     ("elasticsearch_sinks", "seven_by_name", "ElasticsearchSink .*, operator 'Sink: Index': use"),
