@@ -10,13 +10,16 @@ table is written, and then the job's files become visible.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.runtime.exchange.gate import TABLE
 from penstock.runtime.io.arrow_rows import arrow_schema
+from penstock.runtime.io.frames import staged
+from penstock.runtime.io.stores import configure
 from penstock.spark.inside_pyspark import rebound, without_pandas
 
 if TYPE_CHECKING:
@@ -186,13 +189,62 @@ def write_tables(frame: Any, deployment: Deployment, session: Any) -> None:
         written.append(f"{table.name!r} ({table.sink.what})")
 
 
-def _write(table: Table, rows: Any) -> None:
-    result = table.write(rows)
+def write_step(
+    session: Any, options: Mapping[str, Mapping[str, Any]], table: Table, files: Sequence[str], version: int, owner: str
+) -> None:
+    """Write a table's rows of one step, which wait in files, as its sink says.
+
+    Args:
+        session: in which it is written.
+        options: of storages, for the executors.
+        table: which.
+        files: Arrow streams, in order; one partition each.
+        version: that the step has made.
+        owner: id of the job folder.
+
+    Raises:
+        JobExecutionError: it could not be written. The files wait.
+    """
+
+    def read(batches: Iterable[Any]) -> Iterator[Any]:
+        configure(options)
+        for batch in batches:
+            for number in batch.column("id").to_pylist():
+                yield from staged(paths[number])
+
+    paths = list(files)
+    rows = session.range(0, len(paths), 1, len(paths))
+    with without_pandas():
+        rows = rows.mapInArrow(read, spark_schema(table))
+    try:
+        _write(table, rows, version, owner)
+    except Exception as error:
+        raise JobExecutionError(
+            f"The sink {table.name!r} could not write version {version} to {table.sink.what}: {told(error)}. The step "
+            f"counts, and its rows wait in the job folder; what stands in the way removed, run the program again."
+        ) from error
+
+
+def _write(table: Table, rows: Any, *step: Any) -> None:
+    """Call what writes; in steps with the version, and the owner, as far as it takes them."""
+    result = table.write(rows, *step[: parameters(table.write) - 1])
     if result is not None and type(result).__name__.startswith("DataFrameWriter"):
         raise ConfigurationError(
             f"its function returned a {type(result).__name__}, which has written nothing yet. End the function with "
             "save(…), saveAsTable(…) or the like"
         )
+
+
+def parameters(write: Callable[..., Any]) -> int:
+    """How many positional arguments a function takes: the DataFrame, and perhaps version and owner."""
+    try:
+        found = inspect.signature(write).parameters.values()
+    except (TypeError, ValueError):
+        return 1
+    if any(each.kind is each.VAR_POSITIONAL for each in found):
+        return 3
+    needed = (each for each in found if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD))
+    return max(1, sum(each.default is each.empty or each.name in ("batch_id", "version", "owner") for each in needed))
 
 
 def _failure(table: Table, error: Exception, written: list[str]) -> JobExecutionError:

@@ -32,7 +32,9 @@ class SparkSink(Sink[T]):
     Args:
         df_writer: takes the ``pyspark.sql.DataFrame`` and writes it, to the end:
             ``lambda df: df.write.jdbc(url, "t", mode="append")``. It runs on the driver, once, when all tasks of the
-            job have succeeded.
+            job have succeeded. In a program that runs in steps it runs after each that has rows; if it takes a second
+            argument, ``batch_id``, that is the number of the step, by which it can refuse what it has written already
+            (after a crash the last step may come again), and a third one, ``owner``, is the id of the job folder.
         format: of Spark's data sources, such as ``"orc"``, ``"jdbc"``, ``"delta"``; None for Spark's default.
         path: where to write; None where options say it.
         table: a table's name instead of a path (``saveAsTable``).
@@ -41,6 +43,9 @@ class SparkSink(Sink[T]):
         options: of the format.
         schema: of the DataFrame, if it shall not follow from the type of the records: Spark's ``StructType``, or its
             DDL, such as ``"word string, price decimal(10,2)"``, a type of records, or what ``jsonValue()`` gives.
+        exactly_once: a name for this sink, used by no other one that writes to the table: it tells the table the step,
+            so that one that is written again after a crash is refused. For Delta (``txnAppId`` and ``txnVersion``) and
+            Iceberg (properties of snapshots), in programs that run in steps.
 
     Raises:
         InvalidProgramError: both a function and a description, or neither; an impossible part of it.
@@ -58,7 +63,9 @@ class SparkSink(Sink[T]):
         partition_by: str | Sequence[str] = (),
         options: Mapping[str, object] | None = None,
         schema: StructType | TypeInformation[Any] | Mapping[str, Any] | str | None = None,
+        exactly_once: str | None = None,
     ) -> None:
+        _check_once(exactly_once, format, table, mode)
         described = (format, path, table, partition_by, options) != (None, None, None, (), None)
         if df_writer is not None:
             if described or mode != "errorifexists":
@@ -71,7 +78,7 @@ class SparkSink(Sink[T]):
         else:
             _check(format, path, table, mode, options)
             columns = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
-            write = _Write(format, path, table, mode, columns, dict(options or {}))
+            write = _Write(format, path, table, mode, columns, dict(options or {}), exactly_once)
             what = _shown(format, path, table)
         self._sink = FrameSink(what, write, None if schema is None else schema_from(schema, "SparkSink"))
 
@@ -242,13 +249,21 @@ class _Write:
         mode: str,
         columns: tuple[str, ...],
         options: Mapping[str, Any],
+        once: str | None,
     ) -> None:
+        self._once = once
         self._format, self._path, self._table = format, path, table
         self._mode, self._columns, self._options = mode, columns, options
 
-    def __call__(self, frame: DataFrame) -> None:
-        """Write it."""
-        writer = frame.write.options(**self._options)
+    def __call__(self, frame: DataFrame, batch_id: int | None = None, owner: str = "") -> None:
+        """Write it; in a program that runs in steps, as so many steps of the program with such a job folder."""
+        more: dict[str, str] = {}
+        if self._once is not None and batch_id is not None:
+            name = f"{self._once}-{owner}"
+            if self._format == "iceberg" and _has_snapshot(frame.sparkSession, self._table or "", name, batch_id):
+                return
+            more = _marked(self._format or "", name, batch_id)
+        writer = frame.write.options(**self._options, **more)
         if not self._mode.startswith("error"):  # Spark's own default, which Spark Connect has no word for
             writer = writer.mode(self._mode)
         if self._format is not None:
@@ -259,3 +274,37 @@ class _Write:
             writer.saveAsTable(self._table)
         else:
             writer.save(self._path)
+
+
+def _marked(format: str, name: str, version: int) -> dict[str, str]:
+    """The options that tell a table which step of which job it gets."""
+    if format == "delta":
+        return {"txnAppId": name, "txnVersion": str(version)}
+    return {f"snapshot-property.{_property(name)}": str(version)}
+
+
+def _property(name: str) -> str:
+    return f"penstock.{name}"
+
+
+def _has_snapshot(session: Any, table: str, name: str, version: int) -> bool:
+    """Whether an Iceberg table has a snapshot of a step, or of a later one: an append of Iceberg's takes no number that
+    it would refuse a second time, but the table remembers the properties of its snapshots."""
+    if not session.catalog.tableExists(table):
+        return False
+    snapshots = session.table(f"{table}.snapshots")
+    found = snapshots.selectExpr(f"max(cast(summary['{_property(name)}'] as bigint)) as version").collect()
+    return bool(found) and found[0]["version"] is not None and found[0]["version"] >= version
+
+
+def _check_once(name: Any, format: str | None, table: str | None, mode: str) -> None:
+    if checks.text(name, "SparkSink", "exactly_once", optional=True) is None:
+        return
+    if not name or "'" in name:
+        checks.refuse(f"SparkSink(exactly_once={name!r}): give a name, without quotation marks.")
+    if format not in ("delta", "iceberg") or mode != "append" or (format == "iceberg" and table is None):
+        checks.refuse(
+            f"SparkSink(exactly_once={name!r}) was given the format {format!r}, the table {table!r} and the mode "
+            f"{mode!r}. Only tables of Delta and Iceberg remember what they got: give format='delta' or "
+            "format='iceberg' with table=…, and mode='append'. Otherwise give a function of (df, batch_id)."
+        )

@@ -15,7 +15,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,13 +28,19 @@ from penstock.job.commit.stores import StoreTarget
 from penstock.job.steps.places import earlier, empty, make, remove
 from penstock.job.steps.publishing import publish_files, put_whole, waiting_size
 from penstock.runtime.config.tasks import Committable, JobConfig, PendingFile, TaskReport
-from penstock.runtime.io.pending import waiting_place
+from penstock.runtime.io.frames import FrameSink
+from penstock.runtime.io.pending import prepared_place, waiting_place
 from penstock.runtime.io.sinks import PublishedSink
 from penstock.runtime.io.storage import is_local, join, sync_folder
-from penstock.runtime.io.two_phase import TwoPhaseOutput, prepared_place
+from penstock.runtime.io.stores import storage_of
+from penstock.runtime.io.two_phase import TwoPhaseOutput
 
 if TYPE_CHECKING:
-    from penstock.job.deployment import Deployment, End
+    from penstock.job.deployment import Deployment, End, Table
+
+
+WriteTable = Callable[["Table", Sequence[str], int, str], None]
+"""Takes a table, the files with its rows, a version, and the id of the job folder."""
 
 
 @dataclass
@@ -76,16 +82,20 @@ class StepOutputs:
     Args:
         deployment: the job, with ``folder_id`` and ``folder``.
         resumed: whether an earlier run with this job folder has committed a step; then targets may be there.
+        write_table: writes a table's rows of a step, which wait in files, as the version of an owner; None where there
+            is no Spark.
 
     Raises:
         UnsupportedError: a text sink writes to a store.
     """
 
-    def __init__(self, deployment: Deployment, *, resumed: bool = False) -> None:
+    def __init__(self, deployment: Deployment, *, resumed: bool = False, write_table: WriteTable | None = None) -> None:
         assert deployment.job.folder_id is not None, "only a job with a job folder runs in steps"
         self._job: JobConfig = deployment.job
         self._places = {place.folder: place for place in map(self._place, _published(deployment))}
-        self._committers = {end.operator_id: end for end in deployment.ends if isinstance(end.sink, TwoPhaseOutput)}
+        committing = (end for end in deployment.ends if isinstance(end.sink, TwoPhaseOutput | FrameSink))
+        self._committers = {end.operator_id: end for end in committing}
+        self._tables, self._write_table = deployment.tables, write_table
         self._folders = [*self._places, *([prepared_place(self._job)] if self._committers else [])]
         self._resumed = resumed
         self._in_doubt: frozenset[str] | None = None  # what waits for a manifest that may stand
@@ -137,7 +147,8 @@ class StepOutputs:
             place.begun = place.begun or (version > 0 and os.path.exists(place.target))
         self.clean()
         for end in self._committers.values():
-            roll_back(end.sink, version, self._job.folder_id or "")
+            if isinstance(end.sink, TwoPhaseOutput):
+                roll_back(end.sink, version, self._job.folder_id or "")
 
     def put_together(self, reports: Sequence[TaskReport]) -> tuple[Output, ...]:
         """What goes into the manifest of a step.
@@ -196,8 +207,11 @@ class StepOutputs:
         publish_files(outputs)
         self._send(outputs, version)
         for operator_id, own in _by_target([each for each in outputs if each.committable is not None]).items():
-            end = self._committer(operator_id)
-            commit_prepared(end.sink, end.name, list(map(_committable, own)), version, self._job.folder_id or "")
+            end, prepared, owner = self._committer(operator_id), list(map(_committable, own)), self._job.folder_id or ""
+            if isinstance(end.sink, FrameSink):
+                self._write(self._tables[end.sink.number], [output.pending for output in own], version)
+            else:
+                commit_prepared(end.sink, end.name, prepared, version, owner)
         for output in outputs:
             place = self._places.get(output.pending.rpartition("/")[0])
             if place is not None:
@@ -220,6 +234,14 @@ class StepOutputs:
             for path in files:
                 Path(path).unlink(missing_ok=True)
             place.sent = before + sum(output.size or 0 for output in own)
+
+    def _write(self, table: Table, files: list[str], version: int) -> None:
+        """Write a step's rows of a table, unless that has come to its end before: then their files are going."""
+        assert self._write_table is not None, "a program with tables runs on Spark"
+        storage = storage_of(files[0])
+        if all(storage.size(path) is not None for path in files):
+            self._write_table(table, files, version, self._job.folder_id or "")
+        storage.delete(files)
 
     def _committer(self, operator_id: str) -> End:
         try:

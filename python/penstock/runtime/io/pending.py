@@ -66,6 +66,15 @@ def waiting_place(target: str, job: JobConfig, *, adds: bool) -> str:
     return f"{target.rstrip('/')}/.{own}" if adds else f"{above}/.{name}.{own}"
 
 
+def prepared_place(job: JobConfig) -> str:
+    """The folder in the job folder where what is prepared waits, if it is large.
+
+    Args:
+        job: one with a job folder.
+    """
+    return waiting_place(f"{(job.folder or '').rstrip('/')}/prepared", job, adds=True)
+
+
 def run_of(folder: str, beside: str) -> str | None:
     """The id of the run to which a folder belongs, if it is one of steps for the same target and by the same job folder
     as another; None for any other place.

@@ -172,12 +172,16 @@ class Buffered(SinkWriter):
         full = self._items.full()
         self.room = room(self._items.mean, self.room)
         if full:
-            self.finish()
+            self.hand_over()
 
     def end_step(self) -> None:
-        self.finish()
+        self.hand_over()
 
     def finish(self) -> None:
+        self.end_step()
+
+    def hand_over(self) -> None:
+        """Send what there is."""
         items, self._items.values = self._items.values, []
         self._items.adapt()
         self._items.mark = 1  # the next ones need not be as small, and nothing else holds them back

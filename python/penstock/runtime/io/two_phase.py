@@ -17,8 +17,8 @@ from typing import Any
 
 from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.chain.context import OperatorContext, RuntimeContext
-from penstock.runtime.config.tasks import Committable, JobConfig
-from penstock.runtime.io.pending import attempt_name, waiting_place
+from penstock.runtime.config.tasks import Committable
+from penstock.runtime.io.pending import attempt_name, prepared_place
 from penstock.runtime.io.sinks import BuiltinSink, SinkWriter
 from penstock.runtime.io.storage import is_local, join
 from penstock.runtime.io.stores import storage_of
@@ -42,15 +42,6 @@ class TwoPhaseOutput(BuiltinSink):
     def writer(self, context: OperatorContext) -> SinkWriter:
         """Calls it."""
         return _Preparing(self.sink, context)
-
-
-def prepared_place(job: JobConfig) -> str:
-    """The folder in the job folder where what is prepared waits, if it is large.
-
-    Args:
-        job: one with a job folder.
-    """
-    return waiting_place(join(job.folder or "", "prepared"), job, adds=True)
 
 
 class _Preparing(SinkWriter):
