@@ -93,6 +93,7 @@ from penstock.datastream.connectors.planned import (
     WatermarkTracker,
 )
 from penstock.datastream.connectors.spark import SparkSink
+from penstock.datastream.sinks import TwoPhaseCommitSink
 from penstock.runtime.io.splits import Records, Source, Split
 
 __all__ = [
@@ -185,5 +186,6 @@ __all__ = [
     "StreamingFileSink",
     "SupportsPreprocessing",
     "TopicRoutingMode",
+    "TwoPhaseCommitSink",
     "WatermarkTracker",
 ]
