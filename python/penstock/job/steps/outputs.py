@@ -174,7 +174,9 @@ class StepOutputs:
         for each in (committable for report in reports for committable in report.committables):
             data = base64.b64encode(each.data).decode("ascii")
             pending = each.data.decode() if each.kept else ""
-            outputs.append(Output(pending, each.operator_id, overwrite=False, sent=True, committable=data))
+            outputs.append(
+                Output(pending, each.operator_id, overwrite=False, sent=True, at=each.version, committable=data)
+            )
         self._in_doubt = frozenset(output.pending for output in outputs) or None
         return tuple(outputs)
 
@@ -207,6 +209,7 @@ class StepOutputs:
         publish_files(outputs)
         self._send(outputs, version)
         for operator_id, own in _by_target([each for each in outputs if each.committable is not None]).items():
+            version = own[0].at or version  # a later manifest may name it again
             end, prepared, owner = self._committer(operator_id), list(map(_committable, own)), self._job.folder_id or ""
             if isinstance(end.sink, FrameSink):
                 self._write(self._tables[end.sink.number], [output.pending for output in own], version)

@@ -251,12 +251,14 @@ class Committable:
         subtask: index from 0.
         data: what ``prepare`` has returned, pickled; or the path of a file that has it, as UTF-8.
         kept: whether ``data`` is such a path.
+        version: that the step makes, if it counts.
     """
 
     operator_id: str
     subtask: int
     data: bytes
     kept: bool = False
+    version: int = 0
 
 
 @dataclass(frozen=True)

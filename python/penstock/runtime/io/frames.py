@@ -118,7 +118,8 @@ class _Staging(Buffered):
             os.fsync(self._file.fileno())
         self._file.close()
         config, path = self._context.config, self._path.encode()
-        self._context.committables.append(Committable(config.operator_id, self._context.subtask, path, kept=True))
+        context = self._context
+        context.committables.append(Committable(config.operator_id, context.subtask, path, True, context.version))
         self._stream = self._file = None
 
     def discard(self) -> None:

@@ -67,7 +67,11 @@ class _Preparing(SinkWriter):
         kept = len(data) > _INLINE_BYTES and self._context.job.folder is not None
         self._context.committables.append(
             Committable(
-                self._context.config.operator_id, self._context.subtask, self._keep(data) if kept else data, kept
+                self._context.config.operator_id,
+                self._context.subtask,
+                self._keep(data) if kept else data,
+                kept,
+                self._context.version,
             )
         )
 
