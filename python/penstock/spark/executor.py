@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.common.job import JobExecutionResult
@@ -22,7 +23,7 @@ from penstock.job.steps.watching import watched
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.exchange.gate import TABLE
 from penstock.spark.counting import counting
-from penstock.spark.frames import is_connect, only, waiting, write_tables
+from penstock.spark.frames import is_connect, only, waiting, write_step, write_tables
 from penstock.spark.running import driver_rows
 from penstock.spark.session import (
     DEFAULT_MASTER,
@@ -139,7 +140,8 @@ class SparkExecutor:
         def made(deployment: Deployment) -> SparkSteps:
             return SparkSteps(session, deployment, control, seen, line=self._progress)
 
-        loop = StepLoop(deployment, control, made, seen)
+        options = deployment.job.settings.storage_options
+        loop = StepLoop(deployment, control, made, seen, partial(write_step, own, options))
         result = loop.run()
         self.reports = loop.reports
         return result
@@ -212,14 +214,13 @@ def _equipped(session: Any, own: Any, deployment: Deployment, control: JobContro
 
 
 def _refuse_frames(deployment: Deployment) -> None:
-    """What Spark reads or writes for us has no positions that a step could go on from."""
+    """What Spark reads for us has no positions that a step could go on from."""
     names = [deployment.vertices[index].operators[0].name for index in deployment.frames]
-    names += [table.name for table in deployment.tables]
     if names:
         raise UnsupportedError(
-            f"The operators {names} read or write DataFrames of Spark, and the program runs in steps, as it has a "
-            "source without an end or a job folder. Read by a Source (files, Kafka, your own) and write by a FileSink, "
-            "or leave penstock.job.folder out of a program that ends."
+            f"The operators {names} read DataFrames of Spark, and the program runs in steps, as it has a source without "
+            "an end or a job folder. Read by a Source (files, Kafka, your own), or leave penstock.job.folder out of a "
+            "program that ends."
         )
 
 

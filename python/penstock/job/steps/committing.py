@@ -13,7 +13,7 @@ from penstock.job.deployment import Deployment
 from penstock.job.folder.ended import EndedSplits
 from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import StepManifest
-from penstock.job.steps.outputs import StepOutputs
+from penstock.job.steps.outputs import StepOutputs, WriteTable
 from penstock.runtime.config.tasks import TaskReport
 
 
@@ -22,13 +22,14 @@ class Commits:
 
     Args:
         deployment: the job.
+        write_table: writes the rows of a table, where an executor can.
 
     Attributes:
         deployment: the same, with its folder.
     """
 
-    def __init__(self, deployment: Deployment) -> None:
-        self.deployment = deployment
+    def __init__(self, deployment: Deployment, write_table: WriteTable | None = None) -> None:
+        self.deployment, self._write_table = deployment, write_table
         self._open = contextlib.ExitStack()
 
     def __enter__(self) -> Commits:
@@ -51,7 +52,7 @@ class Commits:
         """The outputs, with all visible that an earlier run has committed."""
         newest = self.newest
         version = 0 if newest is None or newest.is_nothing else newest.version
-        with StepOutputs(self.deployment, resumed=version > 0) as outputs:
+        with StepOutputs(self.deployment, resumed=version > 0, write_table=self._write_table) as outputs:
             outputs.recover(() if newest is None else newest.outputs, version)
             yield outputs
 
@@ -106,5 +107,7 @@ class Commits:
         """A step was given up: remove what it has left, and go on from what stands."""
         self._lease.failed()
         newest = self.newest
-        if newest is not None:
+        if newest is None or newest.is_nothing:
+            self._outputs.recover((), 0)
+        else:
             self._outputs.recover(newest.outputs, newest.version)

@@ -25,6 +25,7 @@ from penstock.job.folder.manifest import StepManifest
 from penstock.job.results import job_metrics
 from penstock.job.rows import JobRows
 from penstock.job.steps.committing import Commits
+from penstock.job.steps.outputs import WriteTable
 from penstock.job.steps.pace import Pace
 from penstock.job.steps.progress import Progress
 from penstock.job.steps.reading import Plan, SourcePlan, hold_back, now_millis, plan_of
@@ -95,14 +96,21 @@ class StepLoop:
         control: by which it is cancelled or stopped.
         runner: makes, of the job with its folder, what runs its tasks; it is closed at the end.
         progress: is told how far the job is.
+        write_table: writes the rows of a table, where the executor can.
 
     Attributes:
         reports: of the subtasks, when all is over: what each has measured since the job began.
     """
 
     def __init__(
-        self, deployment: Deployment, control: JobControl, runner: Callable[[Deployment], Runner], progress: Progress
+        self,
+        deployment: Deployment,
+        control: JobControl,
+        runner: Callable[[Deployment], Runner],
+        progress: Progress,
+        write_table: WriteTable | None = None,
     ) -> None:
+        self._write_table = write_table
         self._deployment, self._control, self._made = deployment, control, runner
         self._progress = progress
         self._settings = deployment.job.settings
@@ -128,7 +136,7 @@ class StepLoop:
         started = time.perf_counter()
         with contextlib.ExitStack() as opened:
             opened.enter_context(configured(self._settings.storage_options))
-            self._commits = opened.enter_context(Commits(self._deployment))
+            self._commits = opened.enter_context(Commits(self._deployment, self._write_table))
             self._deployment = self._commits.deployment
             self._runner = opened.enter_context(contextlib.closing(self._made(self._deployment)))
             opened.callback(lambda: [source.close() for source in self._sources])
@@ -136,7 +144,7 @@ class StepLoop:
             if (found := self._commits.found()) is not None:
                 print(found, file=sys.stderr)
             self._control.enter(JobStatus.RUNNING)
-            while not (self._version.over or self._control.stopping):
+            while not (self._version.over or self._control.stopping or self._dry()):
                 self._turn()
             self._control.seal()
         self._report()
@@ -198,6 +206,11 @@ class StepLoop:
         self._control.pause(delay)
         self._begin()
         self._control.enter(JobStatus.RUNNING)
+
+    def _dry(self) -> bool:
+        """Whether the job was to read what is there, and has."""
+        once = self._settings.available_now and not self._version.comes_back
+        return once and all(source.over_for_good or source.dry() for source in self._sources)
 
     def _since(self) -> float:
         """Milliseconds since the last step began."""

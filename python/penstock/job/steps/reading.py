@@ -91,6 +91,10 @@ class SourcePlan:
         """What has been read is in a manifest."""
         self.just_over = []
 
+    def dry(self) -> bool:
+        """Whether it has read what was there at first, and is asked no more though it goes on."""
+        return False
+
     def close(self) -> None:
         """The job has ended."""
 
@@ -147,7 +151,7 @@ class SplitPlan(SourcePlan):
     def plan(self, records: int, millis: int) -> Plan:
         """See :class:`SourcePlan`. O(splits with something to read)."""
         pending = self._pending()
-        last = self._once or self._asked(self.source.ended, "ended") or (not pending and self._finished())
+        last = self._asked(self.source.ended, "ended") or (not pending and self._finished())
         own = self._dealt(pending)
         last = last and sum(map(len, own)) == len(pending)
         owners = {self._whose(name) for name in (*self.positions, *self._given)}
@@ -246,6 +250,9 @@ class SplitPlan(SourcePlan):
             self.source.committed(self._at())
         except Exception as error:
             LOG.warning("The source %s could not take note of a commit: %s", self.operator.name, error)
+
+    def dry(self) -> bool:
+        return self._once and not self.source.bounded and not self._pending()
 
     def close(self) -> None:
         self.source.close()

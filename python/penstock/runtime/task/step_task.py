@@ -84,6 +84,8 @@ class StepTask(Task):
         self._sequence = 0
         if self._chain is not None:
             self._chain.begin_step(assignment.version)
+            for operator in self._chain.operators.values():
+                operator.context.version = assignment.version + 1
         self._gate.begin_step(self._ended)
 
     def receive(self, rows: Iterable[Row]) -> Iterator[Row]:
@@ -136,7 +138,10 @@ class StepTask(Task):
         return chains[self._subtask] if len(chains) == self._vertex.parallelism else ()
 
     def _context(self, config: OperatorConfig) -> OperatorContext:
-        context = replace(super()._context(config), tracked=self._assignment.folder is not None)
+        assignment = self._assignment
+        context = replace(
+            super()._context(config), tracked=assignment.folder is not None, version=assignment.version + 1
+        )
         held = self._inherited.get(config.operator_id)
         if held is None:
             return context
@@ -203,6 +208,7 @@ class StepTask(Task):
     def _reported(self, chain: OperatorChain, began: float) -> StepReport:
         task = self._report()
         self._files.clear()
+        self._committables.clear()
         measured, self._measured = self._measured, task.counters
         head = chain.head
         reader = head.reader if isinstance(head, SourceOperator) else None
