@@ -218,8 +218,8 @@ def _refuse_frames(deployment: Deployment) -> None:
     names = [deployment.vertices[index].operators[0].name for index in deployment.frames]
     if names:
         raise UnsupportedError(
-            f"The operators {names} read DataFrames of Spark, and the program runs in steps, as it has a source without "
-            "an end or a job folder. Read by a Source (files, Kafka, your own), or leave penstock.job.folder out of a "
+            f"The operators {names} read DataFrames of Spark, and the program runs in steps, as it has a source "
+            "without an end or a job folder. Read by a Source (files, Kafka, your own), or leave penstock.job.folder out of a "
             "program that ends."
         )
 
