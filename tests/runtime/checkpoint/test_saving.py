@@ -10,7 +10,7 @@ from penstock.common import Types
 from penstock.datastream import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor
 from penstock.errors import StateError
 from penstock.runtime.buffers.codec import dumps
-from penstock.runtime.checkpoint import saving
+from penstock.runtime.checkpoint import chain as chain_module
 from penstock.runtime.checkpoint.cache import Held, StateCache
 from penstock.runtime.checkpoint.saving import load, repair, save
 from penstock.runtime.keys.key_types import KeyHash
@@ -79,16 +79,45 @@ def test_a_step_without_changes_writes_nothing(tmp_path):
     assert save(str(tmp_path), keyed, state, about(), longer, 5) != longer
 
 
-def test_so_many_logs_end_in_a_snapshot_however_small_they_are(tmp_path, monkeypatch):
-    monkeypatch.setattr(saving, "MOST_LOGS", 3)
-    keyed = fresh()
-    fill(keyed, range(1_000))
-    chain, lengths = (), []
-    for version in range(9):
+def test_many_small_logs_become_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(chain_module, "MOST_LOGS", 8)
+    keyed, chain, lengths = fresh(), (), []
+    state = OperatorState()
+    fill(keyed, range(300), value=lambda key: "x" * 2_000)
+    for version in range(100):
         fill(keyed, [version])
-        chain = save(str(tmp_path), keyed, None, about(), chain, version)
+        state.broadcast(f"rules {version % 3}")[version] = version
+        if version % 4 == 3:
+            keyed.enter(version // 2)
+            keyed.drop("sum")
+        keyed.event_timers.add(version % 5, version % 7, version % 7, None)
+        keyed.event_timers.remove(version % 3, version % 4, None)
+        before, chain = chain, save(str(tmp_path), keyed, state, about(), chain, version)
         lengths.append(len(chain))
-    assert lengths == [1, 2, 3, 4, 1, 2, 3, 4, 1]
+        assert chain[: len(chain) - 1] == before[: len(chain) - 1]
+        loaded, again = fresh(), OperatorState()
+        load(str(tmp_path), [chain], loaded, again, about())
+        assert tables(loaded) == tables(keyed)
+        assert timers(loaded.event_timers) == timers(keyed.event_timers)
+        assert again.snapshot() == state.snapshot()
+    assert max(lengths) == 9
+    assert lengths.count(1) == 1  # the first
+    written = sum(path.stat().st_size for path in tmp_path.iterdir())
+    assert written < chain[0].bytes + 100 * 1_500 * 6
+
+
+def test_steps_with_few_keys_write_few_bytes(tmp_path):
+    """However much state there is beside them: no snapshot, but logs that stand for many."""
+    keyed, chain = fresh(), ()
+    fill(keyed, range(500), value=lambda key: "x" * 2_000)
+    chain = save(str(tmp_path), keyed, None, about(), chain, 0)
+    before = chain[0]
+    for version in range(1, 300):
+        fill(keyed, [version + 1_000])
+        chain = save(str(tmp_path), keyed, None, about(), chain, version)
+    assert len(chain) <= 65
+    assert chain[0] == before
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < before.bytes + 300 * 3_000
 
 
 def stepped(folder, kind, subtask, old, touched, whole):
@@ -168,8 +197,8 @@ def test_only_the_key_groups_that_are_wanted_are_read(tmp_path, monkeypatch):
         def __exit__(self, *_):
             self.file.close()
 
-    original = saving.storage_of
-    monkeypatch.setattr(saving, "storage_of", lambda path: Counting(original(path)))
+    original = chain_module.storage_of
+    monkeypatch.setattr(chain_module, "storage_of", lambda path: Counting(original(path)))
     part = fresh(Types.STRING())
     load(str(tmp_path), [chain, ()], part, None, about(3, 16))
     assert sum(read) < chain[0].bytes / 10

@@ -9,28 +9,22 @@ Files have names that nobody else chooses, and are never changed; who has writte
 
 from __future__ import annotations
 
-import contextlib
-import io
 import pickle
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from penstock.errors import PenstockError
 from penstock.runtime.buffers.codec import decode_value, dumps
+from penstock.runtime.checkpoint.chain import Chain, check_order, merged_from, opened
+from penstock.runtime.checkpoint.merging import read_earlier
 from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.io.storage import join
 from penstock.runtime.io.stores import storage_of
-from penstock.runtime.state.files import LOG, SNAPSHOT, AboutOperator, Header, StateReader, packed, state_error
+from penstock.runtime.state.files import LOG, SNAPSHOT, AboutOperator, Header, StateReader, packed
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.replay import Replay
 from penstock.runtime.state.sections import Content, TimersInfo, log_of, snapshot_of
-
-Chain = tuple[StateFile, ...]
-"""A snapshot, and the logs after it; empty where there is no state."""
-
-MOST_LOGS = 64
-"""Logs after which a snapshot is written, however small they are: each has to be opened when state is loaded."""
 
 _HEADER_BYTES = 1_000
 """About how long the header of a log is."""
@@ -66,36 +60,40 @@ def save(
     changed = state.changed()
     if chain and not changed and not (keyed and keyed.has_changed()):
         return chain
-    whole = not chain or _outgrown(chain, keyed, sum(map(len, changed.values())))
-    content = _NOTHING if keyed is None else snapshot_of(keyed) if whole else log_of(keyed)
-    if whole and chain:
-        changed = state.snapshot()
+    coming = 0 if not chain else _size_of_log(chain, keyed, sum(map(len, changed.values())))
+    if not chain or sum(log.bytes for log in chain[1:]) + coming > chain[0].bytes:
+        if chain:
+            changed = state.snapshot()
+        chain, earlier, content = (), None, _NOTHING if keyed is None else snapshot_of(keyed)
+    else:
+        before, chain = chain, chain[: merged_from(chain, coming)]
+        earlier = read_earlier(folder, before[len(chain) :], keyed, about)
+        changed = {**{place: data for place, data in state.snapshot().items() if place in earlier.places}, **changed}
+        content = _NOTHING if keyed is None else log_of(keyed, earlier)
     if chain or content.entries or changed:
-        file = _write(folder, content, changed, about, chain, version, SNAPSHOT if whole else LOG)
-        chain = (file,) if whole else (*chain, file)
+        chain = (*chain, _write(folder, content, changed, about, chain, version))
     if keyed:
         keyed.written()
     state.written(changed)
     return chain
 
 
-def _outgrown(chain: Chain, keyed: KeyedState | None, more: int) -> bool:
-    """Whether the logs would have more bytes than the snapshot, by the size of its entries."""
-    snapshot, *logs = chain
+def _size_of_log(chain: Chain, keyed: KeyedState | None, more: int) -> int:
+    """About how long a log would be, by the size of the entries of the snapshot."""
     entries = 0 if keyed is None else keyed.changed_entries()
-    coming = _HEADER_BYTES + more + entries * snapshot.bytes // max(1, snapshot.keys)
-    return len(logs) >= MOST_LOGS or sum(log.bytes for log in logs) + coming > snapshot.bytes
+    return _HEADER_BYTES + more + entries * chain[0].bytes // max(1, chain[0].keys)
 
 
 def _write(
-    folder: str, content: Content, places: _Places, about: AboutOperator, chain: Chain, version: int, kind: str
+    folder: str, content: Content, places: _Places, about: AboutOperator, chain: Chain, version: int
 ) -> StateFile:
+    kind = LOG if chain else SNAPSHOT
     name = f"{about.operator_id}-{about.subtask}-{version}-{uuid.uuid4().hex[:8]}"
     header = Header(
         kind=kind,
         about=about,
         version=version,
-        follows=chain[-1].name if kind == LOG else None,
+        follows=chain[-1].name if chain else None,
         key=content.key,
         states=content.states,
         timers=content.timers,
@@ -132,12 +130,12 @@ def load(
     """
     found: list[tuple[AboutOperator, _Places]] = []
     for chain in filter(None, chains):
-        _check_order(folder, chain, about)
+        check_order(folder, chain, about)
         replay = None if keyed is None else Replay(keyed, about.groups)
         places: _Places = {}
         owner = about
         for before, file in zip((None, *chain), chain, strict=False):
-            with _opened(folder, file, about, whole=len(chains) == 1) as reader:
+            with opened(folder, file, about, whole=len(chains) == 1) as reader:
                 places.update(_apply(reader, file, before, replay, about))
                 owner = reader.header.about
         if replay is not None:
@@ -183,18 +181,13 @@ def repair(
     first = [file.name for file in chain].index(name) + 1
     replay = None if keyed is None else Replay(keyed, about.groups, resumed=True)
     for before, file in zip(chain[first - 1 :], chain[first:], strict=False):
-        with _opened(folder, file, about, whole=True) as reader:
+        with opened(folder, file, about, whole=True) as reader:
             places = _apply(reader, file, before, replay, about)
         if operator_state is not None:
             operator_state.replace(places)
             operator_state.written(places)
     if replay is not None:
         replay.finish()
-
-
-def _check_order(folder: str, chain: Chain, about: AboutOperator) -> None:
-    if chain and [file.kind for file in chain] != [SNAPSHOT, *[LOG] * (len(chain) - 1)]:
-        raise state_error(join(folder, chain[0].name), about, "begins a chain that is no snapshot with logs after it")
 
 
 def _apply(
@@ -224,20 +217,3 @@ def _apply(
             "Does the program still have the classes of its state and keys, under the same names? They can be reached "
             "by other names too while old state is read.",
         ) from error
-
-
-@contextlib.contextmanager
-def _opened(folder: str, file: StateFile, about: AboutOperator, *, whole: bool) -> Iterator[StateReader]:
-    """A file, fetched at once if all of it will be needed."""
-    path, storage = join(folder, file.name), storage_of(folder)
-    try:
-        with io.BytesIO(storage.get(path)) if whole else storage.read(path) as opened:
-            size = opened.seek(0, io.SEEK_END)
-            opened.seek(0)
-            if size != file.bytes:
-                raise state_error(path, about, f"should have {file.bytes} bytes and has {size}")
-            yield StateReader(path, opened, size, about)
-    except FileNotFoundError as error:
-        raise state_error(path, about, "is not there") from error
-    except OSError as error:
-        raise state_error(path, about, f"cannot be read: {error}") from error

@@ -11,7 +11,7 @@ from typing import Any
 
 from penstock.runtime.buffers.codec import decode_value
 from penstock.runtime.state.keyed import KeyedState
-from penstock.runtime.state.sections import DOMAINS, Section, StateInfo, TimersInfo
+from penstock.runtime.state.sections import DOMAINS, Earlier, Section, StateInfo, TimersInfo
 from penstock.runtime.state.timers import Timer, TimerQueue
 
 _FEW = 1_000
@@ -116,6 +116,37 @@ def _replay(queue: TimerQueue, info: TimersInfo, moves: list[tuple[int, bool, Ti
         queue.fill(())
         for timer in timers:
             queue.add(timer.time, timer.slot, timer.key, timer.namespace)
+
+
+def note_touched(
+    earlier: Earlier,
+    keyed: KeyedState,
+    states: Sequence[StateInfo],
+    timers: Sequence[TimersInfo],
+    sections: Iterable[Section],
+) -> None:
+    """Add to what earlier logs have touched.
+
+    Args:
+        earlier: takes it.
+        keyed: the state that they belong to.
+        states, timers, sections: of the next log.
+    """
+    keyed.keep_keys(True)  # until the next log is written
+    found: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
+    for _, _, data in sections:
+        namespaces, tables, rows = decode_value(data)
+        names = decode_value(namespaces)
+        for number, namespace, keys, _, gone in tables:
+            place = states[number].name, names[namespace]
+            earlier.slots.setdefault(place, set()).update(map(keyed.enter, keys), map(keyed.enter, gone))
+        for domain, columns in enumerate(rows):
+            for index, time, key, namespace, added in zip(*columns, strict=True):
+                found[domain].append((index, bool(added), Timer(time, keyed.enter(key), key, names[namespace])))
+    for domain, info in enumerate(timers):
+        found[domain].sort(key=_first)
+        moves = earlier.moves[domain]
+        earlier.moves[domain] = None if info.whole or moves is None else [*moves, *(row[1:] for row in found[domain])]
 
 
 def _declared(info: StateInfo) -> bool:

@@ -20,7 +20,7 @@ from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.keys.key_types import native_code
 from penstock.runtime.state.keyed import KeyedState, Table
 from penstock.runtime.state.serializers import serializer_class
-from penstock.runtime.state.timers import Timer, TimerQueue
+from penstock.runtime.state.timers import Move, Timer
 from penstock.runtime.state.tracking import Place
 
 SECTION_BYTES = 64 << 10
@@ -31,6 +31,9 @@ DOMAINS = ("event", "processing")
 Piece = tuple[Any, ...]
 """What a key group has of a table: (its number, keys, values); of timers: (-1 - domain, keys, moves); of several
 tables: (:data:`_MIXED`, keys, numbers of their tables, values)."""
+
+_Timers = tuple[bool, list[Any]]
+"""Whether these are all timers, and these, or moves."""
 
 _MIXED = -1 - len(DOMAINS)
 _MANY = 500
@@ -103,26 +106,58 @@ def snapshot_of(keyed: KeyedState) -> Content:
         return _streamed(keyed)
     places = [(name, namespace) for name, tables in keyed.tables() for namespace in tables]
     slots = [keyed.find(*place) or {} for place in places]
-    return _content(keyed, places, slots, [(True, queue) for _, queue in keyed.queues()])
+    return _content(keyed, places, slots, [(True, list(queue)) for _, queue in keyed.queues()])
 
 
-def log_of(keyed: KeyedState) -> Content:
-    """What has changed in a keyed state since it was last written down; it notes that. O(what has changed)."""
+class Earlier:
+    """What logs have touched that the next log is to stand for.
+
+    Attributes:
+        slots: keys by table.
+        moves: of timers by domain, in order; None if a log had all timers.
+        places: those of operator state.
+    """
+
+    def __init__(self) -> None:
+        self.slots: dict[Place, set[Any]] = {}
+        self.moves: list[list[Move] | None] = [[] for _ in DOMAINS]
+        self.places: set[tuple[str, str]] = set()
+
+
+def log_of(keyed: KeyedState, earlier: Earlier | None = None) -> Content:
+    """What has changed in a keyed state since it was last written down; it notes that. O(what has changed).
+
+    Args:
+        keyed: the state.
+        earlier: what the log is to have as well.
+    """
     keyed.settle()
     assert keyed.changes is not None
-    changed = list(keyed.changes)
-    queues = [(queue.all_new, queue) for _, queue in keyed.queues()]
-    return _content(keyed, [place for place, _ in changed], [slots for _, slots in changed], queues)
+    earlier = earlier or Earlier()
+    for place, slots in keyed.changes:
+        before = earlier.slots.get(place)
+        earlier.slots[place] = slots if before is None else before | slots
+    timers: list[_Timers] = []
+    for moves, (_, queue) in zip(earlier.moves, keyed.queues(), strict=True):
+        moves = None if moves is None or queue.all_new else [*moves, *(queue.noted or ())]
+        timers.append((True, list(queue)) if moves is None or queue.outgrown(len(moves)) else (False, moves))
+    keyed.resume(None, None)
+    content = _content(keyed, list(earlier.slots), list(earlier.slots.values()), timers)
+    keyed.keep_keys(False)
+    return content
 
 
 def _content(
-    keyed: KeyedState, places: list[Place], slots: Sequence[Collection[Any]], queues: list[tuple[bool, TimerQueue]]
+    keyed: KeyedState,
+    places: list[Place],
+    slots: Sequence[Collection[Any]],
+    timers: Sequence[_Timers],
 ) -> Content:
     names = {name: number for number, name in enumerate(dict.fromkeys(name for name, _ in places))}
     sorting = _Sorting(keyed, [(names[name], namespace) for name, namespace in places])
     for number, place in enumerate(places):
         sorting.add_values(number, place, slots[number])
-    infos = [sorting.add_timers(domain, whole, queue) for domain, (whole, queue) in enumerate(queues)]
+    infos = [sorting.add_timers(domain, *rows) for domain, rows in enumerate(timers)]
     states = tuple(_info(keyed, name) for name in names)
     return Content(_key_info(keyed), states, tuple(infos), tuple(sorting.sections()), sorting.entries)
 
@@ -245,10 +280,10 @@ class _Sorting:
         all_keys += keys
         values += (table.get(slot, _GONE) for slot in slots) if kept is None else _live(table, slots, kept)
 
-    def add_timers(self, domain: int, whole: bool, queue: TimerQueue) -> TimersInfo:
+    def add_timers(self, domain: int, whole: bool, rows: list[Any]) -> TimersInfo:
         """All timers of a domain, or how they have moved."""
-        timers = list(queue) if whole else [timer for _, timer in queue.noted or ()]
-        rows = timers if whole else [(i, *move) for i, move in enumerate(queue.noted or ())]
+        timers: list[Timer] = rows if whole else [timer for _, timer in rows]
+        rows = rows if whole else [(index, *move) for index, move in enumerate(rows)]
         self.entries += len(timers)
         if timers:
             keys = [timer.key for timer in timers]

@@ -140,9 +140,13 @@ class TimerQueue:
         if self.all_new:
             return
         self.noted.append((added, timer))
-        if len(self.noted) > 2 * len(self._heap) + _FEW_MOVES:
+        if self.outgrown(len(self.noted)):
             self.all_new = True
             self.noted.clear()
+
+    def outgrown(self, moves: int) -> bool:
+        """Whether so many moves are more to write than the timers that there are."""
+        return moves > 2 * len(self._heap) + _FEW_MOVES
 
     @property
     def moves(self) -> int:
