@@ -61,21 +61,35 @@ def save(
     if chain and not changed and not (keyed and keyed.has_changed()):
         return chain
     coming = 0 if not chain else _size_of_log(chain, keyed, sum(map(len, changed.values())))
-    if not chain or sum(log.bytes for log in chain[1:]) + coming > chain[0].bytes:
-        if chain:
-            changed = state.snapshot()
-        chain, earlier, content = (), None, _NOTHING if keyed is None else snapshot_of(keyed)
-    else:
-        before, chain = chain, chain[: merged_from(chain, coming)]
-        earlier = read_earlier(folder, before[len(chain) :], keyed, about)
-        changed = {**{place: data for place, data in state.snapshot().items() if place in earlier.places}, **changed}
-        content = _NOTHING if keyed is None else log_of(keyed, earlier)
-    if chain or content.entries or changed:
+    if chain and sum(log.bytes for log in chain[1:]) + coming <= chain[0].bytes:
+        chain, changed, content = _log(folder, chain, keyed, state, changed, about, coming)
         chain = (*chain, _write(folder, content, changed, about, chain, version))
+    else:
+        content = _NOTHING if keyed is None else snapshot_of(keyed)
+        changed = state.snapshot() if chain else changed
+        if chain or content.entries or changed:
+            chain = (_write(folder, content, changed, about, (), version),)
     if keyed:
         keyed.written()
     state.written(changed)
     return chain
+
+
+def _log(
+    folder: str,
+    chain: Chain,
+    keyed: KeyedState | None,
+    state: OperatorState,
+    changed: _Places,
+    about: AboutOperator,
+    coming: int,
+) -> tuple[Chain, _Places, Content]:
+    """What goes into the next log, and the files that it comes after."""
+    kept = chain[: merged_from(chain, coming)]
+    earlier = read_earlier(folder, chain[len(kept) :], keyed, about)
+    if earlier.places:
+        changed = {**{place: data for place, data in state.snapshot().items() if place in earlier.places}, **changed}
+    return kept, changed, _NOTHING if keyed is None else log_of(keyed, earlier)
 
 
 def _size_of_log(chain: Chain, keyed: KeyedState | None, more: int) -> int:
