@@ -56,8 +56,7 @@ def save(
 
     Cost: O(what has changed), or O(state) for a snapshot; operator state is pickled in any case.
     """
-    state = OperatorState() if operator_state is None else operator_state
-    changed = state.changed()
+    changed = (state := operator_state or OperatorState()).changed()
     if chain and not changed and not (keyed and keyed.has_changed()):
         return chain
     coming = 0 if not chain else _size_of_log(chain, keyed, sum(map(len, changed.values())))
