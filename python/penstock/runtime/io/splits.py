@@ -174,15 +174,6 @@ class Source(ABC, Generic[T]):
             positions: of the splits, by id.
         """
 
-    def finished(self, positions: Mapping[str, Any]) -> bool:
-        """Whether a source that is not bounded has ended for good all the same. Asked on the driver, behind
-        :meth:`splits`, when all splits have been read as far as they go.
-
-        Args:
-            positions: of the splits, by id.
-        """
-        return False
-
     def locations(self) -> Sequence[str]:
         """Paths and URLs of the files and folders that it reads, if any: local ones are refused where a job runs on
         several machines."""
