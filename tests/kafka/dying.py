@@ -16,7 +16,7 @@ from typing import Any
 
 RECORDS = 18
 POINTS = (
-    ("packed", 7), ("manifest", 1), ("manifested", 1), ("init_transactions", 1), ("init_transactions", 2),
+    ("packed", 2), ("manifest", 1), ("manifested", 1), ("init_transactions", 1), ("init_transactions", 2),
     ("begin_transaction", 1), ("produce", 3), ("produce", 13), ("send_offsets_to_transaction", 2),
     ("commit_transaction", 2), ("committed", 1), ("committed", 3), ("remove", 1),
 )  # fmt: skip
@@ -40,18 +40,18 @@ def write(topics: Any, topic: str, folder: object, first: int, parallelism: int 
 
 
 def _small_transactions() -> None:
-    from penstock.runtime.kafka import publishing
+    from penstock.runtime.kafka import records, transactions
 
     clock = itertools.count(0, 1_000)
-    publishing._STRIDE = 5
-    publishing.time = SimpleNamespace(monotonic=lambda: next(clock))  # type: ignore[assignment]
+    records.RECORDS = 5
+    transactions.time = SimpleNamespace(monotonic=lambda: next(clock))  # type: ignore[assignment]
 
 
 def _die_at(point: str, count: int, job: str, log: Path) -> None:
     import confluent_kafka
 
     from penstock.job.commit import publish
-    from penstock.runtime.kafka import sink
+    from penstock.runtime.kafka import records
 
     passed = itertools.count(1)
 
@@ -74,7 +74,7 @@ def _die_at(point: str, count: int, job: str, log: Path) -> None:
     for name in ("init_transactions", "begin_transaction", "produce", "send_offsets_to_transaction"):
         setattr(Producer, name, stepping(name, getattr(confluent_kafka.Producer, name)))
     confluent_kafka.Producer = Producer
-    sink.packed = stepping("packed", sink.packed)
+    records.packed = stepping("packed", records.packed)
 
     def write_manifest(*args: Any) -> bool:
         written = original(*args)

@@ -38,7 +38,7 @@ class Loop:
         reader = pickle.loads(pickle.dumps(self.source))  # as a task has it
         positions, values = dict(self.positions), {}
         self.read = []
-        for split in self.source.splits(1):
+        for split in self.source.pending(1, self.positions):
             start = positions.setdefault(split.id, split.start)
             part = Split(split.id, start, split.end, split.weight)
             part = part if records is None else self.source.limited(part, records)

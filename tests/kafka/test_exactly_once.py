@@ -13,6 +13,7 @@ from penstock.common import Types
 from penstock.datastream.connectors import DeliveryGuarantee
 from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutionError
 from penstock.job.commit.recovery import Verdict, pending_at, recover
+from penstock.runtime.kafka.records import Row, packed, read_blocks
 from tests.kafka.dying import HAPPENED, POINTS, RECORDS, write
 from tests.kafka.topics import Topics
 from tests.running import environment
@@ -76,7 +77,7 @@ def test_a_broker_that_is_gone_after_the_commit_keeps_the_records_waiting(broker
         raise ConfigurationError("No Kafka broker has answered")
 
     with monkeypatch.context() as patch:
-        patch.setattr("penstock.runtime.kafka.sink.send", refused)
+        patch.setattr("penstock.runtime.kafka.publishing.Sender.send", refused)
         with pytest.raises(ConfigurationError, match="job has succeeded, but not all"):
             write(broker, topic, tmp_path, 0)
     write(broker, topic, tmp_path, 100)
@@ -115,18 +116,22 @@ def test_two_sinks_need_two_prefixes(broker, tmp_path) -> None:
         env.execute()
 
 
-def test_files_hold_records_as_they_are(tmp_path) -> None:
-    from penstock.runtime.kafka.records import packed, read_records
-    from penstock.runtime.kafka.serializing import OutRecord
+class Name(str):
+    """A text of a class of its own, as topic selectors may return."""
 
-    records = [
-        OutRecord("a", None, None, None, None, []),
-        OutRecord("ä", 3, 5, b"", b"\0" * 70_000, [("h", None), ("", b"1")]),
+
+def test_files_hold_records_as_they_are(tmp_path) -> None:
+    rows: list[Row] = [
+        ("a", -1, 0, None, None, None),
+        ("ä", 3, 5, b"", b"\0" * 70_000, [("h", None), ("", b"1")]),
+        (Name("b"), 0, 0, b"k", b"v", [(Name("n"), b"1")]),
     ]
     path = tmp_path / "file"
-    path.write_bytes(b"".join(map(packed, records)))
+    path.write_bytes(packed(rows[:2]) + packed(rows[2:]))
     with open(path, "rb") as file:
-        assert list(read_records(file)) == records
-    path.write_bytes(path.read_bytes()[:-1])
-    with open(path, "rb") as file, pytest.raises(EOFError, match="ends inside a record"):
-        list(read_records(file))
+        assert list(read_blocks(file)) == [rows[:2], rows[2:]]
+    whole = path.read_bytes()
+    for damaged in (whole[:-1], whole[:-5] + b"?" + whole[-4:], whole[:5], b"?" + whole[1:]):
+        path.write_bytes(damaged)
+        with open(path, "rb") as file, pytest.raises(ConfigurationError, match=r"file'.* is damaged before its byte"):
+            list(read_blocks(file))

@@ -24,8 +24,11 @@ from penstock.datastream.connectors import (
     KafkaTopicPartition,
     Semantic,
 )
-from penstock.errors import InvalidProgramError, UnsupportedError
+from penstock.errors import ConfigurationError, InvalidProgramError, UnsupportedError
+from penstock.runtime.io.splits import Split
+from penstock.runtime.kafka.following import Following, commits, discovery_interval
 from penstock.runtime.kafka.sink import KafkaOutput, TransactionalKafkaOutput
+from penstock.runtime.kafka.subscription import Subscription
 
 NONE = WatermarkStrategy.no_watermarks()
 SERVERS = {"bootstrap.servers": "localhost:9092"}
@@ -139,6 +142,36 @@ def test_the_old_consumer_is_a_source_without_an_end(start, kind, reset) -> None
     assert consumer.get_produced_type() == Types.STRING()
     with pytest.raises(UnsupportedError, match="set_bounded"):
         consumer.run(None)
+
+
+def test_what_the_old_consumer_says_of_discovery_and_commits() -> None:
+    given = {**SERVERS, "group.id": "g", "flink.partition-discovery.interval-millis": "500"}
+    made = FlinkKafkaConsumer("a", SimpleStringSchema(), given).set_commit_offsets_on_checkpoints(False).source()
+    assert made.properties["partition.discovery.interval.ms"] == "500"
+    assert made.properties["commit.offsets.on.checkpoint"] == "false"
+    made = FlinkKafkaConsumer("a", SimpleStringSchema(), SERVERS).set_commit_offsets_on_checkpoints(True).source()
+    assert (discovery_interval(made.properties), commits(made.properties)) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("partition.discovery.interval.ms", "often", "milliseconds are needed, or -1 for never"),
+        ("commit.offsets.on.checkpoint", "yes", "Give 'true' or 'false'"),
+        ("commit.offsets.on.checkpoint", "true", r"set_group_id\('mine'\)"),
+    ],
+)
+def test_properties_of_topics_without_an_end_are_looked_at(name, value, message) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        Following({**SERVERS, name: value}, Subscription(("a",)), KafkaOffsetsInitializer.earliest(), None)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "limited_end"),
+    [(5, 9, 7), (5, 7, 7), (5, 5, 5), ([5, 20], [9, 20], [7, 20]), ([5, 6], [6, 6], [6, 6])],
+)
+def test_a_step_reads_a_number_of_offsets(start, end, limited_end) -> None:
+    assert source().limited(Split("a-0", start, end), 2) == Split("a-0", start, limited_end)
 
 
 def test_the_old_consumer_has_the_schemas_type() -> None:

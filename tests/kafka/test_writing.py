@@ -185,7 +185,7 @@ def test_failures_may_be_logged_only(mock_cluster, caplog) -> None:
     producer.purge()
     producer.poll(1)
     with caplog.at_level(logging.ERROR, "penstock.kafka"):
-        writer._delivered(*errors[0])
+        writer._failed(*errors[0])
     writer._check()
     assert "has not taken a record with the key b'k' for the topic 'a'" in caplog.text
 

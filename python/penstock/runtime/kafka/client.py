@@ -114,6 +114,26 @@ def made(kind: str, properties: Mapping[str, str], client: str, more: Mapping[st
         ) from error
 
 
+def offsets_of(properties: Mapping[str, str], group: str, seconds: float) -> Callable[[], Sequence[Any]]:
+    """What asks for all offsets that a group has committed; transactions that are about to end are waited for.
+
+    Args:
+        properties: that say where brokers are and who asks.
+        group: its id.
+        seconds: how long to wait.
+    """
+    from confluent_kafka.admin import AdminClient
+
+    config: Any = {**names.settings(properties, "producer"), "logger": LOGGER, "error_cb": Errors()}
+    admin, asked = AdminClient(config), kafka().ConsumerGroupTopicPartitions(group)
+
+    def ask() -> Sequence[Any]:
+        answer = admin.list_consumer_group_offsets([asked], require_stable=True, request_timeout=seconds)
+        return answer[group].result().topic_partitions or ()
+
+    return ask
+
+
 def patiently(call: Callable[[], T], seconds: float) -> T:
     """What a call of Kafka's client gives; again and again where it says that this may help.
 

@@ -59,6 +59,7 @@ class Following:
         self._looked_at: float | None = None
         self._starts: Offsets = {}
         self._stops: Offsets = {}
+        self._ends: Offsets = {}
         self._begun = positions is not None
         for split_id, position in (positions or {}).items():
             partition = partition_of(split_id)
@@ -78,7 +79,7 @@ class Following:
             due = self._due(now)
             new = self._new(cluster) if due else []
             partitions = [*self._starts, *new]
-            ends = cluster.ends(partitions)
+            ends = self._ends = cluster.ends(partitions)
             if new:
                 starting = KafkaOffsetsInitializer.earliest() if self._begun else self._starting
                 starts = first_offsets(cluster, new, starting, ends)
@@ -96,13 +97,12 @@ class Following:
             with self._lock, asking(self._properties) as cluster:
                 cluster.commit(offsets)
 
-    def finished(self, positions: Mapping[str, Any]) -> bool:
-        """Whether nothing is to be read any more: partitions are not looked for again, and each has been read to where
-        it stops."""
+    def ended(self) -> bool:
+        """Whether nothing is to come behind the ends that were said last: partitions are not looked for again, and each
+        ends where reading stops."""
         if self._stopping is None or self._interval is not None or not self._begun:
             return False
-        known = {partition_of(split_id): offset_of(position) for split_id, position in positions.items()}
-        return all(known.get(each, start) >= self._stops[each] for each, start in self._starts.items())
+        return all(self._ends[each] >= self._stops[each] for each in self._starts)
 
     def _due(self, now: float) -> bool:
         """Whether it is time to look for partitions."""

@@ -47,6 +47,7 @@ _WITHOUT_EFFECT = frozenset(
         "partition.assignment.strategy",  # partitions are dealt out on the driver
         "partition.discovery.interval.ms",
         "penstock.folder",
+        "penstock.marker.lost",
         "register.consumer.metrics",
         "transactional.id",
         "value.deserializer",

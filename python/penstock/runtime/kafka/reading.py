@@ -130,6 +130,7 @@ def read(
     """
     position: int = split.start
     if position >= split.end:
+        yield Records((), position, ())
         return
     make = _values if isinstance(schema, ValueOnly) else _records
     found = reader(properties, partition_of(split.id), position, keep)

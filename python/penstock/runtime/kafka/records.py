@@ -1,69 +1,71 @@
-"""Records that wait in a file until their job has succeeded, and are then sent: written by tasks, read by the driver.
+"""Records that wait in a file until their job has succeeded, or a manifest names them, and are then sent: written by
+tasks, read by the driver.
 
-A record is its fields one after the other, with lengths; −1 stands for none. Whoever reads needs no more memory than a
-record takes.
+A file is blocks one after the other: a head and some records, packed at once. Whoever reads needs no more memory than a
+block takes, and can begin behind any block.
 """
 
 from __future__ import annotations
 
+import marshal
 import struct
-from collections.abc import Iterator
-from typing import IO
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import IO, Any, cast
 
-from penstock.runtime.kafka.serializing import OutRecord
+from penstock.errors import ConfigurationError
 
-_HEAD = struct.Struct("<iqiiii")  # partition, timestamp, then bytes of topic, key, value, and the number of headers
-_LENGTHS = struct.Struct("<ii")
+Row = tuple[str, int, int, bytes | None, bytes | None, Sequence[tuple[str, bytes | None]] | None]
+"""Topic, partition or −1, timestamp or 0, key, value, headers."""
 
-
-def packed(record: OutRecord) -> bytes:
-    """The bytes of a record."""
-    topic, headers = record.topic.encode(), record.headers
-    partition = -1 if record.partition is None else record.partition
-    timestamp = -1 if record.timestamp is None else record.timestamp
-    head = _HEAD.pack(partition, timestamp, len(topic), _length(record.key), _length(record.value), len(headers))
-    parts = [head, topic, record.key or b"", record.value or b""]
-    for name, value in headers:
-        encoded = name.encode()
-        parts += [_LENGTHS.pack(len(encoded), _length(value)), encoded, value or b""]
-    return b"".join(parts)
+RECORDS = 1_000
+"""In a block, at most."""
+BYTES = 1 << 18
+"""Of values, from which on a block is full."""
+_HEAD = struct.Struct("<4sII")
+_MAGIC = b"pkr2"
+_MARSHAL = 4
 
 
-def read_records(file: IO[bytes]) -> Iterator[OutRecord]:
-    """The records of a file from its position on. After each, the file's position is the one behind it.
+def packed(rows: Sequence[Row]) -> bytes:
+    """A block of records."""
+    try:
+        data = marshal.dumps(cast("list[Any]", rows), _MARSHAL)
+    except ValueError:  # classes derived from str or bytes
+        data = marshal.dumps(cast("list[Any]", [_plain(row) for row in rows]), _MARSHAL)
+    return _HEAD.pack(_MAGIC, len(data), zlib.crc32(data)) + data
+
+
+def read_blocks(file: IO[bytes]) -> Iterator[list[Row]]:
+    """The blocks of a file from its position on. After each, the file's position is the one behind it.
 
     Args:
         file: open, buffered.
 
     Raises:
-        EOFError: the file ends inside a record.
+        ConfigurationError: the file ends inside a block, or is damaged.
     """
     while head := file.read(_HEAD.size):
-        partition, timestamp, topic, key, value, headers = _HEAD.unpack(_whole(head, _HEAD.size))
-        yield OutRecord(
-            (_field(file, topic) or b"").decode(),
-            None if partition < 0 else partition,
-            None if timestamp < 0 else timestamp,
-            _field(file, key),
-            _field(file, value),
-            [_header(file) for _ in range(headers)],
-        )
+        magic, length, checksum = _HEAD.unpack(head) if len(head) == _HEAD.size else (b"", 0, 0)
+        data = file.read(length)
+        if magic != _MAGIC or len(data) != length or zlib.crc32(data) != checksum:
+            raise ConfigurationError(
+                f"The file {getattr(file, 'name', '')!r} of records that wait for Kafka is damaged before its byte "
+                f"{file.tell()}: it is incomplete, was changed, or was written by another version of Penstock. Restore "
+                "it from a copy; records before that place have been sent."
+            )
+        yield marshal.loads(data)
 
 
-def _header(file: IO[bytes]) -> tuple[str, bytes | None]:
-    name, value = _LENGTHS.unpack(_whole(file.read(_LENGTHS.size), _LENGTHS.size))
-    return (_field(file, name) or b"").decode(), _field(file, value)
+def _plain(row: Row) -> Row:
+    topic, partition, timestamp, key, value, headers = row
+    pairs = None if headers is None else [(_text(name), _bytes(data)) for name, data in headers]
+    return _text(topic), partition, timestamp, _bytes(key), _bytes(value), pairs
 
 
-def _field(file: IO[bytes], length: int) -> bytes | None:
-    return None if length < 0 else _whole(file.read(length), length)
+def _text(text: Any) -> str:
+    return "".join((text,))
 
 
-def _whole(data: bytes, length: int) -> bytes:
-    if len(data) != length:
-        raise EOFError("a file of records that wait for Kafka ends inside a record")
-    return data
-
-
-def _length(data: bytes | None) -> int:
-    return -1 if data is None else len(data)
+def _bytes(data: Any) -> bytes | None:
+    return None if data is None else b"".join((data,))

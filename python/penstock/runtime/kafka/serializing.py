@@ -8,35 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from penstock.common.callables import shown
 from penstock.common.serialization import SerializationSchema
-from penstock.errors import InvalidProgramError
+from penstock.errors import InvalidProgramError, PenstockError
+from penstock.runtime.kafka.records import Row
+from penstock.runtime.usercode.failure import failure_of
 
 Headers = Sequence[tuple[str, "bytes | None"]]
 Partitions = Callable[[str], Sequence[int]]
 """The partitions of a topic."""
-
-
-class OutRecord(NamedTuple):
-    """A record on its way into a topic (Kafka: ``ProducerRecord``).
-
-    Attributes:
-        topic: name of the topic.
-        partition: number; None lets Kafka's client choose, by the key if there is one.
-        timestamp: milliseconds since the epoch; None for the time of sending.
-        key: None for none.
-        value: None for none.
-        headers: names and values, in order.
-    """
-
-    topic: str
-    partition: int | None
-    timestamp: int | None
-    key: bytes | None
-    value: bytes | None
-    headers: Headers
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,29 +44,58 @@ class RecordSerializer:
         """The topic, if it is the same for all records."""
         return self.topic if isinstance(self.topic, str) else None
 
-    def opened(self, subtask: int, parallelism: int, partitions: Partitions) -> Callable[[Any, int | None], OutRecord]:
-        """What makes the Kafka record of a record and its timestamp, in one subtask.
+    def opened(self, subtask: int, partitions: Partitions) -> Callable[[Sequence[Any], int | None], list[Row]]:
+        """What makes the Kafka records of some records with one timestamp, in one subtask.
 
         Args:
             subtask: its number.
-            parallelism: how many there are.
             partitions: looks up those of a topic.
         """
-        topic_of, value_of = self._topic(), self.value.serialize
-        key_of = (lambda element: None) if self.key is None else self.key.serialize
-        headers_of = self.headers
-        chosen = fixed(subtask) if self.partitioner is FIXED else self.partitioner
+        if isinstance(self.topic, str) and self.key is self.partitioner is self.headers is None:
+            row_of = self._value(self.topic)
+        else:
+            row_of = self._record(subtask, partitions)
 
-        def made(element: Any, timestamp: int | None) -> OutRecord:
-            topic = topic_of(element)
-            key, value = _bytes(key_of(element), "key", self.key), _bytes(value_of(element), "value", self.value)
-            partition = None
-            if chosen is not None:
-                partition = _partition(chosen(element, key, value, topic, known := partitions(topic)), known, topic)
-            headers = () if headers_of is None else _headers(headers_of(element))
-            return OutRecord(topic, partition, None if (timestamp or 0) < 0 else timestamp, key, value, headers)
+        def made(elements: Sequence[Any], timestamp: int | None) -> list[Row]:
+            time, element = max(timestamp or 0, 0), None
+            rows: list[Row] = []
+            try:
+                for element in elements:
+                    rows.append(row_of(element, time))
+            except PenstockError:
+                raise
+            except Exception as error:
+                what = f"record serializer of a KafkaSink, given {shown(element)}"
+                raise failure_of(what, "in", error) from error
+            return rows
 
         return made
+
+    def _value(self, topic: str) -> Callable[[Any, int], Row]:
+        """A value alone, to one topic."""
+        schema, value_of = self.value, self.value.serialize
+
+        def row(element: Any, time: int) -> Row:
+            value = value_of(element)
+            return topic, -1, time, None, value if type(value) is bytes else _bytes(value, "value", schema), None
+
+        return row
+
+    def _record(self, subtask: int, partitions: Partitions) -> Callable[[Any, int], Row]:
+        """A record with all that belongs to it."""
+        topic_of, value_of, headers_of = self._topic(), self.value.serialize, self.headers
+        key_of = (lambda element: None) if self.key is None else self.key.serialize
+        chosen = fixed(subtask) if self.partitioner is FIXED else self.partitioner
+
+        def row(element: Any, time: int) -> Row:
+            topic, partition = topic_of(element), -1
+            key, value = _bytes(key_of(element), "key", self.key), _bytes(value_of(element), "value", self.value)
+            if chosen is not None:
+                partition = _partition(chosen(element, key, value, topic, known := partitions(topic)), known, topic)
+            headers = None if headers_of is None else _headers(headers_of(element)) or None
+            return topic, partition, time, key, value, headers
+
+        return row
 
     def _topic(self) -> Callable[[Any], str]:
         topic = self.topic

@@ -8,24 +8,24 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, ClassVar
 from urllib.parse import quote
 
-from penstock.common.callables import shown
-from penstock.errors import ConfigurationError, PenstockError
+from penstock.errors import ConfigurationError
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.config.tasks import PendingFile
 from penstock.runtime.io.pending import attempt_file, waiting_place
 from penstock.runtime.io.sinks import BuiltinSink, PublishedSink, SinkWriter
 from penstock.runtime.io.storage import local_path
-from penstock.runtime.kafka import client
-from penstock.runtime.kafka.publishing import check, produce, send, transactional, undelivered
-from penstock.runtime.kafka.records import packed
-from penstock.runtime.kafka.serializing import OutRecord, RecordSerializer
-from penstock.runtime.usercode.failure import failure_of
+from penstock.runtime.kafka import client, records
+from penstock.runtime.kafka.producing import Kept, kept, produce, undelivered
+from penstock.runtime.kafka.publishing import SENDERS, Sender, check
+from penstock.runtime.kafka.records import Row
+from penstock.runtime.kafka.serializing import RecordSerializer
+from penstock.runtime.kafka.transactions import transactional
 
 FOLDER = "penstock.folder"
 """The one property that is ours: where files wait."""
@@ -36,7 +36,6 @@ _BUFFER = 1 << 20
 _TICK = 0.5
 _ASKING = {"enable_idempotence": False}
 """Of a producer that sends nothing: otherwise it would ask for an id of its own first, which takes half a second."""
-_DELIVERY = {"delivery.timeout.ms", "message.timeout.ms"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +112,7 @@ class TransactionalKafkaOutput(PublishedSink):
         return _Waiting(self, context)
 
     def send(self, files: Sequence[str], job_id: str) -> None:
-        """Send what files hold, each record once, whatever has been sent of them before.
+        """Send what the files of a bounded job hold, each record once, whatever has been sent of them before.
 
         Args:
             files: in their order; all that a job has for this sink.
@@ -122,7 +121,26 @@ class TransactionalKafkaOutput(PublishedSink):
         Raises:
             ConfigurationError: the brokers do not answer, or refuse.
         """
-        send(self.properties, self.prefix, job_id, files)
+        sender = self.sender(job_id)
+        try:
+            sender.send(files)
+        finally:
+            sender.close()
+
+    def send_step(self, files: Sequence[str], owner: str, version: int, before: int) -> None:
+        """See :class:`PublishedSink`; the process keeps the sender for the next version."""
+        key = (frozenset(self.properties.items()), self.prefix, owner)
+        sender = SENDERS.take(lambda each: each.key == key) or self.sender(owner)
+        sender.send(files, version, before)
+        SENDERS.put(sender)
+
+    def sender(self, job_id: str) -> Sender:
+        """Sends the files of one version after the other.
+
+        Args:
+            job_id: the same in all runs that go on with one another.
+        """
+        return Sender(self.properties, self.prefix, job_id)
 
 
 def _shown(serializer: RecordSerializer) -> str:
@@ -163,65 +181,49 @@ class _Writer(SinkWriter):
     def __init__(self, output: KafkaOutput | TransactionalKafkaOutput, context: OperatorContext) -> None:
         self._output = output
         self._partitions: dict[str, list[int]] = {}
-        self._producer: Any = None
         self.timed = output.timestamps
-        subtask, parallelism = context.subtask, context.vertex.parallelism
-        self._made = output.serializer.opened(subtask, parallelism, self._partitions_of)
-        self.take: Callable[[OutRecord], None]
+        self._made = output.serializer.opened(context.subtask, self._partitions_of)
 
     def write(self, value: Any) -> None:  # type: ignore[override]
-        try:
-            record = self._made(value, self.timestamp)
-        except PenstockError:
-            raise
-        except Exception as error:
-            raise failure_of(f"record serializer of a KafkaSink, given {shown(value)}", "in", error) from error
-        self.take(record)
+        self.write_all((value,))
 
-    def _client(self) -> Any:
-        """The producer of the subtask."""
-        if self._producer is None:
-            self._producer = client.producer(self._output.properties, **_ASKING)
-        return self._producer
+    def write_all(self, values: Sequence[Any]) -> None:
+        self.take(self._made(values, self.timestamp))
+
+    def take(self, rows: list[Row]) -> None:
+        """What becomes of records."""
+        raise NotImplementedError
 
     def _partitions_of(self, topic: str) -> list[int]:
         """The partitions of a topic, looked up once."""
         if topic not in self._partitions:
-            self._partitions[topic] = client.partitions_of(self._client(), self._output.properties, topic)
+            properties = self._output.properties
+            asking = client.producer(properties, **_ASKING)
+            self._partitions[topic] = client.partitions_of(asking, properties, topic)
         return self._partitions[topic]
 
 
 class _Producing(_Writer):
-    """Sends each record, and waits for the answers at the end."""
+    """Sends each record, and waits for the answers at the end of the task, and of each step of one that goes on."""
 
     def __init__(self, output: KafkaOutput, context: OperatorContext) -> None:
         super().__init__(output, context)
         self._log_only = output.log_only
+        self._kept: Kept | None = None
         self._failure: ConfigurationError | None = None
 
-    def _client(self) -> Any:
-        if self._producer is None:
-            properties = self._output.properties
-            more = {} if properties.keys() & _DELIVERY else {"delivery_timeout_ms": 120_000}  # as Java's
-            self._producer = client.producer(properties, **more)
-        return self._producer
-
     def open(self) -> None:
-        producer, delivered = self._client(), self._delivered
+        self._kept = kept(self._output.properties)
+        self._kept.failed = self._failed
 
-        def take(record: OutRecord) -> None:
-            produce(producer, record, delivered)
-
-        self.take = take
-
-    def write_all(self, values: Sequence[Any]) -> None:
-        for value in values:
-            self.write(value)
-        self._producer.poll(0)
+    def take(self, rows: list[Row]) -> None:
+        assert self._kept is not None
+        produce(self._kept.producer, rows)
+        self._kept.producer.poll(0)
         self._check()
 
-    def _delivered(self, error: Any, message: Any) -> None:
-        if error is None or self._failure is not None:
+    def _failed(self, error: Any, message: Any) -> None:
+        if self._failure is not None:
             return
         failure = undelivered(error, message, self._output.properties)
         if self._log_only:
@@ -234,51 +236,60 @@ class _Producing(_Writer):
             raise self._failure
 
     def finish(self) -> None:
-        while self._producer.flush(_TICK):
+        assert self._kept is not None
+        while self._kept.producer.flush(_TICK):
             self._check()
         self._check()
+        self._kept.put()
+        self._kept = None
 
     def discard(self) -> None:
-        if self._producer is not None:
-            self._producer.purge()
-            self._producer.poll(0)
+        if self._kept is not None:
+            self._kept.close()
+            self._kept = None
 
 
 class _Waiting(_Writer):
-    """Writes records to a pending file."""
+    """Writes records to pending files: one for each step, if it has records."""
 
     def __init__(self, output: TransactionalKafkaOutput, context: OperatorContext) -> None:
         super().__init__(output, context)
-        self._context, self._target = context, output.target()
+        self._target, self._context = output.target(), context
         self._folder = Path(waiting_place(str(self._target), context.job, adds=True))
+        self._rows: list[Row] = []
+        self._bytes = 0
+        self._names: PendingFile | None = None
         self._file: IO[bytes] | None = None
 
-    def open(self) -> None:
-        operator_id, subtask = self._context.config.operator_id, self._context.subtask
-        pending = attempt_file(self._folder, operator_id, subtask)
-        self._names = PendingFile(operator_id, str(pending), str(self._target / str(subtask)))
-        file = self._file = open(self._names.pending, "wb", _BUFFER)  # noqa: SIM115 - until finish or discard
+    def take(self, rows: list[Row]) -> None:
+        self._rows += rows
+        self._bytes += sum([len(row[4] or b"") + len(row[3] or b"") for row in rows])
+        if len(self._rows) >= records.RECORDS or self._bytes >= records.BYTES:
+            self._write()
 
-        def take(record: OutRecord) -> None:
-            file.write(packed(record))
-
-        self.take = take
+    def _write(self) -> None:
+        rows, self._rows, self._bytes = self._rows, [], 0
+        if self._file is None:
+            context, operator_id = self._context, self._context.config.operator_id
+            pending = str(attempt_file(self._folder, operator_id, context.subtask))
+            self._names = PendingFile(operator_id, pending, str(self._target / str(context.subtask)))
+            self._file = open(pending, "wb", _BUFFER)  # noqa: SIM115 - until finish or discard
+        for start in range(0, len(rows), records.RECORDS):
+            self._file.write(records.packed(rows[start : start + records.RECORDS]))
 
     def finish(self) -> None:
-        assert self._file is not None
+        if self._rows:
+            self._write()
+        if self._file is None or self._names is None:
+            return
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
         self._context.files.append(self._names)
-
-    def end_step(self) -> None:
-        assert self._file is not None
-        if self._file.tell():
-            self.finish()
-            self.open()
+        self._file = self._names = None
 
     def discard(self) -> None:
-        if self._file is not None:
+        if self._file is not None and self._names is not None:
             with contextlib.suppress(OSError):
                 self._file.close()
             with contextlib.suppress(OSError):

@@ -24,6 +24,7 @@ from penstock.datastream.sinks import AddedSink
 from penstock.errors import UnsupportedError
 from penstock.runtime.io.sinks import BuiltinSink
 from penstock.runtime.kafka.deserializing import ValueOnly, value_schema
+from penstock.runtime.kafka.following import COMMITS, DISCOVERY
 from penstock.runtime.kafka.offsets import KafkaOffsetResetStrategy, KafkaOffsetsInitializer
 from penstock.runtime.kafka.serializing import FIXED, RecordSerializer
 from penstock.runtime.kafka.sink import KafkaOutput
@@ -32,6 +33,7 @@ from penstock.runtime.kafka.subscription import Subscription
 C = TypeVar("C", bound="FlinkKafkaConsumerBase")
 P = TypeVar("P", bound="FlinkKafkaProducerBase")
 
+_DISCOVERY = "flink.partition-discovery.interval-millis"
 _RESET = {"earliest": KafkaOffsetResetStrategy.EARLIEST, "none": KafkaOffsetResetStrategy.NONE}
 
 
@@ -77,8 +79,9 @@ class FlinkKafkaConsumerBase(ParallelSourceFunction[Any]):
         return self._start(None)
 
     def set_commit_offsets_on_checkpoints(self: C, commit_on_checkpoints: bool) -> C:
-        """Whether offsets are committed with each checkpoint. None are taken here, so it has no effect."""
+        """Whether offsets are committed for the group with each checkpoint, which is so without this call."""
         checks.boolean(commit_on_checkpoints, "set_commit_offsets_on_checkpoints", "commit_on_checkpoints")
+        self._properties[COMMITS] = str(commit_on_checkpoints and "group.id" in self._properties).lower()
         return self
 
     def disable_filter_restored_partitions_with_subscribed_topics(self: C) -> C:
@@ -96,7 +99,9 @@ class FlinkKafkaConsumerBase(ParallelSourceFunction[Any]):
         if starting is None:
             reset = _RESET.get(self._properties.get("auto.offset.reset", ""), KafkaOffsetResetStrategy.LATEST)
             starting = KafkaOffsetsInitializer.committed_offsets(reset)
-        return KafkaSource(self._properties, Subscription(self._topics), starting, None, ValueOnly(self._schema))
+        interval = self._properties.get(_DISCOVERY, "-1")  # new partitions are looked for only where it is said
+        properties = {**self._properties, DISCOVERY: self._properties.get(DISCOVERY, interval)}
+        return KafkaSource(properties, Subscription(self._topics), starting, None, ValueOnly(self._schema))
 
     def run(self, ctx: SourceContext[Any], /) -> NoReturn:
         """A task does not call it.

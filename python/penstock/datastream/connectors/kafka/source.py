@@ -7,7 +7,7 @@ Source of names, defaults and checks: ``KafkaSourceBuilder`` (Flink's Kafka conn
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from typing import Any, Generic, TypeVar, cast
 
@@ -115,9 +115,21 @@ class KafkaSource(Source[T]):
         if not self.bounded:
             self._followed().committed(positions)
 
-    def finished(self, positions: Mapping[str, Any]) -> bool:
-        """Whether all has been read up to the offsets of ``set_unbounded``, and partitions are not discovered."""
-        return not self.bounded and self._followed().finished(positions)
+    def pending(self, parallelism: int, positions: Mapping[str, Any], over: Set[str] = frozenset()) -> list[Split]:
+        """The partitions with something to read now, and those that are seen first, so that their first positions get
+        into the manifest."""
+        if self._following is None:
+            self.resume(positions or None)
+        begun = [replace(split, start=positions.get(split.id, split.start)) for split in self.splits(parallelism)]
+        return [split for split in begun if split.id not in positions or split.start != split.end]
+
+    def ended(self) -> bool:
+        """Whether the end of ``set_bounded`` is there, or of ``set_unbounded`` where partitions are not discovered."""
+        return self.bounded or (self._following is not None and self._following.ended())
+
+    def close(self) -> None:
+        """Forget the partitions: another job begins anew."""
+        self._following = None
 
     def _followed(self, positions: Mapping[str, Any] | None = None) -> Following:
         if self._following is None or positions is not None:
