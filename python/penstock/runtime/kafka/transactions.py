@@ -149,8 +149,8 @@ class Transactions:
                     f"Kafka at {names.servers(self._properties)!r} has no offset of the group {self._group!r} any "
                     f"more, by which it is known how much of version {waiting.version} has been sent: it was removed, "
                     "or has expired while the program did not run ('offsets.retention.minutes' of the brokers). Look "
-                    f"whether the records are in their topics, and set the property {LOST!r} of the sink to 'sent' or 'unsent' "
-                    "for one run."
+                    f"whether the records are in their topics, and set the property {LOST!r} of the sink to 'sent' or "
+                    "'unsent' for one run."
                 )
             self._done = waiting.before + (waiting.size if waiting.before and lost == "sent" else 0)
         return self._done
