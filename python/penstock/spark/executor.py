@@ -219,8 +219,8 @@ def _refuse_frames(deployment: Deployment) -> None:
     if names:
         raise UnsupportedError(
             f"The operators {names} read DataFrames of Spark, and the program runs in steps, as it has a source "
-            "without an end or a job folder. Read by a Source (files, Kafka, your own), or leave penstock.job.folder out of a "
-            "program that ends."
+            "without an end or a job folder. Read by a Source (files, Kafka, your own), or leave penstock.job.folder "
+            "out of a program that ends."
         )
 
 

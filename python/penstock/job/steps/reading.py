@@ -151,7 +151,7 @@ class SplitPlan(SourcePlan):
     def plan(self, records: int, millis: int) -> Plan:
         """See :class:`SourcePlan`. O(splits with something to read)."""
         pending = self._pending()
-        last = self._asked(self.source.ended, "ended") or (not pending and self._finished())
+        last = self._asked(self.source.ended, "ended")
         own = self._dealt(pending)
         last = last and sum(map(len, own)) == len(pending)
         owners = {self._whose(name) for name in (*self.positions, *self._given)}
@@ -164,9 +164,6 @@ class SplitPlan(SourcePlan):
 
     def _at(self) -> dict[str, Any]:
         return {name: at for name, (_, at) in self.positions.items()}
-
-    def _finished(self) -> bool:
-        return self._asked(lambda: self.source.finished(self._at()), "finished")
 
     def _pending(self) -> Sequence[Split]:
         parallelism, known = self.vertex.parallelism, self._at()

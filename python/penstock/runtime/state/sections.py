@@ -20,7 +20,7 @@ from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.keys.key_types import native_code
 from penstock.runtime.state.keyed import KeyedState, Table
 from penstock.runtime.state.serializers import serializer_class
-from penstock.runtime.state.timers import Move, Timer
+from penstock.runtime.state.timers import Move, Timer, TimerQueue
 from penstock.runtime.state.tracking import Place
 
 SECTION_BYTES = 64 << 10
