@@ -17,7 +17,13 @@ from typing import Any
 from live import MASK, LiveSink, cells_of, end_of
 
 Job = Callable[[str, str], None]
-ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+ROCKS = {
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+}
+"""transformWithState needs this store; with change logs it writes least."""
 FILES = 2
 """Files of a batch."""
 
@@ -88,7 +94,7 @@ def _tell_state(spark: Any, checkpoint: str, out: str) -> None:
 
 def state_sums(parallelism: int = 2) -> Job:
     """transformWithState in Python, rows one by one: each running sum goes to the sink."""
-    spark = session(parallelism, {"spark.sql.streaming.stateStore.providerClass": ROCKS})
+    spark = session(parallelism, ROCKS)
 
     def job(inbox: str, out: str) -> None:
         from pyspark.sql import functions as F
@@ -129,7 +135,7 @@ def _sums(folder: str) -> Any:
 
 def state_timers(parallelism: int = 2, delay: int = 1_000, pandas: bool = False) -> Job:
     """transformWithState in Python with a count and a timer of event time per key; rows, or frames of pandas."""
-    spark = session(parallelism, {"spark.sql.streaming.stateStore.providerClass": ROCKS})
+    spark = session(parallelism, ROCKS)
 
     def job(inbox: str, out: str) -> None:
         from pyspark.sql import functions as F
