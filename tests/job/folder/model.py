@@ -31,6 +31,7 @@ PLACE, OPERATOR = "sim://job", "0" * 32
 STATE, MANIFESTS = f"{PLACE}/state/", f"{PLACE}/manifests/manifest-"
 OWNER = Owner("model", "host", 1, "user", 0)
 RETAINED = 2
+FAULTS = ("unanswered", "refused", "late", "retried")
 
 
 class Paused(BaseException):
@@ -48,7 +49,7 @@ class Simulated(Storage):
         files: what is there.
         answers: so far.
         calls: how many it still answers.
-        fault: what the next creation of a manifest does: "" | "unanswered" | "refused" | "late".
+        fault: what the next creation of a manifest does: "" | "unanswered" | "refused" | "late" | "retried".
         created: whether there was one.
         late: what is still on its way to the store.
     """
@@ -93,7 +94,7 @@ class Simulated(Storage):
                 self.files[path] = data
             if fault == "unanswered":
                 raise TimeoutError
-            return new
+            return new and fault != "retried"  # the client has asked again, and found its own file
 
         return self._call(effect)
 
@@ -324,7 +325,7 @@ def successors(world: World) -> Iterator[World]:
         if not driver.plan:
             continue
         yield moved(world, at)
-        for fault in ("unanswered", "refused", "late") if world.faults and SIMULATED.created else ():
+        for fault in FAULTS if world.faults and SIMULATED.created else ():
             yield moved(world, at, fault)
         if world.failures and driver.plan[0] == "commit" and not driver.answers:
             writer, cleaner = begun(driver)

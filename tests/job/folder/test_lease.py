@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from penstock.errors import ConfigurationError, FencedError, FolderHeldError, JobFolderError
 from penstock.job.folder import owners
-from penstock.job.folder.lease import JobFolder
+from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.owners import Lock, Owner
 from penstock.runtime.io.storage import join
 from penstock.runtime.io.stores import storage_of
@@ -291,3 +293,47 @@ def test_only_a_folder_that_is_to_last_waits_for_the_disk(
         step(lease, 1)
     assert bool(synced) is durable
     assert reached(JobFolder(str(tmp_path)).newest()) == 1
+
+
+def test_of_many_that_start_at_once_one_has_the_folder(place: str) -> None:
+    if place.startswith("memory"):
+        pytest.skip("two threads can create one file there")
+    together, leases, errors = threading.Barrier(6), list[Lease](), list[Exception]()
+
+    def start() -> None:
+        together.wait()
+        try:
+            leases.append(JobFolder(place).open("count"))
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=start) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {type(error) for error in errors} == {FolderHeldError}
+    assert len(leases) == 1
+    step(leases[0], 1)
+    leases[0].close()
+
+
+def test_an_owner_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    JobFolder(str(tmp_path)).open("count").close()
+    (tmp_path / "lease" / "left-1").unlink()
+    (tmp_path / "lease" / "owner-1.json").write_text("{")
+    with pytest.raises(JobFolderError, match=r"owner-1.json' is not what a job writes.*remove that file"):
+        JobFolder(str(tmp_path)).open("count")
+    (tmp_path / "lease" / "owner-1.json").unlink()
+    JobFolder(str(tmp_path)).open("count").close()
+
+
+def test_a_folder_whose_leases_were_removed_goes_on(tmp_path: Path) -> None:
+    for number in (1, 2, 3):
+        with JobFolder(str(tmp_path)).open("count") as lease:
+            step(lease, number)
+    shutil.rmtree(tmp_path / "lease")
+    with JobFolder(str(tmp_path)).open("count") as lease:
+        assert lease.epoch == 4
+        assert reached(lease.newest()) == 3
+        step(lease, 4)

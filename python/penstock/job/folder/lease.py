@@ -140,7 +140,8 @@ class Lease:
         try:
             after = files.owners.highest()
             check_free(files.owners, after, self._lock)
-            self._writer.take(after)
+            newest = files.newest()
+            self._writer.take(max(after, newest.epoch if newest else 0))  # somebody may have removed the leases
             self._pulse = _Pulse(files.owners, self._writer.epoch, options)
         except BaseException:
             self.close()
