@@ -39,7 +39,7 @@ class Commits:
             if place is None:
                 place = tempfile.mkdtemp(prefix="penstock-job-")
                 self._open.callback(shutil.rmtree, place, ignore_errors=True)
-            folder = JobFolder(place)
+            folder = JobFolder(place, durable=settings.job_folder is not None)  # nobody resumes one of a single run
             lease = folder.open(self.deployment.job.name, retained=settings.retained, options=settings.storage_options)
             self._lease: Lease = self._open.enter_context(lease)
             self.deployment = self.deployment.in_folder(lease.about.id, lease.place)
