@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Literal, Protocol
 
+from penstock.common.store_options import Stores
 from penstock.errors import ConfigurationError, UnsupportedError
 
 OURS = "penstock."
 """Keys that begin like this are ours alone."""
-
-STORES = ("s3", "gs", "abfs", "hdfs", "memory")
-"""Schemes of stores for which there can be options."""
 
 _UNITS = {
     1: ("", "ms", "milli", "millis", "millisecond", "milliseconds"),
@@ -295,39 +292,6 @@ class Pairs:
     def text(self, value: tuple[tuple[str, str], ...]) -> str:
         """See :class:`Kind`."""
         return ",".join(f"{name}:{text}" for name, text in value)
-
-
-class Secrets(dict[str, dict[str, Any]]):
-    """Options by scheme, which may be keys and passwords: they do not show themselves. Nobody changes them."""
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(json.dumps(self, sort_keys=True))
-
-    def __repr__(self) -> str:
-        return f"<options for {', '.join(sorted(self)) or 'nothing'}>"
-
-
-class Stores:
-    """Options for stores, as JSON: ``{"s3": {"endpoint_url": "http://host:9000"}}``. No message shows their text."""
-
-    @property
-    def wanted(self) -> str:
-        """See :class:`Kind`."""
-        return 'options of fsspec by scheme, as JSON, such as {"s3": {"endpoint_url": "http://host:9000"}}'
-
-    def parse(self, text: str) -> Secrets:
-        """See :class:`Kind`."""
-        found: Any = json.loads(text)  # its error is a ValueError
-        if not isinstance(found, dict):
-            raise ValueError
-        options: dict[Any, Any] = found  # type: ignore[reportUnknownVariableType]
-        if not all(name in STORES and isinstance(each, dict) for name, each in options.items()):
-            raise ValueError
-        return Secrets(options)
-
-    def text(self, value: Secrets) -> str:
-        """See :class:`Kind`."""
-        return json.dumps(value)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 """All settings of a program, parsed: each field of :class:`Settings` is one line of the table. Those for what
-PyFlink does otherwise than Flink are in a base of it.
+PyFlink does otherwise than Flink are in a base of it, those of programs that never end in another.
 
 A new setting is a field here. From it follow the check of its value, the page ``docs/settings.md``, and for those that
 change no result what the matrix tests vary (``tests/matrix/knobs.py``).
@@ -31,16 +31,16 @@ from penstock.common.setting import (
     Files,
     Flag,
     Pairs,
-    Ports,
     Setting,
     Size,
     Span,
-    Stores,
     Text,
     Texts,
     Whole,
     line,
 )
+from penstock.common.step_settings import StepSettings
+from penstock.common.store_options import Stores
 from penstock.errors import ConfigurationError
 
 SPARKS = "spark."
@@ -66,7 +66,7 @@ _AUTO_OR_OFF = Choice({"auto": True, "off": False})
 
 
 @dataclass(frozen=True)
-class Settings(PyFlinkSettings):
+class Settings(PyFlinkSettings, StepSettings):
     """The settings of a program: parsed when its environment is made, changed by the environment's methods, handed over
     with the plan, and carried to the tasks.
 
@@ -134,33 +134,6 @@ class Settings(PyFlinkSettings):
     )
     shared_folders: tuple[str, ...] = line(
         "penstock.files.shared-folders", Texts(), (), "executor", "Local folders that are the same on all hosts.",
-    )
-
-    # --- programs that never end ---
-    job_folder: str | None = line(
-        "penstock.job.folder", Text(), None, "steps",
-        "Where a program that runs in steps keeps its state, a path or a URL; run again with the same one, it goes on "
-        "from there. Unset: a temporary folder.",
-    )
-    retained: int = line(
-        "penstock.job.retained-manifests", Whole(1, _LARGEST_INT), 2, "steps",
-        "How many of the newest versions stay in the job folder.", "state.checkpoints.num-retained",
-    )
-    step_records: int = line(
-        "penstock.step.records", Whole(0, _LARGEST_INT), 0, "steps",
-        "Most records that a subtask of a source reads in a step; 0 for as many as fit the target.",
-    )
-    step_target: int = line(
-        "penstock.step.target", Span(1), 1_000, "steps", "How long a step should take while there is much to read."
-    )
-    available_now: bool = line(
-        "penstock.step.available-now", Flag(), False, "steps",
-        "Whether the program ends, as if its sources did not go on, when it has read what is there.",
-    )
-    prometheus_ports: tuple[int, int] | None = line(
-        "penstock.metrics.prometheus.port", Ports(), None, "executor",
-        "Where the driver answers Prometheus while a job runs; of a range the first free port, 0 for any.",
-        "metrics.reporter.prom.port",
     )
 
     # --- the plan ---
@@ -371,7 +344,7 @@ class Settings(PyFlinkSettings):
 
 
 _PARSED = [each for each in fields(Settings) if "setting" in each.metadata]
-_LINES = sorted(_PARSED, key=lambda each: each.name.startswith("pyflink_"))  # what a base has comes first otherwise
+_LINES = sorted(_PARSED, key=lambda each: each.name not in Settings.__annotations__)  # what bases have comes last
 _ATTRIBUTES = {each.metadata["setting"].key: each.name for each in _LINES}
 TABLE: tuple[Setting, ...] = tuple(each.metadata["setting"] for each in _LINES)
 """All settings, in the order of their attributes."""

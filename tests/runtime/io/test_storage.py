@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from penstock.common.setting import STORES
 from penstock.common.settings import Settings
+from penstock.common.store_options import STORES
 from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.runtime.io.storage import SCHEMES, Entry, is_local, join, located, parents
 from penstock.runtime.io.stores import Store, _root, _wait_for_azure, abandoned, configured, storage_of

@@ -1,0 +1,42 @@
+"""The settings of programs that never end: where they keep what they know, how much a step reads, who sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.common.setting import Flag, Ports, Span, Text, Whole, line
+
+_LARGEST_INT = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class StepSettings:
+    """What a program that runs in steps is told."""
+
+    # fmt: off
+    job_folder: str | None = line(
+        "penstock.job.folder", Text(), None, "steps",
+        "Where a program that runs in steps keeps its state, a path or a URL; run again with the same one, it goes on "
+        "from there. Unset: a temporary folder.",
+    )
+    retained: int = line(
+        "penstock.job.retained-manifests", Whole(1, _LARGEST_INT), 2, "steps",
+        "How many of the newest versions stay in the job folder.", "state.checkpoints.num-retained",
+    )
+    step_records: int = line(
+        "penstock.step.records", Whole(0, _LARGEST_INT), 0, "steps",
+        "Most records that a subtask of a source reads in a step; 0 for as many as fit the target.",
+    )
+    step_target: int = line(
+        "penstock.step.target", Span(1), 1_000, "steps", "How long a step should take while there is much to read."
+    )
+    available_now: bool = line(
+        "penstock.step.available-now", Flag(), False, "steps",
+        "Whether the program ends, as if its sources did not go on, when it has read what is there.",
+    )
+    prometheus_ports: tuple[int, int] | None = line(
+        "penstock.metrics.prometheus.port", Ports(), None, "executor",
+        "Where the driver answers Prometheus while a job runs; of a range the first free port, 0 for any.",
+        "metrics.reporter.prom.port",
+    )
+    # fmt: on
