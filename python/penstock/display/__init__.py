@@ -31,7 +31,7 @@ def drawn_by(place: str) -> Callable[[T], T]:
     """
     module, _, function = place.partition(":")
 
-    def draw(self: Any, **shown: int) -> RenderableType:
+    def draw(self: Any, **shown: Any) -> RenderableType:
         from penstock.display.tables import Shown
 
         return getattr(import_module(module), function)(self, Shown(ROWS, **shown))

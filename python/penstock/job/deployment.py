@@ -167,13 +167,11 @@ def deploy(
         operators = _prepared(pipeline, job_graph, places, outputs, tables)
     edges = BatchEdges(operators, batch=batch, combine=pipeline.settings.combine)
     vertices = tuple(map(Vertices(pipeline, operators, job_graph, places, edges).config, job_graph.vertices))
-    ends = tuple(_ends(vertices, operators))
     sinks = (op.function for op in map(operators.get, pipeline.operators) if isinstance(op, StreamSink))
     archive = ship(pipeline.settings)
-    shipped = None if archive is None else archive.name
-    job = JobConfig(pipeline.name, job_id or uuid.uuid4().hex, pipeline.settings, shipped)
+    job = JobConfig(pipeline.name, job_id or uuid.uuid4().hex, pipeline.settings, archive.name if archive else None)
     frames, locations = _frames(pipeline, job_graph), tuple(_locations(job_graph, operators))
-    read = _sources(job_graph, operators)
+    read, ends = _sources(job_graph, operators), tuple(_ends(vertices, operators))
     own = tuple(sinks), archive, frames, tuple(tables), locations
     deployment = Deployment(job, vertices, _levels(vertices), *own, sources=read, steps=steps, ends=ends)
     return deployment if folder is None else deployment.in_folder(folder.id, folder.place)

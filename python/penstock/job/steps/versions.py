@@ -170,17 +170,13 @@ class Version:
             also: fields of the manifest besides.
         """
         by_place = {(report.task.vertex, report.task.subtask): report for report in reports}
-        returned: dict[int, list[Row]] = {}
-        for row in sorted(back, key=lambda each: (each.slot, each.sequence, each.edge, each.sender)):
-            returned.setdefault(row.slot, []).append(row)
-        tasks, totals = {}, {}
+        returned, tasks, totals = _by_slot(back), {}, {}
         for vertex in self._deployment.vertices:
-            states = []
-            for subtask in range(vertex.parallelism):
-                report = by_place.get((vertex.index, subtask))
-                rows = tuple(returned.get(vertex.offset + subtask, ())) if vertex.level == 0 and vertex.inputs else ()
-                states.append(self._task((vertex.index, subtask), report, rows))
-            tasks[key_of(vertex)] = tuple(states)
+            head = vertex.level == 0 and bool(vertex.inputs)
+            tasks[key_of(vertex)] = tuple(
+                _state(by_place.get((vertex.index, i)), returned.get(vertex.offset + i, ()) if head else ())
+                for i in range(vertex.parallelism)
+            )
             totals.update(self._counted(vertex, by_place))
         return StepManifest(
             version=self.number + 1,
@@ -195,11 +191,6 @@ class Version:
             counters=totals,
             **also,
         )
-
-    def _task(self, place: Place, report: StepReport | None, rows: tuple[Row, ...]) -> TaskState:
-        if report is None:
-            return TaskState(b"", finished=True)
-        return TaskState(dumps((report.volatile, [tuple(row) for row in rows])), report.finished)
 
     def _counted(
         self, vertex: VertexConfig, reports: Mapping[Place, StepReport]
@@ -267,3 +258,18 @@ def summary_of(watch: Stopwatch, manifest: StepManifest, reports: Sequence[StepR
             states[operator_id, report.task.subtask] = size
     busy = {(report.task.vertex, report.task.subtask): report.millis for report in reports}
     return watch.summary(manifest.version, [report.task for report in reports], busy=busy, states=states)
+
+
+def _state(report: StepReport | None, rows: Sequence[Row]) -> TaskState:
+    """What the next step needs of a task, and the rows for it."""
+    if report is None:
+        return TaskState(b"", finished=True)
+    return TaskState(dumps((report.volatile, [tuple(row) for row in rows])), report.finished)
+
+
+def _by_slot(back: Sequence[Row]) -> dict[int, list[Row]]:
+    """The rows for the heads of loops, in the order in which they are read."""
+    returned: dict[int, list[Row]] = {}
+    for row in sorted(back, key=lambda each: (each.slot, each.sequence, each.edge, each.sender)):
+        returned.setdefault(row.slot, []).append(row)
+    return returned

@@ -190,7 +190,8 @@ class FunctionReader(Reader):
         self._context: Any = None
 
     def _step(self, reading: Reading, backlog: Backlog) -> Iterator[None]:
-        start = tuple(reading.splits[0].start or (0, 0))
+        emitted, rounds = reading.splits[0].start or (0, 0)
+        start = emitted, rounds
         if self._turns is None or self._context.position != start:
             self._begin(start, backlog)
         turns, context = self._turns, self._context

@@ -170,7 +170,7 @@ class _TimestampsAndWatermarks(LiveOperator):
         self._emitter = _Emitter(context, output)
         self._least = _Least(self._emitter, parts)
         several: list[_Emitter | _Part] = [_Part(self._least, part) for part in range(parts)]
-        self._emitters = several if parts > 1 else [self._emitter]
+        self._emitters: list[_Emitter | _Part] = several if parts > 1 else [self._emitter]
         self._made, self._strategy = made, strategy
         self._events = [0] * parts  # of each part
         self._heard = [(0, context.clock.now())] * parts  # events of each part when it was last heard of, and the time
