@@ -167,7 +167,7 @@ class StepTask(Task):
             yield from self._read(chain.head)
         else:
             yield from self._process(self._gate.drain(self._ended))
-            self._finished = self._ended.issuperset(self.channels) and not self._waits(chain.head)
+            self._finished = self._has_ended(chain.head)
         self._clock.fire()
         if self._finished:
             yield from self._finish(chain)
@@ -184,9 +184,9 @@ class StepTask(Task):
         """Dispose of it, though more could follow."""
         self._dispose()
 
-    def _waits(self, head: LiveOperator) -> bool:
-        """Whether it is the head of a loop, to which something may come back."""
-        return isinstance(head, LiveHead) and not self._assignment.last
+    def _has_ended(self, head: LiveOperator) -> bool:
+        """Whether nothing is to come. The head of a loop is told so: its tail ends after it."""
+        return self._assignment.last if isinstance(head, LiveHead) else self._ended.issuperset(self.channels)
 
     def _read(self, head: SourceOperator) -> Iterator[Row]:
         reading = self._assignment.reading

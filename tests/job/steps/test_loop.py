@@ -1,0 +1,283 @@
+"""The loop of steps, by whole programs on the local executor: what it goes on from, when it acts, how it ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+from penstock.common import Configuration, Duration, JobStatus, RestartStrategies, Types, WatermarkStrategy
+from penstock.datastream import KeyedProcessFunction, SourceFunction, StreamExecutionEnvironment
+from penstock.datastream.connectors import Records, Source, Split
+from penstock.errors import FolderHeldError, InvalidProgramError, JobCancelledError, JobExecutionError
+from penstock.job.folder.lease import JobFolder
+from tests.running import collected
+
+NONE = WatermarkStrategy.no_watermarks()
+PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
+
+
+def environment(folder=None, **settings):
+    values = {key.replace("__", ".").replace("_", "-"): str(value) for key, value in settings.items()}
+    if folder is not None:
+        values["penstock.job.folder"] = str(folder)
+    configuration = Configuration.from_dict(values)
+    return StreamExecutionEnvironment.get_execution_environment(configuration, executor="local").set_parallelism(2)
+
+
+def pairs(count):
+    return [(f"k{number % 7}", 1) for number in range(count)]
+
+
+def sums(env, records, fail_at=None):
+    """A running sum, whose map fails at one record."""
+    seen = []
+
+    def checked(record):
+        seen.append(record)
+        if len(seen) == fail_at:
+            raise ValueError("here")
+        return record
+
+    mapped = env.from_collection(records, PAIR).map(checked, PAIR).set_parallelism(1)
+    return mapped.key_by(lambda record: record[0], Types.STRING()).sum(1).uid("sum")
+
+
+WHOLE = Counter((f"k{number % 7}", number // 7 + 1) for number in range(100))
+
+
+class Endless(Source):
+    """Numbers from 0, as many at a time as there are."""
+
+    bounded = False
+    there = 0
+
+    def splits(self, parallelism):
+        return [Split("numbers", 0, type(self).there)]
+
+    def read(self, split):
+        for number in range(split.start, split.end):
+            yield Records([number], number + 1)
+
+
+@pytest.fixture
+def numbers():
+    class Numbers(Endless):
+        there = 10
+
+    return Numbers
+
+
+def test_a_job_that_has_failed_goes_on_where_it_was(tmp_path, capsys):
+    step = {"penstock__step__records": 10}
+    with pytest.raises(JobExecutionError, match="here"):
+        collected(sums(environment(tmp_path, **step), pairs(100), fail_at=55))
+    before = JobFolder(str(tmp_path)).newest()
+    assert "Beginning with the new job folder" in capsys.readouterr().err
+    rest = Counter(collected(sums(environment(tmp_path, **step), pairs(100))))
+    assert f"Going on from version {before.version + 1} " in capsys.readouterr().err
+    assert len(rest) == 50
+    assert not rest - WHOLE
+    assert collected(sums(environment(tmp_path, **step), pairs(100))) == []
+
+
+def test_steps_of_any_size_give_the_same(tmp_path):
+    for records in (1, 7, 1000):
+        found = collected(sums(environment(tmp_path / str(records), penstock__step__records=records), pairs(100)))
+        assert Counter(found) == WHOLE
+
+
+def test_a_restart_strategy_goes_on_from_the_newest_version(tmp_path):
+    env = environment(tmp_path, penstock__step__records=10)
+    env.set_restart_strategy(RestartStrategies.fixed_delay_restart(1, 0))
+    # each attempt's function counts from 0: the first fails at record 55, the second has but 50 to go
+    assert Counter(collected(sums(env, pairs(100), fail_at=55))) == WHOLE
+    env = environment(tmp_path / "again", penstock__step__records=10)
+    env.set_restart_strategy(RestartStrategies.fixed_delay_restart(3, 0))
+    with pytest.raises(JobExecutionError, match="here"):
+        collected(sums(env, pairs(100), fail_at=5))
+
+
+def test_what_metrics_count_is_counted_once(tmp_path):
+    with pytest.raises(JobExecutionError):
+        sums(env := environment(tmp_path, penstock__step__records=10), pairs(100), fail_at=55).print()
+        env.execute()
+    env = environment(tmp_path, penstock__step__records=10)
+    sums(env, pairs(100)).print()
+    metrics = env.execute().metrics
+    by_name = {operator.name: operator for operator in metrics.values()}
+    assert by_name["Map"].records_in == 100
+
+
+def test_a_held_folder_is_refused_and_said_by_whom(tmp_path, numbers):
+    env = environment(tmp_path)
+    env.from_source(numbers(), NONE, "numbers", Types.LONG()).print()
+    client = env.execute_async()
+    while client.get_job_status().result() is not JobStatus.RUNNING:
+        time.sleep(0.01)
+    other = environment(tmp_path)
+    other.from_source(numbers(), NONE, "numbers", Types.LONG()).print()
+    with pytest.raises(FolderHeldError, match="pid"):
+        other.execute()
+    client.cancel()
+    with pytest.raises(JobCancelledError):
+        client.get_job_execution_result().result()
+
+
+def test_stopping_commits_the_step_and_ends(tmp_path, numbers):
+    env = environment(tmp_path)
+    env.from_source(numbers(), NONE, "numbers", Types.LONG()).print()
+    client = env.execute_async()
+    until = time.monotonic() + 30
+    while (newest := JobFolder(str(tmp_path)).newest()) is None and time.monotonic() < until:
+        time.sleep(0.01)
+    client.stop()
+    assert client.get_job_execution_result().result().metrics["Source: numbers"].records_out == 10
+    assert newest is not None
+    assert client.get_job_status().result() is JobStatus.FINISHED
+
+
+def test_available_now_reads_what_is_there_and_more_the_next_time(tmp_path, numbers):
+    def run():
+        env = environment(tmp_path, penstock__step__available_now="true", penstock__step__records=3)
+        return collected(env.from_source(numbers(), NONE, "numbers", Types.LONG()).map(str, Types.STRING()))
+
+    assert sorted(map(int, run())) == list(range(10))
+    numbers.there = 14
+    assert sorted(map(int, run())) == [10, 11, 12, 13]
+    assert run() == []
+
+
+class Later(KeyedProcessFunction):
+    """Emits each record again after a while by the clock."""
+
+    def process_element(self, value, ctx):
+        ctx.timer_service().register_processing_time_timer(ctx.timer_service().current_processing_time() + 50)
+
+    def on_timer(self, timestamp, ctx):
+        yield ctx.get_current_key()
+
+
+def test_timers_by_the_clock_fire_while_nothing_comes(numbers):
+    env = environment()
+    stream = env.from_source(numbers(), NONE, "numbers", Types.LONG())
+    with stream.key_by(lambda n: n, Types.LONG()).process(Later(), Types.LONG()).execute_and_collect() as records:
+        assert sorted(next(records) for _ in range(10)) == list(range(10))
+
+
+class Stamped(Endless):
+    """Two splits, of which one falls silent."""
+
+    together = True
+    there = 10
+
+    def splits(self, parallelism):
+        return [Split("goes-on", 0, int(time.monotonic() * 100) % 1_000_000), Split("silent", 0, 1)]
+
+    def limited(self, split, records):
+        return Split(split.id, split.start, min(split.end, split.start + records))
+
+
+def test_a_split_that_is_silent_holds_time_back_until_it_is_idle():
+    env = environment(penstock__step__records=1000).set_parallelism(1)
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda n, _: n)
+    stream = env.from_source(Stamped(), strategy.with_idleness(Duration.of_millis(100)), "s", Types.LONG())
+
+    class Watched(KeyedProcessFunction):
+        def process_element(self, value, ctx):
+            ctx.timer_service().register_event_time_timer(5)
+
+        def on_timer(self, timestamp, ctx):
+            yield timestamp
+
+    with stream.key_by(lambda n: 0, Types.LONG()).process(Watched(), Types.LONG()).execute_and_collect() as records:
+        assert next(records) == 5
+
+
+class Pushing(SourceFunction):
+    """Pushes numbers for ever, slowly."""
+
+    def __init__(self, pause):
+        self.pause = pause
+
+    def run(self, ctx):
+        number = 0
+        while True:
+            ctx.collect(number)
+            number += 1
+            time.sleep(self.pause)
+
+
+def test_a_function_that_pushes_for_ever_is_committed_at_the_checkpoints_interval(tmp_path):
+    env = environment(tmp_path)
+    env.enable_checkpointing(50)
+    stream = env.add_source(Pushing(0.005), type_info=Types.LONG())
+    stream.map(lambda n: n, Types.LONG()).print()
+    client = env.execute_async()
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        newest = JobFolder(str(tmp_path)).newest()
+        if newest is not None and newest.version >= 3:
+            break
+        time.sleep(0.01)
+    client.stop()
+    assert client.get_job_execution_result().result().metrics.counters() == {}
+    assert JobFolder(str(tmp_path)).newest().version >= 3
+
+
+def test_a_source_that_ends_in_the_middle_of_a_step_ends_time_behind_it(tmp_path):
+    env = environment(tmp_path, penstock__step__records=4).set_parallelism(1)
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(lambda n, _: n)
+    stream = env.from_collection(list(range(10)), Types.LONG()).assign_timestamps_and_watermarks(strategy)
+
+    class AtTheEnd(KeyedProcessFunction):
+        def process_element(self, value, ctx):
+            ctx.timer_service().register_event_time_timer(2**62)
+
+        def on_timer(self, timestamp, ctx):
+            yield ctx.get_current_key()
+
+    assert sorted(collected(stream.key_by(lambda n: n, Types.LONG()).process(AtTheEnd(), Types.LONG()))) == list(
+        range(10)
+    )
+
+
+def test_records_that_go_round_are_carried_to_the_next_step(tmp_path):
+    env = environment(tmp_path, penstock__step__records=2).set_parallelism(1)
+    loop = env.from_collection(list(range(1, 6)), Types.LONG()).map(lambda n: n, Types.LONG()).iterate(100)
+    body = loop.map(lambda n: n - 1, Types.LONG())
+    loop.close_with(body.filter(lambda n: n > 0))
+    assert sorted(collected(body.filter(lambda n: n <= 0))) == [0] * 5
+
+
+def test_state_that_no_operator_takes_over_is_refused(tmp_path):
+    env = environment(tmp_path, penstock__step__records=10)
+    sums(env, pairs(20)).print()
+    env.execute()
+    other = environment(tmp_path)
+    sums(other, pairs(20)).uid("another").print()
+    with pytest.raises(InvalidProgramError, match="sum"):
+        other.execute()
+
+
+def test_cancelling_leaves_what_was_committed(tmp_path, numbers):
+    env = environment(tmp_path)
+    started = threading.Event()
+
+    def slow(number):
+        started.set()
+        time.sleep(0.01 if number < 10 else 0.2)
+        return number
+
+    env.from_source(numbers(), NONE, "numbers", Types.LONG()).map(slow, Types.LONG()).print()
+    client = env.execute_async()
+    assert started.wait(30)
+    while JobFolder(str(tmp_path)).newest() is None:
+        time.sleep(0.01)
+    numbers.there = 1000
+    client.cancel()
+    with pytest.raises(JobCancelledError):
+        client.get_job_execution_result().result()
+    assert JobFolder(str(tmp_path)).newest().sources
