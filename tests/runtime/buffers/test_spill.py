@@ -138,7 +138,7 @@ def test_the_driver_reads_its_rows_one_by_one(files):
 def test_a_commit_that_fails_leaves_no_file_open(files, monkeypatch):
     job = program().pipeline()
     deployment = deploy(job)
-    rows = rounds.RoundsJob(deployment, 0, 1000).run()
+    rows = rounds.RoundsJob(deployment, 0, memory=1000).run()
     assert not all(file.closed for file in files)
     monkeypatch.setattr(JobOutput, "_check_reports", lambda self: 1 // 0)
     with pytest.raises(ZeroDivisionError), JobOutput(deployment) as output:

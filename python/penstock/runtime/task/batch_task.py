@@ -73,13 +73,13 @@ class BatchTask(Task):
             if row.sequence < SORTED:
                 (self._early if row.edge in self._early_edges else self._gate).add(row)
             elif self._presorted:
-                yield from self._begin()
+                yield from self._read_early()
                 yield from self._by_key(self._add(row))
             else:
                 self._late.append((sort_key(row), row._replace(data=self._store.put(row.data))))
 
     def _run_to_end(self) -> Iterator[Row | None]:
-        yield from self._begin()
+        yield from self._read_early()
         self._late.sort(key=itemgetter(0), reverse=True)
         while self._late:
             row = self._late.pop()[1]
@@ -88,7 +88,7 @@ class BatchTask(Task):
         yield from self._by_key(self._merge.finish())
         yield from super()._run_to_end()
 
-    def _begin(self) -> Iterator[Row]:
+    def _read_early(self) -> Iterator[Row]:
         """Read the early inputs, once."""
         if self._merge is None:
             self._open()
