@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from penstock.common.job_control import JobControl
@@ -39,26 +41,33 @@ def driver_rows(
         JobExecutionError: a task has failed, or Spark has.
         JobCancelledError: it was cancelled.
     """
+    frame = frame.select(*Row._fields)
+    with (
+        _failures_told(control),
+        cancellable(session, control),
+        described(session, description(deployment, step)),
+        followed(session, deployment, control, seen, line=line),
+    ):
+        batches = frame.toArrow().to_batches()
+    return _rows_of(batches)
+
+
+@contextmanager
+def _failures_told(control: JobControl) -> Iterator[None]:
+    """Make of what Spark raises the error of the user's."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
     from penstock.spark.failures import local_failure
 
-    frame = frame.select(*Row._fields)
     try:
-        with (
-            cancellable(session, control),
-            described(session, description(deployment, step)),
-            followed(session, deployment, control, seen, line=line),
-        ):
-            batches = frame.toArrow().to_batches()
+        yield
     except Exception as error:
         control.check()  # what a cancelled job ends with is nobody's business
         if not isinstance(error, PySparkException | Py4JJavaError):
             raise
         failure = local_failure(error)
         raise failure from (failure.__cause__ or error)
-    return _rows_of(batches)
 
 
 def _rows_of(batches: list[Any]) -> Rows:
