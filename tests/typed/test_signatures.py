@@ -8,8 +8,10 @@ FIELDS = "keys and tuples by field have the types of the fields, which a positio
 KEYS = "two streams side by side do not know the type of their keys"
 MAPS = "a broadcast state may be a map of any types"
 ROWS = "the fields of a row have any types"
+COLLECTED = "which stream a sink collects, its id does not tell"
 FORMS = "the forms of values that PyFlink hands to Java"
 OBJECTS = "what the planner does not look into: the objects behind its ids"
+POSITIONS = "where a source stands is plain data, of a form of its own"
 PAIRS = "elements, or pairs of elements and timestamps"
 
 ALLOWED = {
@@ -31,7 +33,9 @@ ALLOWED = {
     "Pipeline.operators": (1, OBJECTS),
     "Pipeline.partitioners": (1, OBJECTS),
     "Pipeline.types": (2, OBJECTS),
+    "Program.collected": (1, COLLECTED),
     "Program.plan_settings": (1, "arguments of the planner, by name"),
+    "ProgramWithSources.read_file": (2, "an input format says what it reads, and the default reads texts"),
     "Row.__init__": (2, ROWS),
     "Row.as_dict": (1, ROWS),
     "Row.get_fields_by_names": (1, ROWS),
@@ -39,6 +43,11 @@ ALLOWED = {
     "Row.of_values": (1, ROWS),
     "Row.values": (1, ROWS),
     "SingleOutputStreamOperator.__init__": (1, "made of a program, or as in PyFlink of a stream"),
+    "Source.available": (1, POSITIONS),
+    "Source.committed": (1, POSITIONS),
+    "Source.pending": (1, POSITIONS),
+    "Source.resume": (1, POSITIONS),
+    "StreamExecutionEnvironment.collected": (1, COLLECTED),
     "TimeEvictor.evict": (2, PAIRS),
     "TypeInformation.from_internal_type": (2, FORMS),
     "TypeInformation.to_internal_type": (2, FORMS),
