@@ -19,7 +19,13 @@ from penstock.common.job import JobExecutionResult
 from penstock.common.job_control import JobControl
 from penstock.common.job_id import JobID
 from penstock.common.job_status import JobStatus
-from penstock.errors import JobCancelledError, JobExecutionError, StepLostError
+from penstock.errors import (
+    ConfigurationError,
+    InvalidProgramError,
+    JobCancelledError,
+    JobExecutionError,
+    StepLostError,
+)
 from penstock.job.deployment import Deployment
 from penstock.job.folder.manifest import StepManifest
 from penstock.job.results import job_metrics
@@ -173,7 +179,7 @@ class StepLoop:
     def _turn(self) -> None:
         """One step, or a pause if there is nothing to do."""
         try:
-            readings = self._planned()
+            readings = self._asked()
             if readings is None:
                 self._control.rest(self._until() / 1000)
                 return
@@ -186,6 +192,19 @@ class StepLoop:
             if delay is None:
                 raise
             self._again(delay, error)
+
+    def _asked(self) -> dict[Place, Reading] | None:
+        """What the next step reads.
+
+        Raises:
+            JobExecutionError: a source that has answered before does not, as when its brokers are away.
+        """
+        try:
+            return self._planned()
+        except (ConfigurationError, InvalidProgramError) as error:
+            if not self._began:  # nothing has worked so far: the program is to blame
+                raise
+            raise JobExecutionError(f"A source cannot say what there is to read: {error}") from error
 
     def _delay(self, error: JobExecutionError) -> int | None:
         """How long to wait before the step is run again, in milliseconds; None: the job has failed."""
