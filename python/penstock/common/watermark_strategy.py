@@ -51,6 +51,11 @@ class WatermarkStrategy(Generic[T_contra]):
             for each in fields(self):
                 object.__setattr__(self, each.name, getattr(like, each.name))
 
+    @property
+    def says_nothing(self) -> bool:
+        """Whether records keep the timestamps that they have, and there are neither watermarks nor idleness."""
+        return self.kind == "none" and self.assigner is None and self.idle_ms is None
+
     def generator(self) -> WatermarkGenerator[T_contra]:
         """A new generator, for one subtask."""
         if self.supplier is not None:

@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from penstock.common.watermark_strategy import WatermarkStrategy
@@ -49,8 +50,14 @@ class StreamSource(StreamOperator):
 
     @property
     def toggles(self) -> bool:
-        """A watermark generator may declare the source idle."""
-        return self.watermarks is not None
+        """A watermark generator may declare the source idle between two records."""
+        return self.watermarks is not None and not self._says_nothing
+
+    @property
+    def _says_nothing(self) -> bool:
+        """Whether the strategy adds nothing to what the source reads: no timestamps, no watermarks, no idleness."""
+        strategy, pulled = self.watermarks, isinstance(self.function, SplitSource | BatchSource)
+        return pulled and strategy is not None and strategy.says_nothing
 
     @property
     def keeps_output(self) -> bool:
@@ -65,6 +72,8 @@ class StreamSource(StreamOperator):
     def build(self, context: OperatorContext, output: CountingOutput) -> SourceOperator:
         if self.watermarks is None:
             return SourceOperator(context, output, self.function)
+        if self._says_nothing:
+            return _SilentSource(context, output, self.function)
         splits = _together(self.function, context.subtask)
         assigner = TimestampsAndWatermarks(self.watermarks, splits).build(context, output)
         return _TimedSource(context, assigner, self.function)
@@ -209,13 +218,33 @@ def _timed(batch: Batch, output: CountingOutput) -> Callable[[int, int], None]:
     if timestamps is None:
         feed = output.feed
         return lambda start, end: feed(values[start:end], None)  # type: ignore[arg-type]
-    collect = output.collect
+    collect, feed_run = output.collect, output.feed
 
     def emit(start: int, end: int) -> None:
-        for value, timestamp in zip(values[start:end], timestamps[start:end], strict=True):
-            collect(value, timestamp)
+        stamps = timestamps[start:end]
+        for first, last in _runs(stamps):
+            if last - first > 1:
+                feed_run(values[start + first : start + last], stamps[first])  # type: ignore[arg-type]
+            else:
+                collect(values[start + first], stamps[first])
 
     return emit
+
+
+def _runs(stamps: Sequence[int | None]) -> Iterator[tuple[int, int]]:
+    """Where equal timestamps follow each other, from one position to another. O(timestamps)."""
+    first = 0
+    for _, equal in groupby(stamps):
+        last = first + sum(1 for _ in equal)
+        yield first, last
+        first = last
+
+
+class _SilentSource(SourceOperator):
+    """A source whose strategy has no watermarks: those that it might say itself do not count, but for the last."""
+
+    def signal(self, split: str, watermark: int | None, idle: bool) -> None:
+        super().signal(split, None, idle)
 
 
 class _TimedSource(SourceOperator):
