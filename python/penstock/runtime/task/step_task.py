@@ -45,7 +45,7 @@ class StepTask(Task):
         self._assignment = Assignment(0)
         self._chains: dict[str, Chain] = {}
         self._measured: tuple[SubtaskMetrics | None, ...] = (None,) * len(vertex.operators)
-        self._finished = False
+        self._finished = self._disposed = False
         self._inherited: dict[str, Held] = {}
         self.volatile = b""
 
@@ -179,10 +179,12 @@ class StepTask(Task):
         yield from self._drain()
         if self._finished:
             self._dispose()
+            self._disposed = True
 
     def close(self) -> None:
-        """Dispose of it, though more could follow."""
-        self._dispose()
+        """Dispose of it, though more could follow, unless it has been."""
+        if not self._disposed:
+            self._dispose()
 
     def _has_ended(self, head: LiveOperator) -> bool:
         """Whether nothing is to come. The head of a loop is told so: its tail ends after it."""
