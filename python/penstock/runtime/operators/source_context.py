@@ -118,9 +118,12 @@ class SteppedContext(SourceContext):
         """So many records may be emitted until the step is over."""
         self._left, self.over = records, False
 
-    def _in_turn(self, call: Callable[[], None]) -> None:
+    def _in_turn(self, call: Callable[[], None], *, idle: bool | None = False) -> None:
+        """Make a call of the function, unless it has had its effect; then only know whether it has made the source idle,
+        or not idle, as the chain does."""
         if self._passed:
             self._passed -= 1
+            self._idle = self._idle if idle is None else idle
             return
         self._turns.enter()
         try:
@@ -142,10 +145,10 @@ class SteppedContext(SourceContext):
         self._in_turn(lambda: super(SteppedContext, self).emit_watermark(watermark))
 
     def mark_as_temporarily_idle(self) -> None:
-        self._in_turn(lambda: super(SteppedContext, self).mark_as_temporarily_idle())
+        self._in_turn(lambda: super(SteppedContext, self).mark_as_temporarily_idle(), idle=True)
 
     def end_round(self) -> None:
-        self._in_turn(self._end_round)
+        self._in_turn(self._end_round, idle=None)
 
     def _end_round(self) -> None:
         self._rounds += 1
