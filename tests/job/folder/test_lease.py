@@ -69,6 +69,16 @@ def test_a_job_goes_on_where_it_was(place: str) -> None:
         folder.read(3)
 
 
+def test_a_seal_says_which_step_has_made_its_outputs(place: str) -> None:
+    with JobFolder(place).open("count") as lease:
+        assert [step(lease, number).made for number in (1, 2)] == [1, 2]
+    for seal in (3, 4):
+        with JobFolder(place).open("count") as lease:
+            assert (lease.version, lease.newest().made, JobFolder(place).newest().made) == (seal, 2, 2)
+    with JobFolder(place).open("count") as lease:
+        assert step(lease, 6).made == 6
+
+
 def test_everything_comes_back(place: str) -> None:
     with JobFolder(place).open("all") as lease:
         written = lease.commit(everything(version=1))

@@ -83,6 +83,7 @@ class StepManifest:
         epoch: number of the driver that wrote it, set by the commit: each one that opens the folder has a higher one.
         sealed: whether it is no step's: a driver that took the folder over has written the state it found once more,
             as a version of its own, so that its predecessor cannot.
+        step: the version of the newest step in it, if that is another one: in a seal, an earlier one; 0 else.
         retained: versions before it that are still there, set by the commit.
         parallelism: of the plan.
         plan: a digest of the plan.
@@ -100,6 +101,7 @@ class StepManifest:
     time: int
     epoch: int = 0
     sealed: bool = False
+    step: int = 0
     retained: tuple[int, ...] = ()
     parallelism: int = 1
     plan: str = ""
@@ -109,6 +111,12 @@ class StepManifest:
     outputs: tuple[Output, ...] = ()
     counters: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     statistics: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def made(self) -> int:
+        """The version of the newest step in it, to which its outputs belong: whoever publishes them once more, after a
+        seal, is to be known by the same number."""
+        return self.step or self.version
 
     @property
     def is_nothing(self) -> bool:
@@ -141,6 +149,8 @@ def _head(version: int, body: bytes) -> bytes:
 
 def _plain(manifest: StepManifest) -> dict[str, Any]:
     plain = {name: getattr(manifest, name) for name in _AS_THEY_ARE}
+    if manifest.step:
+        plain["step"] = manifest.step
     operators = {each: _plain_operator(operator) for each, operator in manifest.operators.items()}
     sources = {each: _plain_source(source) for each, source in manifest.sources.items()}
     tasks = {
@@ -266,7 +276,7 @@ def _manifest(data: dict[str, Any]) -> StepManifest:
     }
     outputs = tuple(Output(**output) for output in data.pop("outputs"))
     plain = {name: data[name] for name in _AS_THEY_ARE}
-    manifest = StepManifest(**plain, operators=operators, sources=sources, tasks=tasks, outputs=outputs)
+    manifest = StepManifest(step=data.get("step", 0), **plain, operators=operators, sources=sources, tasks=tasks, outputs=outputs)
     counters = {each: tuple(subtasks) for each, subtasks in manifest.counters.items()}
     return replace(manifest, retained=tuple(manifest.retained), counters=counters)
 

@@ -84,7 +84,7 @@ class Writer:
         """The state that was found, as a version of its own. What it published is still to be published, perhaps."""
         if found is None:
             found = StepManifest(0, self._owner.job, "", self._owner.since)
-        return self._stamped(replace(found, version=found.version + 1, sealed=True))
+        return self._stamped(replace(found, version=found.version + 1, sealed=True, step=found.made))
 
     def _stamped(self, manifest: StepManifest) -> StepManifest:
         counting = self.counting

@@ -51,7 +51,7 @@ class Commits:
     def _recovered(self) -> Generator[StepOutputs, None, None]:
         """The outputs, with all visible that an earlier run has committed."""
         newest = self.newest
-        version = 0 if newest is None or newest.is_nothing else newest.version
+        version = 0 if newest is None or newest.is_nothing else newest.made
         with StepOutputs(self.deployment, resumed=version > 0, write_table=self._write_table) as outputs:
             outputs.recover(() if newest is None else newest.outputs, version)
             yield outputs
@@ -110,4 +110,4 @@ class Commits:
         if newest is None or newest.is_nothing:
             self._outputs.recover((), 0)
         else:
-            self._outputs.recover(newest.outputs, newest.version)
+            self._outputs.recover(newest.outputs, newest.made)
