@@ -100,8 +100,9 @@ def test_a_restart_strategy_goes_on_from_the_newest_version(tmp_path):
 
 
 def test_what_metrics_count_is_counted_once(tmp_path):
+    env = environment(tmp_path, penstock__step__records=10)
+    sums(env, pairs(100), fail_at=55).print()
     with pytest.raises(JobExecutionError):
-        sums(env := environment(tmp_path, penstock__step__records=10), pairs(100), fail_at=55).print()
         env.execute()
     env = environment(tmp_path, penstock__step__records=10)
     sums(env, pairs(100)).print()
