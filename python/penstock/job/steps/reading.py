@@ -150,8 +150,9 @@ class SplitPlan(SourcePlan):
 
     def plan(self, records: int, millis: int) -> Plan:
         """See :class:`SourcePlan`. O(splits with something to read)."""
+        ended = self._asked(self.source.ended, "ended")  # asked before, too: more may come between two questions
         pending = self._pending()
-        last = self._asked(self.source.ended, "ended")
+        last = ended and self._asked(self.source.ended, "ended")
         own = self._dealt(pending)
         last = last and sum(map(len, own)) == len(pending)
         owners = {self._whose(name) for name in (*self.positions, *self._given)}
