@@ -276,7 +276,9 @@ def _manifest(data: dict[str, Any]) -> StepManifest:
     }
     outputs = tuple(Output(**output) for output in data.pop("outputs"))
     plain = {name: data[name] for name in _AS_THEY_ARE}
-    manifest = StepManifest(step=data.get("step", 0), **plain, operators=operators, sources=sources, tasks=tasks, outputs=outputs)
+    manifest = StepManifest(
+        step=data.get("step", 0), **plain, operators=operators, sources=sources, tasks=tasks, outputs=outputs
+    )
     counters = {each: tuple(subtasks) for each, subtasks in manifest.counters.items()}
     return replace(manifest, retained=tuple(manifest.retained), counters=counters)
 
