@@ -2,7 +2,7 @@
 
 As a command::
 
-    python tests/datastream/run_scripts.py [--spark] < scripts > results
+    run_scripts.py [--spark] [--feed N|all|random:SEED [--kill K [--when MOMENT]]] < scripts > results
 
 A line of input is a script, ``{"name", "calls": [[receiver, method, argument…], …]}``, or an object with one under
 ``script``. A line of output is its result:
@@ -15,16 +15,19 @@ A line of input is a script, ``{"name", "calls": [[receiver, method, argument…
 
 Where records are dealt out from a random start (rebalance, shuffle), subtasks are null and counts are summed by name.
 ``{"unsupported": what}`` stands for a program with something that Penstock cannot run so far.
+
+With ``--feed`` programs run in steps with a job folder, see :mod:`tests.datastream.feeding`.
 """
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import json
 import sys
 import tempfile
 import traceback
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -47,11 +50,9 @@ from penstock.local import LocalExecutor
 from tests.datastream import api_scripts, run_functions, run_time_functions, stand_ins
 from tests.datastream.api_scripts import Unsupported
 from tests.datastream.run_functions import MUTABLE, TEXTS
-from tests.datastream.run_notes import TEXT, Collect, Notes, Play, PlayMany, TracedPlay
+from tests.datastream.run_notes import TEXT, Notes, Play, PlayMany, TracedPlay
+from tests.datastream.run_results import causes, counts, late, noted, random_start
 from tests.datastream.stand_ins import REC, Lacking
-
-NAME_LENGTH = 80
-"""Flink's metrics cut operator names."""
 
 _GATES = ("await",)
 """Items that make a source wait for what a sink has got; a Spark job makes all rounds of its sources before."""
@@ -102,6 +103,7 @@ class Interpreter(api_scripts.Interpreter):
         if ["env", "enableObjectReuse"] in script["calls"]:
             configuration.set_boolean("pipeline.object-reuse", True)
         self.environment = StreamExecutionEnvironment.get_execution_environment(configuration, executor=self.recorder)
+        self.stepped = "penstock.job.folder" in settings
         self.environment.set_stream_time_characteristic(TimeCharacteristic.EventTime)
         if not chaining:
             self.environment.disable_operator_chaining()
@@ -175,16 +177,17 @@ class Interpreter(api_scripts.Interpreter):
 
     def _playing(self, source: Any, lists: list[list[Any]]) -> Any:
         gates = {key for items in lists for item in items if isinstance(item, dict) for key in item if key in _GATES}
-        if gates and not isinstance(self.recorder.executor, LocalExecutor):
+        if gates and not (self.stepped or isinstance(self.recorder.executor, LocalExecutor)):
             raise Lacking(min(gates))
         return self.environment.add_source(source, type_info=self.record_type)
 
     def _collect(self, stream: Any, id: str) -> Any:
-        return stream.add_sink(Collect(self.notes, id)).name(id)
+        return self.notes.collect(stream, id).name(id)
 
     def _addSink(self, stream: Any, function: dict[str, Any]) -> Any:
-        sink = stream.add_sink(self.argument(function))
-        return sink.name(function["args"][0]) if function["fn"] == "TraceSink" else sink
+        if function["fn"] == "TraceSink":
+            return self.notes.collect(stream, function["args"][0], traced=True).name(function["args"][0])
+        return stream.add_sink(self.argument(function))
 
     def _with_type(self, method: str, stream: Any, function: dict[str, Any]) -> Any:
         return getattr(stream, method)(self.argument(function), output_type=self._type_of(function))
@@ -257,17 +260,26 @@ def _is(argument: Any, kind: str) -> bool:
 # --- results ----------------------------------------------------------------------------------------------------------
 
 
-def result_of(script: dict[str, Any], executor: Any = None, chaining: bool = True, **varied: Any) -> dict[str, Any]:
+def result_of(
+    script: dict[str, Any],
+    executor: Any = None,
+    chaining: bool = True,
+    notes: Notes | None = None,
+    **varied: Any,
+) -> dict[str, Any]:
     """The result of a script: see the module's text.
 
     Args:
         script: to run.
         executor: the local one unless given.
         chaining: False runs every operator in a task of its own.
+        notes: where its functions write; a folder of its own unless given.
         varied: ``parallelism`` and ``settings`` as for :class:`Interpreter`.
     """
-    with tempfile.TemporaryDirectory(prefix="penstock-run-") as folder:
-        notes = Notes(folder, all_attempts=any(call[1] == "fixedDelayRestart" for call in script["calls"]))
+    with contextlib.ExitStack() as open_until_the_end:
+        if notes is None:
+            folder = open_until_the_end.enter_context(tempfile.TemporaryDirectory(prefix="penstock-run-"))
+            notes = Notes(folder, all_attempts=restarts(script))
         executor = executor or LocalExecutor()
         interpreter = Interpreter(script, executor, notes, chaining, **varied)
         try:
@@ -282,104 +294,56 @@ def result_of(script: dict[str, Any], executor: Any = None, chaining: bool = Tru
         except JobExecutionError as failure:
             if isinstance(failure.__cause__, UnsupportedError):
                 return {"unsupported": str(failure.__cause__).partition(".")[0]}
-            return _noted(script, notes, interpreter) | {"error": _causes(failure.__cause__)}
+            notes.failed = True
+            random = random_start(interpreter.recorder.stream_graph)
+            return noted(script, notes, random) | {"error": causes(failure.__cause__)}
         except PenstockError as error:
             return {"refused": {"class": error.flink_class, "message": str(error)}}
-        random = _random_start(interpreter.recorder.stream_graph)
-        noted = _noted(script, notes, interpreter) | {"counts": _counts(executor.reports, random)}
-        late = [] if random else _late(executor.reports)
-        return noted | ({"late_dropped": late} if late else {})
+        random = random_start(interpreter.recorder.stream_graph)
+        found = noted(script, notes, random) | {"counts": counts(executor.reports, random)}
+        dropped = [] if random else late(executor.reports)
+        return found | ({"late_dropped": dropped} if dropped else {})
 
 
-def _noted(script: dict[str, Any], notes: Notes, interpreter: Interpreter) -> dict[str, Any]:
-    """``output`` and ``trace``."""
-    random = _random_start(interpreter.recorder.stream_graph)
-    output: dict[str, Any] = {sink: {"texts": []} for sink in _sinks(script)}
-    for (sink, subtask), texts in notes.read("sink").items():
-        output[sink]["texts"] += [[None if random else subtask, text] for text in texts]
-    trace = {task: lines for (task, _), lines in notes.read("trace").items()}
-    return {"output": output} | ({"trace": trace} if trace else {})
+def restarts(script: dict[str, Any]) -> bool:
+    """Whether a script has a restart strategy."""
+    return any(call[1] == "fixedDelayRestart" for call in script["calls"])
 
 
-def _sinks(script: dict[str, Any]) -> Iterator[str]:
-    for _, method, *arguments in script["calls"]:
-        if method == "collect":
-            yield arguments[0]
-        elif method == "addSink" and arguments[0]["fn"] == "TraceSink":
-            yield arguments[0]["args"][0]
+def results(lines: Iterable[str], run: Callable[[dict[str, Any]], dict[str, Any]]) -> Iterator[str]:
+    """A line of result per line of script; blank lines are skipped. A defect of Penstock shows in its own line only.
 
-
-def _random_start(graph: Any) -> bool:
-    """Whether some edge deals records out from a random start."""
-    parallelism = {node.id: node.parallelism for node in graph.nodes}
-    return any(edge.partitioner in ("REBALANCE", "SHUFFLE") and parallelism[edge.target] > 1 for edge in graph.edges)
-
-
-def _counts(reports: Iterable[Any], summed: bool) -> list[list[Any]]:
-    """Counts by operator and subtask; summed, by name: Flink's metrics then know no more of an operator."""
-    counts: dict[Any, list[int]] = defaultdict(lambda: [0, 0])
-    for report in reports:
-        for counter in report.counters:
-            if counter.name.startswith("IterationSource"):
-                continue  # no operator to Flink
-            place = (None, None) if summed else (report.subtask, counter.operator_id)
-            count = counts[(_name(counter.name), *place)]
-            count[0] += counter.records_in
-            count[1] += counter.records_out
-    rows = [[name, subtask, *count] for (name, subtask, _), count in counts.items()]
-    return sorted(rows, key=lambda row: (row[0], -1 if row[1] is None else row[1], *row[2:]))
-
-
-def _name(name: str) -> str:
-    return "IterationSink" if name.startswith("IterationSink-") else name[:NAME_LENGTH]
-
-
-def _late(reports: Iterable[Any]) -> list[list[int]]:
-    late: dict[int, int] = defaultdict(int)
-    for report in reports:
-        late[report.subtask] += sum(counter.late_dropped for counter in report.counters)
-    return [[subtask, count] for subtask, count in sorted(late.items()) if count]
-
-
-_JAVA = {TimeoutError: "java.util.concurrent.TimeoutException"}
-
-
-def _causes(error: BaseException | None) -> list[list[str]]:
-    """Class and message of the user's exception and its causes, outermost first."""
-    causes = []
-    while error is not None:
-        penstocks_own = error.flink_class if isinstance(error, PenstockError) else None
-        causes.append(
-            [penstocks_own or getattr(error, "java", _JAVA.get(type(error), type(error).__name__)), str(error)]
-        )
-        error = error.__cause__
-    return causes
-
-
-def results(lines: Iterable[str], executor: Any = None) -> Iterator[str]:
-    """A line of result per line of script; blank lines are skipped. A defect of Penstock shows in its own line only."""
+    Args:
+        lines: of input.
+        run: gives the result of a script.
+    """
     for line in lines:
         if line.strip():
             record = json.loads(line)
             try:
-                result = result_of(record.get("script", record), executor)
+                result = run(record.get("script", record))
             except Exception as defect:
                 traceback.print_exc()
                 result = {"defect": repr(defect)}
             yield json.dumps(result, ensure_ascii=False)
 
 
-def executor_of(arguments: list[str]) -> Any:
-    """The executor that the command line asks for."""
-    if arguments == ["--spark"]:
-        from penstock.spark import SparkExecutor
+def main(arguments: list[str]) -> None:
+    """The command."""
+    from tests.datastream import feeding  # which needs this module
 
-        return SparkExecutor(master="local[2,4]", progress=False)
-    if arguments:
-        sys.exit("usage: run_scripts.py [--spark] < scripts > results")
-    return LocalExecutor()
+    parser = argparse.ArgumentParser(prog="run_scripts.py", description="Runs scripts from standard input.")
+    parser.add_argument("--spark", action="store_true", help="on Spark instead of in this process")
+    feeding.add_arguments(parser)
+    chosen = parser.parse_args(arguments)
+    if chosen.kill is not None and chosen.feed is None:
+        parser.error("--kill needs --feed")
+    with feeding.runner(chosen) as run:
+        for text in results(sys.stdin, run):
+            print(text, flush=True)
 
 
 if __name__ == "__main__":
-    for text in results(sys.stdin, executor_of(sys.argv[1:])):
-        print(text, flush=True)
+    from tests.datastream.run_scripts import main as command  # what is sent to workers must not be of __main__
+
+    command(sys.argv[1:])

@@ -1,0 +1,125 @@
+"""The programs of the run scripts, fed bit by bit, and killed on the way: they give what Flink gave for all at once."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from tests.datastream import feeding
+from tests.datastream.compare_runs import differences
+from tests.datastream.deliberate_differences import PROGRAMS
+from tests.datastream.run_exactly_once import once
+from tests.datastream.test_run_scripts import records
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = 6
+ONE_OF = 1 if settings().max_examples >= 100 else 8
+"""In `make check` one in so many programs."""
+
+MODES = {
+    "1": ("1", None),
+    "7": ("7", None),
+    "all": ("all", None),
+    "random": ("random:1", None),
+    "1, killed": ("1", 2),
+    "random, killed": ("random:1", 2),
+}
+
+
+def chosen(feed: str, kill: int | None, when: str | None = None) -> argparse.Namespace:
+    return argparse.Namespace(feed=feed, kill=kill, when=when, spark=False)
+
+
+def wrong(names: list[str], options: argparse.Namespace) -> dict[str, Any]:
+    """What differs from what Flink gave, by program, but for what is meant to."""
+    found: dict[str, Any] = {}
+    with feeding.runner(options) as run:
+        for name in names:
+            result = run(records()[name]["script"])
+            if "unsupported" in result or "defect" in result:
+                found[name] = result
+                continue
+            sentences = list(differences(result, records()[name]["result"]))
+            if bool(sentences) != (name in PROGRAMS):
+                found[name] = sentences or "no difference"
+    return found
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("mode", MODES)
+def test_programs_give_what_flink_gave(mode: str, part: int) -> None:
+    feed, kill = MODES[mode]
+    names = list(records())[part :: PARTS * ONE_OF]
+    found = wrong(names, chosen(feed, kill))
+    assert not {name: said for name, said in found.items() if name not in OF_ATTEMPTS}
+
+
+OF_ATTEMPTS = {
+    "restart_facts": "tells the number of the attempt with each record, and those before a failure are not repeated",
+    "restart_twice_then_ok": "the same; in Flink the source begins anew, as there are no checkpoints",
+    "restart_exhausted": "the same",
+}
+"""Programs whose results depend on where a restart begins, and why."""
+
+
+@pytest.mark.parametrize("when", feeding.WHEN)
+@pytest.mark.parametrize("kill", range(6))
+def test_it_does_not_matter_when_a_program_is_killed(kill: int, when: str) -> None:
+    """Of these, each goes on from something else than state: a source that is idle, a source that waits for a sink, a
+    loop that is not empty, functions that trace, a failure after records were written."""
+    names = [
+        "watermarks_idle_source_comes_back",
+        "iterate_countdown",
+        "trace_operator_branching",
+        "trace_two_tasks_p2",
+        "fail_output_written_before",
+        "window_tumbling_offset",
+    ]
+    assert not wrong(names, chosen("2", kill, when))
+
+
+def test_a_source_that_waits_for_a_sink_makes_the_same_calls_when_it_goes_on() -> None:
+    items: list[Any] = [["a", n, n] if n % 2 else {"await": ["out", n // 2]} for n in range(1, 12)]
+    script = {"name": "awaits", "calls": [["env", "source", items], [0, "map", {"fn": "Add", "args": [1]}]]}
+    script["calls"] += [[1, "rebalance"], [2, "collect", "out"]]
+    with feeding.runner(chosen("1", 4, "after")) as run:
+        texts = run(script)["output"]["out"]["texts"]
+    assert [text for _, text in texts] == [f"(a,{n + 1},{n})" for n in range(1, 12, 2)]
+
+
+def test_chance_is_the_same_every_time_and_small_steps_are_the_most() -> None:
+    draw, again, other = (feeding.sizes(f"random:{seed}", "name", 0) for seed in (1, 1, 2))
+    drawn = [draw() for _ in range(500)]
+    assert drawn == [again() for _ in range(500)]
+    assert drawn != [other() for _ in range(500)]
+    assert (min(drawn), max(drawn)) == (1, 49)
+    assert sorted(drawn)[250] in range(5, 10)
+
+
+def test_of_openings_the_first_counts_and_of_closings_the_last() -> None:
+    lines = ["open a", "a 1", "close a", "open a", "open b", "a 2", "a 2", "close a", "close b"]
+    assert once(lines) == ["open a", "a 1", "open b", "a 2", "a 2", "close a", "close b"]
+
+
+def test_the_command_feeds_and_kills() -> None:
+    names = ("keyed_sum", "fail_at_map")
+    text = "".join(json.dumps(records()[name]["script"]) + "\n" for name in names)
+    command = [sys.executable, "tests/datastream/run_scripts.py", "--feed", "1", "--kill", "2"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, check=True)
+    for name, line in zip(names, done.stdout.splitlines(), strict=True):
+        assert list(differences(json.loads(line), records()[name]["result"])) == []
+    assert "Going on from version" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--kill", "2"], ["--feed", "0"], ["--feed", "random"], ["--feed", "some"]])
+def test_options_without_a_meaning_are_refused(arguments: list[str]) -> None:
+    command = [sys.executable, "tests/datastream/run_scripts.py", *arguments]
+    done = subprocess.run(command, input="", capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
