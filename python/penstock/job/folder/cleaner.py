@@ -85,6 +85,7 @@ class Cleaner:
         sweeps = thorough or self._calls % SWEEP == 0
         if sweeps:
             listed = [*self._old_manifests(), *self._old_state(kept), *self._old_pending(), *self._old_owners()]
+            listed += self._unfinished()
             self._writer.check()  # after the listing: see above
             found = list(dict.fromkeys([*found, *listed]))
         self._calls += 1
@@ -148,6 +149,12 @@ class Cleaner:
             paths = (entry.path for entry in storage_of(folder).list(folder))
             found += (path for path in paths if path not in waiting and re.fullmatch(ATTEMPT, path.rpartition("/")[2]))
         return found
+
+    def _unfinished(self) -> list[str]:
+        """What is left of a driver that died while it made the folder."""
+        paths = (entry.path for entry in self._files.storage.list(self._files.place))
+        names = ((path, path.rpartition("/")[2]) for path in paths)
+        return [path for path, name in names if name.startswith("job.json.") and _TEMPORARY.fullmatch(name)]
 
     def _old_owners(self) -> list[str]:
         owners = self._files.owners

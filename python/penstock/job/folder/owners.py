@@ -155,9 +155,11 @@ class Owners:
         self._storage.create(join(self.folder, f"left-{epoch}"), b"left")
 
     def outdated(self, epoch: int, names: Iterable[str]) -> list[str]:
-        """The files of the owners before an epoch, among some names."""
+        """The files of the owners before an epoch, among some names; and what is left of those that wanted to have the
+        same one, and died or came too late."""
         matches = (match for match in map(_OWN.fullmatch, names) if match)
-        return [join(self.folder, match[0]) for match in matches if int(match[1]) < epoch]
+        tried = f"owner-{epoch}.json."
+        return [join(self.folder, match[0]) for match in matches if int(match[1]) < epoch or match[0].startswith(tried)]
 
 
 class Lock:

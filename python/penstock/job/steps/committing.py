@@ -54,6 +54,7 @@ class Commits:
         version = 0 if newest is None or newest.is_nothing else newest.made
         with StepOutputs(self.deployment, resumed=version > 0, write_table=self._write_table) as outputs:
             outputs.recover(() if newest is None else newest.outputs, version)
+            self._lease.clean()  # what a driver has left that died: there may be no step any more after which it goes
             yield outputs
 
     def __exit__(self, *error: Any) -> None:

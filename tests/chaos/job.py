@@ -1,0 +1,189 @@
+"""The job: ``python -m tests.chaos.job ROOT '{"setting": "value"}' [N]``; with N it dies before the N-th change of a file.
+
+Two sources, one of them without an end that is known; running sums into files that are added, windows into a sink of
+two phases, timers into a text file that grows. Each key comes from one split, and each result depends on its key's
+records alone: whatever the steps are, the output is the same.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from penstock.common import Configuration, Types, WatermarkStrategy
+from penstock.common.serialization import Encoder
+from penstock.datastream import KeyedProcessFunction, StreamExecutionEnvironment
+from penstock.datastream.connectors import FileSink
+from penstock.datastream.sinks import TwoPhaseCommitSink
+from penstock.datastream.state import MapStateDescriptor, ValueStateDescriptor
+from penstock.datastream.window import TumblingEventTimeWindows
+from penstock.common import Time
+from penstock.runtime.io.splits import Records, Source, Split
+
+COUNT, SPLITS, KEYS = 300, 2, 5
+"""Numbers in a split, splits of a source, keys of a split."""
+SECTION, WINDOW = 100, 50
+Pair = tuple[str, int]
+PAIR = Types.TUPLE([Types.STRING(), Types.LONG()])
+
+
+class Numbers(Source[Pair]):
+    """0, 1, … of each split, with the key of each.
+
+    Args:
+        name: begins the names of its keys.
+        bounded: whether it says at once that it ends; if not, there is more each time that it is asked.
+    """
+
+    together = True
+
+    def __init__(self, name: str, bounded: bool) -> None:
+        self.name, self.bounded = name, bounded
+        self._there = COUNT if bounded else 0
+
+    def splits(self, parallelism: int) -> Sequence[Split]:
+        if not self.bounded:
+            self._there = min(COUNT, self._there + 40)
+        return [Split(f"{self.name}{i}", 0, self._there, finite=self._there == COUNT) for i in range(SPLITS)]
+
+    def pending(self, parallelism: int, positions: Any, over: Any = frozenset()) -> Sequence[Split]:
+        self._there = max([self._there, *positions.values()])
+        return super().pending(parallelism, positions, over)
+
+    def ended(self) -> bool:
+        return self._there == COUNT
+
+    def limited(self, split: Split, records: int) -> Split:
+        end = min(split.end, split.start + records)
+        return Split(split.id, split.start, end, finite=split.finite and end == split.end)
+
+    def read(self, split: Split) -> Iterator[Records[Pair]]:
+        for begin in range(split.start, split.end, 7):
+            numbers = range(begin, min(begin + 7, split.end))
+            yield Records([(key_of(split.id, n), n) for n in numbers], numbers.stop, list(numbers))
+
+
+def key_of(split: str, number: int) -> str:
+    """The key of a number."""
+    return f"{split}-{number % KEYS}"
+
+
+class Sections(KeyedProcessFunction):
+    """The sum of a hundred numbers, when they are over, and how many there have been of the key before the last one."""
+
+    def open(self, context: Any) -> None:
+        self.sums = context.get_map_state(MapStateDescriptor("sums", Types.LONG(), Types.LONG()))
+        self.fired = context.get_state(ValueStateDescriptor("fired", Types.LONG()))
+
+    def process_element(self, value: Pair, ctx: Any) -> Iterator[Any]:
+        section = value[1] // SECTION
+        self.sums.put(section, (self.sums.get(section) or 0) + value[1])
+        ctx.timer_service().register_event_time_timer((section + 1) * SECTION)
+        yield from ()
+
+    def on_timer(self, timestamp: int, ctx: Any) -> Iterator[str]:
+        section = timestamp // SECTION - 1
+        fired = (self.fired.value() or 0) + 1
+        self.fired.update(fired)
+        yield f"{ctx.get_current_key()} {section} {self.sums.get(section)} {fired}"
+        self.sums.remove(section)
+
+
+class Ledger(TwoPhaseCommitSink[Any, Any]):
+    """A file per version, which it writes whole; a second time it must be the same.
+
+    Args:
+        folder: for them.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def open(self, context: Any) -> None:
+        self.values: list[str] = []
+
+    def write(self, value: str) -> None:
+        self.values.append(value)
+
+    def prepare(self, version: int) -> Any:
+        values, self.values = self.values, []
+        return values or None
+
+    def commit(self, committables: Sequence[Any], version: int) -> None:
+        text = "".join(f"{value}\n" for values in committables for value in values)
+        name = Path(self.folder, f"{self.owner}-{version}")
+        if name.exists():
+            if name.read_text() != text:
+                raise AssertionError(f"{name} is {name.read_text()!r}, and now {text!r}")
+            return
+        name.parent.mkdir(parents=True, exist_ok=True)
+        temporary = name.with_name("unfinished")
+        temporary.write_text(text)
+        os.replace(temporary, name)
+
+
+def run(root: str, settings: dict[str, str]) -> None:
+    """Run it to its end.
+
+    Args:
+        root: for its files, and those of the job folder, if the settings say no other place.
+        settings: of the executor, and more.
+    """
+    texts = {"penstock.job.folder": f"{root}/job", "penstock.step.records": "20", "parallelism.default": "2"}
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration(texts | settings))
+    strategy = WatermarkStrategy.for_monotonous_timestamps()
+    one, other = (env.from_source(Numbers(name, name == "a"), strategy, name, PAIR) for name in "ab")
+    keyed = one.union(other).key_by(lambda pair: pair[0], Types.STRING())
+    sums = keyed.reduce(lambda x, y: (x[0], x[1] + y[1])).map(lambda pair: f"{pair[0]} {pair[1]}", Types.STRING())
+    target = settings.get("penstock.job.folder", root).removesuffix("/job")
+    sums.sink_to(FileSink.for_row_format(f"{target}/sums", Encoder.simple_string_encoder()).build())
+    windows = keyed.window(TumblingEventTimeWindows.of(Time.milliseconds(WINDOW)))
+    sizes = windows.reduce(lambda x, y: (x[0], x[1] + y[1]))
+    sizes.map(lambda pair: f"{pair[0]} {pair[1]}", Types.STRING()).sink_to(Ledger(f"{root}/ledger"))
+    sections = keyed.process(Sections(), Types.STRING())
+    if "://" in target:
+        sections.sink_to(FileSink.for_row_format(f"{target}/sections", Encoder.simple_string_encoder()).build())
+    else:
+        sections.write_as_text(f"{root}/sections")
+    env.execute("chaos")
+
+
+def expected() -> dict[str, list[str]]:
+    """The lines of each output, sorted."""
+    found: dict[str, list[str]] = {"sums": [], "ledger": [], "sections": []}
+    for split in (f"{name}{i}" for name in "ab" for i in range(SPLITS)):
+        for first in range(KEYS):
+            key, numbers = key_of(split, first), range(first, COUNT, KEYS)
+            found["sums"] += [f"{key} {sum(numbers[: i + 1])}" for i in range(len(numbers))]
+            found["ledger"] += [f"{key} {_part(numbers, at, WINDOW)}" for at in range(0, COUNT, WINDOW)]
+            sections = enumerate(range(0, COUNT, SECTION))
+            found["sections"] += [f"{key} {i} {_part(numbers, at, SECTION)} {i + 1}" for i, at in sections]
+    return {name: sorted(lines) for name, lines in found.items()}
+
+
+def _part(numbers: range, at: int, size: int) -> int:
+    return sum(number for number in numbers if at <= number < at + size)
+
+
+def main(root: str, settings: str, dies: str = "") -> None:
+    """See the module."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    logging.getLogger("py4j").setLevel(logging.WARNING)
+    if not dies:
+        run(root, json.loads(settings))
+        return
+    from tests.job.commit.crashes import Fuse, before_each_change
+
+    fuse = Fuse(int(dies), lambda: os.kill(os.getpid(), signal.SIGKILL))
+    with before_each_change(lambda change: fuse(change) if root in change else None):
+        run(root, json.loads(settings))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
