@@ -130,6 +130,10 @@ class FencedError(JobFolderError):
     """Another driver has taken the job folder over, as this one was not heard of; it cannot commit any more."""
 
 
+class ShutOutError(FencedError, ConfigurationError):
+    """Another has taken over the name under which a sink sends what it has kept; nothing is sent here any more."""
+
+
 class JobExecutionError(PenstockError):
     """A job failed while running. The user's own exception is ``__cause__``.
 

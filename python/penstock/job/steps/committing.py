@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
+import time
 from collections.abc import Generator, Sequence
 from typing import Any
 
@@ -15,6 +16,9 @@ from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import StepManifest
 from penstock.job.steps.outputs import StepOutputs, WriteTable
 from penstock.runtime.config.tasks import TaskReport
+
+_KEEP = 3600.0
+"""Seconds without a step after which sinks are asked to keep what they know."""
 
 
 class Commits:
@@ -31,6 +35,7 @@ class Commits:
     def __init__(self, deployment: Deployment, write_table: WriteTable | None = None) -> None:
         self.deployment, self._write_table = deployment, write_table
         self._open = contextlib.ExitStack()
+        self._kept = time.monotonic()
 
     def __enter__(self) -> Commits:
         settings = self.deployment.job.settings
@@ -102,7 +107,19 @@ class Commits:
             ConfigurationError, OSError: the storage refuses; whoever goes on does it.
         """
         self._outputs.publish(manifest.outputs, manifest.version)
+        self._kept = time.monotonic()
         self._lease.clean()
+
+    def rest(self) -> None:
+        """Nothing is to be done now. Every hour sinks see to it that what they have sent is not forgotten.
+
+        Raises:
+            ConfigurationError: a sink cannot.
+        """
+        newest = self.newest
+        if newest is not None and time.monotonic() > self._kept + _KEEP:
+            self._outputs.keep(newest.version)
+            self._kept = time.monotonic()
 
     def failed(self) -> None:
         """A step was given up: remove what it has left, and go on from what stands."""

@@ -19,13 +19,7 @@ from penstock.common.job import JobExecutionResult
 from penstock.common.job_control import JobControl
 from penstock.common.job_id import JobID
 from penstock.common.job_status import JobStatus
-from penstock.errors import (
-    ConfigurationError,
-    InvalidProgramError,
-    JobCancelledError,
-    JobExecutionError,
-    StepLostError,
-)
+from penstock.errors import ConfigurationError, FencedError, JobCancelledError, JobExecutionError, StepLostError
 from penstock.job.deployment import Deployment
 from penstock.job.folder.manifest import StepManifest
 from penstock.job.results import job_metrics
@@ -123,6 +117,7 @@ class StepLoop:
         self._pace = Pace(self._settings.step_records, self._settings.step_target)
         self._collected: dict[str, list[Any]] = {}
         self._failures: list[float] = []
+        self._failed = False  # and has not begun again
         self._lost = 0  # steps in a row
         self._timer: int | None = None
         self._ticks = False
@@ -150,8 +145,8 @@ class StepLoop:
             if (found := self._commits.found()) is not None:
                 print(found, file=sys.stderr)
             self._control.enter(JobStatus.RUNNING)
-            while not (self._version.over or self._control.stopping or self._dry()):
-                self._turn()
+            while self._turn():
+                pass
             self._control.seal()
         self._report()
         elapsed = int((time.perf_counter() - started) * 1000)
@@ -176,37 +171,30 @@ class StepLoop:
             plan.finished = {subtask for index, subtask in self._version.finished if index == vertex.index}
             yield plan
 
-    def _turn(self) -> None:
-        """One step, or a pause if there is nothing to do."""
+    def _turn(self) -> bool:
+        """One step, or a pause if there is nothing to do; whether the job goes on."""
         try:
-            readings = self._asked()
+            if self._failed:
+                self._again()
+            if self._version.over or self._control.stopping or self._dry():
+                return False
+            readings = self._planned()
             if readings is None:
+                self._commits.rest()
                 self._control.rest(self._until() / 1000)
-                return
-            self._step(readings)
-            self._lost = 0
-        except JobCancelledError:
+            else:
+                self._step(readings)
+                self._lost = 0
+        except (JobCancelledError, FencedError):
             raise
-        except JobExecutionError as error:
+        except (JobExecutionError, ConfigurationError, OSError) as error:  # of the program, or of what it talks to
             delay = self._delay(error)
             if delay is None:
                 raise
-            self._again(delay, error)
+            self._give_up(delay, error)
+        return True
 
-    def _asked(self) -> dict[Place, Reading] | None:
-        """What the next step reads.
-
-        Raises:
-            JobExecutionError: a source that has answered before does not, as when its brokers are away.
-        """
-        try:
-            return self._planned()
-        except (ConfigurationError, InvalidProgramError) as error:
-            if not self._began:  # nothing has worked so far: the program is to blame
-                raise
-            raise JobExecutionError(f"A source cannot say what there is to read: {error}") from error
-
-    def _delay(self, error: JobExecutionError) -> int | None:
+    def _delay(self, error: Exception) -> int | None:
         """How long to wait before the step is run again, in milliseconds; None: the job has failed."""
         if isinstance(error, StepLostError):
             self._lost += 1
@@ -214,16 +202,21 @@ class StepLoop:
         self._failures.append(time.monotonic())
         return self._settings.restart.delay_after(self._failures)
 
-    def _again(self, delay: int, error: JobExecutionError) -> None:
-        """Begin again from the newest version, after a failure."""
+    def _give_up(self, delay: int, error: Exception) -> None:
+        """A step has failed, or what comes before or behind it."""
+        self._failed = True
         LOG.warning("The step from version %d has failed, and is run again: %s", self._version.number, error)
         self._progress.discarded(error)
         self._control.enter(JobStatus.RESTARTING)
         self._runner.forget(len(self._failures))
         self._counted = None
-        self._commits.failed()
         self._control.pause(delay)
+
+    def _again(self) -> None:
+        """Begin again from the newest version, after a failure."""
+        self._commits.failed()
         self._begin()
+        self._failed = False
         self._control.enter(JobStatus.RUNNING)
 
     def _dry(self) -> bool:
@@ -280,11 +273,19 @@ class StepLoop:
         with watch.part("manifest"):
             manifest = self._next(reports, back)
             self._commits.commit(manifest)
-        with watch.part("publish"):
-            self._commits.publish(manifest)
+        try:
+            with watch.part("publish"):
+                self._commits.publish(manifest)
+        finally:  # the step counts, whatever becomes of its files
+            self._show(rows)
         for source in self._sources:
             source.committed()
         self._version = Version(self._deployment, manifest)
+        self._counted = watch.counted
+        self._progress.step(summary_of(watch, manifest, reports))
+
+    def _show(self, rows: JobRows) -> None:
+        """Print and hand over what the step has collected."""
         rows.show()
         for sink, records in rows.collected().items():
             taker = self._control.takers.get(sink)
@@ -292,8 +293,6 @@ class StepLoop:
                 taker.put(records)
             else:
                 self._collected.setdefault(sink, []).extend(records)
-        self._counted = watch.counted
-        self._progress.step(summary_of(watch, manifest, reports))
 
     def _next(self, reports: Sequence[StepReport], back: Sequence[Row]) -> StepManifest:
         outputs = self._commits.put_together([report.task for report in reports])

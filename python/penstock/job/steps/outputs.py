@@ -232,11 +232,25 @@ class StepOutputs:
                     "more. Run it once with that sink, which sends them first."
                 )
             before, files = own[0].at or 0, [output.pending for output in own if output.pending]
-            if files and all(map(os.path.exists, files)):
+            if all(map(os.path.exists, files)):
                 place.sink.send_step(files, self._job.folder_id or "", version, before)
             for path in files:
                 Path(path).unlink(missing_ok=True)
             place.sent = before + sum(output.size or 0 for output in own)
+
+    def keep(self, version: int) -> None:
+        """Let sinks that send keep what says how much they have sent: where nothing is sent for days, it would be
+        forgotten. To be called now and then while no step is run.
+
+        Args:
+            version: the newest one.
+
+        Raises:
+            ConfigurationError: a sink cannot.
+        """
+        for place in self._places.values():
+            if place.sink.sends:
+                place.sink.send_step([], self._job.folder_id or "", version, place.sent)
 
     def _write(self, table: Table, files: list[str], version: int) -> None:
         """Write a step's rows of a table, unless that has come to its end before: then their files are going."""

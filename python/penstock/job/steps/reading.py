@@ -150,6 +150,8 @@ class SplitPlan(SourcePlan):
 
     def plan(self, records: int, millis: int) -> Plan:
         """See :class:`SourcePlan`. O(splits with something to read)."""
+        if self.over_for_good:
+            return Plan(tuple(Reading((), records) for _ in range(self.vertex.parallelism)), busy=False)
         ended = self._asked(self.source.ended, "ended")  # asked before, too: more may come between two questions
         pending = self._pending()
         last = ended and self._asked(self.source.ended, "ended")

@@ -117,7 +117,8 @@ class PublishedSink(BuiltinSink):
         """Send what the files of a step hold, once, whatever has been sent of them before: it can be repeated.
 
         Args:
-            files: all that the step has for this sink, in order of subtask. If one is gone, all have been sent.
+            files: all that the step has for this sink, in order of subtask; there may be none. If one is gone, all have
+                been sent.
             owner: id of the job folder, the same for all runs with it.
             version: that the step has made; versions are sent one after the other.
             before: how many bytes of files the steps before have sent.

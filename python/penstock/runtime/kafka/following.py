@@ -129,6 +129,27 @@ class Following:
         return Split(str(partition), [start, stop], [max(min(end, stop), start), stop])
 
 
+def carrying(split: Split) -> Split:
+    """A split of a source that ends, whose positions say where: what there is when the job first starts counts, and not
+    what there is when it is started again."""
+    start, stop = split.start, split.end
+    return Split(split.id, [start, stop], [stop, stop], split.weight)
+
+
+def left(positions: Mapping[str, Any]) -> list[Split]:
+    """What is left of splits whose positions say where they end.
+
+    Args:
+        positions: by id, of those that have not ended.
+    """
+    found: list[Split] = []
+    for split_id, position in positions.items():
+        start, stop = offset_of(position), stop_of(position)
+        assert stop is not None, "a position of a source that ends"
+        found.append(Split(split_id, [start, stop], [stop, stop], stop - start))
+    return found
+
+
 def limited(split: Split, records: int) -> Split:
     """A split cut to a number of offsets, of which some may have no record.
 

@@ -18,11 +18,11 @@ import os
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
-from penstock.errors import ConfigurationError
+from penstock.errors import ConfigurationError, ShutOutError
 from penstock.runtime.kafka import client
 from penstock.runtime.kafka import properties as names
 from penstock.runtime.kafka.pool import Pool, close
-from penstock.runtime.kafka.transactions import TIMEOUT, ShutOutError, Transactions, Waiting, timeout_of, transactional
+from penstock.runtime.kafka.transactions import TIMEOUT, Transactions, Waiting, timeout_of, transactional
 
 
 class Sender:
@@ -50,7 +50,8 @@ class Sender:
         come in their order, those without files too.
 
         Args:
-            files: in their order; all that the version has for the sink. If one is gone, all have been sent.
+            files: in their order; all that the version has for the sink, perhaps none. If one is gone, all have been
+                sent.
             version: of the manifest that names them.
             before: bytes of all files of the versions before.
 
@@ -58,8 +59,8 @@ class Sender:
             ``before`` of the next version.
 
         Raises:
-            ConfigurationError: brokers do not answer, or refuse; another has taken over the transactional id; or the
-                marker does not go with the version.
+            ShutOutError: another has taken over the transactional id.
+            ConfigurationError: brokers do not answer, or refuse; or the marker does not go with the version.
         """
         if self._refused is not None:
             raise self._refused
@@ -67,7 +68,7 @@ class Sender:
             return before
         waiting = Waiting(files, version, before)
         try:
-            if waiting.size or self._transactions is not None:
+            if waiting.size or before:  # else there is no marker, and none is needed
                 self._begun().run(waiting)
         except BaseException as error:
             if isinstance(error, ShutOutError):
@@ -88,13 +89,25 @@ class Sender:
             close(transactions)
 
 
-SENDERS: Pool[Sender] = Pool(8, 3600.0)
+_CHECK = "check"
+SENDERS: Pool[Sender] = Pool(8, 3 * 3600.0)
 """That wait for the next version. One that has failed is not among them: a new one takes over the transactional id, and
 reads the marker."""
 
 
+def begin(prefix: str) -> None:
+    """A run begins: it uses no sender of an earlier one, which another process may have shut out since.
+
+    Args:
+        prefix: of its transactional ids.
+    """
+    while (old := SENDERS.take(lambda each: each.key[1] == prefix)) is not None:
+        close(old)
+
+
 def check(properties: Mapping[str, str], prefix: str) -> None:
-    """Look whether brokers let a sink begin transactions; what is open of an earlier run is ended by it.
+    """Look whether brokers let a sink begin transactions; by an id of its own, as a run that works must not be shut out
+    by one that will be told so.
 
     Args:
         properties: of the sink.
@@ -103,12 +116,12 @@ def check(properties: Mapping[str, str], prefix: str) -> None:
     Raises:
         ConfigurationError: they do not.
     """
-    producer, seconds = transactional(properties, prefix), names.seconds(properties, "producer")
+    producer, seconds = transactional(properties, prefix, _CHECK), names.seconds(properties, "producer")
     try:
         client.patiently(lambda: producer.init_transactions(seconds), seconds)
     except client.kafka().KafkaException as error:
         raise ConfigurationError(
             f"Kafka at {names.servers(properties)!r} does not let the sink begin transactions: {client.reason(error)}. "
             f"Look whether {TIMEOUT!r}, {timeout_of(properties)}, is more than the brokers' "
-            f"'transaction.max.timeout.ms', and whether the transactional id {prefix + '-0'!r} may be used."
+            f"'transaction.max.timeout.ms', and whether the transactional id {f'{prefix}-{_CHECK}'!r} may be used."
         ) from error

@@ -9,6 +9,7 @@ Source of the semantics: ``KafkaSourceEnumerator``, ``KafkaPartitionSplitReader`
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -140,6 +141,12 @@ def read(
             values, timestamps = make(messages, schema)
             position = messages[-1].offset() + 1
             yield Records(values, position, timestamps)
+    except GeneratorExit:  # the step has enough of it, perhaps all; the next one goes on behind that
+        if sys.is_finalizing():
+            found.close()
+        else:
+            found.done(range_.position, range_.rest)
+        raise
     except BaseException:
         found.close()
         raise

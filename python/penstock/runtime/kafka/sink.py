@@ -22,7 +22,7 @@ from penstock.runtime.io.sinks import BuiltinSink, PublishedSink, SinkWriter
 from penstock.runtime.io.storage import local_path
 from penstock.runtime.kafka import client, records
 from penstock.runtime.kafka.producing import Kept, kept, produce, undelivered
-from penstock.runtime.kafka.publishing import SENDERS, Sender, check
+from penstock.runtime.kafka.publishing import SENDERS, Sender, begin, check
 from penstock.runtime.kafka.records import Row
 from penstock.runtime.kafka.serializing import RecordSerializer
 from penstock.runtime.kafka.transactions import transactional
@@ -105,6 +105,7 @@ class TransactionalKafkaOutput(PublishedSink):
         transactional(self.properties, self.prefix)  # what the client or brokers would refuse, they refuse now
         _look(self.properties, self.serializer)
         check(self.properties, self.prefix)
+        begin(self.prefix)
         return replace(self, properties={**self.properties, FOLDER: str(self.target().parent)})
 
     def writer(self, context: OperatorContext) -> SinkWriter:

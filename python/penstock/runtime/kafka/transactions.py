@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
-from penstock.errors import ConfigurationError
+from penstock.errors import ConfigurationError, ShutOutError
 from penstock.runtime.kafka import client
 from penstock.runtime.kafka import properties as names
 from penstock.runtime.kafka.producing import produce
@@ -21,10 +21,6 @@ _REFRESH = 86_400.0
 """Seconds after which a marker is written again though nothing was sent: brokers forget those that are a week old."""
 _LOGIN = ("bootstrap.", "client.", "sasl.", "security.", "socket.", "ssl.")
 """What properties begin with that say where brokers are and who asks."""
-
-
-class ShutOutError(ConfigurationError):
-    """Another has taken over the transactional id."""
 
 
 def timeout_of(properties: Mapping[str, str]) -> int:
@@ -42,17 +38,18 @@ def timeout_of(properties: Mapping[str, str]) -> int:
     return int(text)
 
 
-def transactional(properties: Mapping[str, str], prefix: str) -> Any:
+def transactional(properties: Mapping[str, str], prefix: str, number: str = "0") -> Any:
     """A producer of transactions; it asks the brokers for nothing yet.
 
     Args:
         properties: of the sink.
         prefix: of transactional ids.
+        number: what the id has behind it.
 
     Raises:
         ConfigurationError: a property does not go with transactions.
     """
-    ours = {"transactional_id": f"{prefix}-0", "transaction_timeout_ms": timeout_of(properties)}
+    ours = {"transactional_id": f"{prefix}-{number}", "transaction_timeout_ms": timeout_of(properties)}
     return client.producer(properties, **ours)
 
 
@@ -112,7 +109,7 @@ class Transactions:
         self._call(lambda: self._producer.init_transactions(self._waiting), "take over the transactional id")
         self._topic = ""
         self._done = self._marker()
-        self._written = time.monotonic()
+        self._written = time.monotonic() - _REFRESH  # nobody knows how old it is
 
     def close(self) -> None:
         """Let the clients go."""

@@ -65,6 +65,7 @@ class KafkaSource(Source[T]):
         self.bounded: bool = stopping_offsets is not None if bounded is None else bounded
         self.produced_type: TypeInformation[object] | None = deserializer.get_produced_type()
         self._following: Following | None = None
+        self._resumed: tuple[Mapping[str, Any] | None] | None = None  # in steps: what resume() was given
 
     def __repr__(self) -> str:
         return f"<KafkaSource of {self.subscription}>"
@@ -75,7 +76,7 @@ class KafkaSource(Source[T]):
         return KafkaSourceBuilder()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_following": None}
+        return {**self.__dict__, "_following": None, "_resumed": None}
 
     def splits(self, parallelism: int) -> list[Split]:
         """The partitions that have something to read, with the offsets where it begins and ends; of a source that is
@@ -86,8 +87,7 @@ class KafkaSource(Source[T]):
                 installed.
         """
         if self.bounded:
-            assert self.stopping_offsets is not None
-            return reading.splits(self.properties, self.subscription, self.starting_offsets, self.stopping_offsets)
+            return self._to_the_end()
         return self._followed().splits()
 
     def limited(self, split: Split, records: int) -> Split:
@@ -96,7 +96,7 @@ class KafkaSource(Source[T]):
 
     def read(self, split: Split) -> Iterator[Records[T]]:
         """The records of a partition."""
-        stop = None if self.bounded else following.stop_of(split.start)
+        stop = following.stop_of(split.start)
         if stop is None:
             yield from reading.read(self.properties, split, self.deserializer, keep=not self.bounded)
             return
@@ -105,7 +105,7 @@ class KafkaSource(Source[T]):
 
     def resume(self, positions: Mapping[str, Any] | None) -> None:
         """Go on at the positions of an earlier run, or begin: see :class:`~penstock.runtime.io.splits.Source`."""
-        self._following = None
+        self._following, self._resumed = None, (positions,)
         if not self.bounded:
             self._followed(positions)
 
@@ -129,7 +129,15 @@ class KafkaSource(Source[T]):
 
     def close(self) -> None:
         """Forget the partitions: another job begins anew."""
-        self._following = None
+        self._following = self._resumed = None
+
+    def _to_the_end(self) -> list[Split]:
+        """All there is to read; in a job that goes in steps, where the first run has found the ends."""
+        if self._resumed is not None and self._resumed[0] is not None:
+            return following.left(self._resumed[0])
+        assert self.stopping_offsets is not None
+        found = reading.splits(self.properties, self.subscription, self.starting_offsets, self.stopping_offsets)
+        return found if self._resumed is None else [following.carrying(split) for split in found]
 
     def _followed(self, positions: Mapping[str, Any] | None = None) -> Following:
         if self._following is None or positions is not None:

@@ -1,0 +1,167 @@
+"""A program that never ends, from Kafka to Kafka: it numbers the records of each key. Whatever order they come in, its
+output is exact if each key has each number once. It ends when it has read what is there, or dies at a point.
+
+``python -m tests.kafka.counting JSON POINT COUNT``: the fields of a :class:`Counting`; it dies when it comes to that
+moment in the life of its driver for the COUNT-th time.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tests.kafka.topics import NONE, Topics
+
+POINTS = (
+    ("planned", 2), ("packed", 1), ("packed", 3), ("together", 2), ("manifest", 1), ("manifest", 3), ("manifested", 2),
+    ("init_transactions", 2), ("begin_transaction", 1), ("produce", 7), ("send_offsets_to_transaction", 2),
+    ("commit_transaction", 1), ("committed", 2), ("published", 2), ("told", 1),
+)  # fmt: skip
+"""Before a step, while tasks write, around the manifest, while records are sent, and behind that."""
+
+
+@dataclass
+class Counting:
+    """The program.
+
+    Attributes:
+        servers: address of the brokers.
+        sources: names of topics; a list for each source.
+        target: the topic it writes to.
+        folder: of the job.
+        executor: where it runs.
+        records: of a step, for each subtask.
+        settings: others.
+        bounded: topics of a source that ends with what there is when the job first starts.
+    """
+
+    servers: str
+    sources: list[list[str]]
+    target: str
+    folder: str
+    executor: str = "local"
+    records: int = 5
+    parallelism: int = 2
+    available_now: bool = True
+    pattern: str = ""
+    bounded: str = ""
+    discovery: str = "1"
+    restarts: int = 0
+
+    def environment(self, executor: Any = None) -> Any:
+        """With the program in it."""
+        from penstock.common import Configuration, Types
+        from penstock.datastream import StreamExecutionEnvironment
+        from penstock.datastream.connectors import DeliveryGuarantee
+
+        settings = {
+            "penstock.job.folder": self.folder,
+            "penstock.step.records": str(self.records),
+            "penstock.step.available-now": str(self.available_now).lower(),
+        }
+        if self.restarts:
+            settings |= {
+                "restart-strategy.type": "fixed-delay",
+                "restart-strategy.fixed-delay.attempts": str(self.restarts),
+                "restart-strategy.fixed-delay.delay": "100 ms",
+            }
+        configuration = Configuration.from_dict(settings)
+        env = StreamExecutionEnvironment.get_execution_environment(configuration, executor=executor or self.executor)
+        env.set_parallelism(self.parallelism)
+        streams = [env.from_source(each, NONE, f"in-{n}").uid(f"in-{n}") for n, each in enumerate(self.read())]
+        stream = streams[0] if len(streams) == 1 else streams[0].union(*streams[1:])
+        pairs = stream.map(lambda value: (value, 1), Types.TUPLE([Types.STRING(), Types.LONG()]))
+        sums = pairs.key_by(lambda pair: pair[0], Types.STRING()).sum(1).uid("sums")
+        sink = Topics(self.servers).sink(self.target, DeliveryGuarantee.EXACTLY_ONCE)
+        sink.set_transactional_id_prefix(self.target).set_property("penstock.folder", f"{self.folder}-kafka")
+        sink.set_property("transaction.timeout.ms", "10000")
+        sums.map(lambda pair: f"{pair[0]} {pair[1]}", Types.STRING()).sink_to(sink.build()).uid("out")
+        return env
+
+    def read(self) -> list[Any]:
+        """The sources."""
+        made: list[Any] = []
+        for names in self.sources:
+            builder = self._begun().set_topics(*names).set_group_id(f"{self.target}-group")
+            made.append(builder.build())
+        if self.pattern:
+            made.append(self._begun().set_topic_pattern(self.pattern).build())
+        if self.bounded:
+            made.append(Topics(self.servers).source(self.bounded).build())
+        return made
+
+    def _begun(self) -> Any:
+        from penstock.common.serialization import SimpleStringSchema
+        from penstock.datastream.connectors import KafkaSource
+
+        builder = KafkaSource.builder().set_bootstrap_servers(self.servers)
+        builder.set_property("partition.discovery.interval.ms", self.discovery)
+        return builder.set_value_only_deserializer(SimpleStringSchema())
+
+    def run(self, executor: Any = None) -> None:
+        """Run it, until it ends."""
+        self.environment(executor).execute("counting")
+
+    def text(self) -> str:
+        """For a process of its own."""
+        return json.dumps(asdict(self))
+
+
+def numbered(values: Iterable[str]) -> list[str]:
+    """What the program makes of values, sorted."""
+    return sorted(f"{key} {n}" for key, count in Counter(values).items() for n in range(1, count + 1))
+
+
+def die_at(point: str, count: int) -> None:
+    """Have this process die when it comes to a point for the count-th time."""
+    import confluent_kafka
+
+    from penstock.job.steps import committing, loop
+    from penstock.runtime.kafka import following, records
+
+    passed = itertools.count(1)
+
+    def step(name: str) -> None:
+        if name == point and next(passed) == count:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def stepping(name: str, function: Any, after: str = "") -> Any:
+        def call(*args: Any, **more: Any) -> Any:
+            step(name)
+            result = function(*args, **more)
+            step(after)
+            return result
+
+        return call
+
+    class Producer(confluent_kafka.Producer):
+        commit_transaction = stepping("commit_transaction", confluent_kafka.Producer.commit_transaction, "committed")
+
+    for name in ("init_transactions", "begin_transaction", "produce", "send_offsets_to_transaction"):
+        setattr(Producer, name, stepping(name, getattr(confluent_kafka.Producer, name)))
+    Producer.produce_batch = stepping("produce", confluent_kafka.Producer.produce_batch)  # type: ignore[method-assign]
+    confluent_kafka.Producer = Producer
+    records.packed = stepping("packed", records.packed)
+    loop.StepLoop._planned = stepping("", loop.StepLoop._planned, "planned")  # type: ignore[method-assign]
+    commits = committing.Commits
+    commits.put_together = stepping("", commits.put_together, "together")  # type: ignore[method-assign]
+    commits.commit = stepping("manifest", commits.commit, "manifested")  # type: ignore[method-assign]
+    commits.publish = stepping("", commits.publish, "published")  # type: ignore[method-assign]
+    following.Following.committed = stepping("", following.Following.committed, "told")  # type: ignore[method-assign]
+
+
+def main(given: str, point: str, count: str) -> None:
+    """Run it."""
+    die_at(point, int(count))
+    Counting(**json.loads(given)).run()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
