@@ -13,7 +13,7 @@ from penstock.common.job_control import JobControl
 from penstock.common.job_status import JobStatus
 from penstock.common.settings import Settings, sparks
 from penstock.errors import ConfigurationError, UnsupportedError
-from penstock.job.deployment import Deployment, deploy
+from penstock.job.deployment import Deployment, deploy, runs_in_steps
 from penstock.job.locations import refuse_local
 from penstock.job.results import JobOutput
 from penstock.job.steps.loop import StepLoop
@@ -36,6 +36,7 @@ from penstock.spark.session import (
 )
 from penstock.spark.shipping import ending, equip, ship
 from penstock.spark.steps import SparkSteps
+from penstock.spark.streams import FramePlans
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -106,9 +107,7 @@ class SparkExecutor:
             PenstockError: the program cannot run.
         """
         deployment = deploy(pipeline, control.job_id.text)
-        if deployment.steps:
-            _refuse_frames(deployment)
-        else:
+        if not deployment.steps:
             _refuse_restarts(pipeline.settings)
         seen = Progress(deployment, control, pipeline.job_graph, endless=deployment.steps)
 
@@ -136,12 +135,13 @@ class SparkExecutor:
     ) -> JobExecutionResult:
         """Run a job that has no end, or that keeps its state."""
         _equipped(session, own, deployment, control)
+        frames = FramePlans(deployment, session)
 
         def made(deployment: Deployment) -> SparkSteps:
-            return SparkSteps(session, deployment, control, seen, line=self._progress)
+            return SparkSteps(session, deployment, control, seen, line=self._progress, frames=frames)
 
         options = deployment.job.settings.storage_options
-        loop = StepLoop(deployment, control, made, seen, partial(write_step, own, options))
+        loop = StepLoop(deployment, control, made, seen, partial(write_step, own, options), frames.plan)
         result = loop.run()
         self.reports = loop.reports
         return result
@@ -157,6 +157,7 @@ class SparkExecutor:
         """
         from penstock.spark.lowering import lower
 
+        _refuse_endless(pipeline)
         _refuse_restarts(pipeline.settings)
         deployment = deploy(pipeline)
         own, _ = self._sessions_of(deployment, pipeline.settings)
@@ -213,14 +214,16 @@ def _equipped(session: Any, own: Any, deployment: Deployment, control: JobContro
     ship(session, deployment.archive)
 
 
-def _refuse_frames(deployment: Deployment) -> None:
-    """What Spark reads for us has no positions that a step could go on from."""
-    names = [deployment.vertices[index].operators[0].name for index in deployment.frames]
-    if names:
+def _refuse_endless(pipeline: Pipeline) -> None:
+    if pipeline.unbounded:
         raise UnsupportedError(
-            f"The operators {names} read DataFrames of Spark, and the program runs in steps, as it has a source "
-            "without an end or a job folder. Read by a Source (files, Kafka, your own), or leave penstock.job.folder "
-            "out of a program that ends."
+            f"to_spark() makes a DataFrame that ends, and the source {pipeline.unbounded[0]!r} never does. Write the "
+            "stream step by step, sink_to(SparkSink(…)), and read what has been written; or give a source that ends."
+        )
+    if runs_in_steps(pipeline):
+        raise UnsupportedError(
+            "to_spark() makes a DataFrame that runs whenever it is computed, and the program runs in steps, each once. "
+            "Leave penstock.job.folder out of a program that is to become a DataFrame."
         )
 
 

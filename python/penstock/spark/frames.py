@@ -47,7 +47,7 @@ def is_connect(session: Any) -> bool:
     return type(session).__module__.startswith("pyspark.sql.connect")
 
 
-def read(session: Any, deployment: Deployment, run: Run, schema: str) -> Any:
+def read(session: Any, deployment: Deployment, run: Run, schema: str, frames: Mapping[int, Any]) -> Any:
     """The first level of a job: a partition for each slot, in order.
 
     Args:
@@ -55,6 +55,7 @@ def read(session: Any, deployment: Deployment, run: Run, schema: str) -> Any:
         deployment: what to run.
         run: the level.
         schema: of what it gives.
+        frames: the DataFrames that are read, by index of the vertex.
 
     Raises:
         JobExecutionError: a DataFrame cannot be read.
@@ -63,9 +64,9 @@ def read(session: Any, deployment: Deployment, run: Run, schema: str) -> Any:
     empty, numbers = 0, _without_rows(run)
     for vertex in deployment.levels[0]:
         empty += vertex.parallelism
-        if vertex.index in deployment.frames:
+        if vertex.index in frames:
             try:
-                frame, partitions = _partitioned(deployment.frames[vertex.index], session, vertex.parallelism)
+                frame, partitions = _partitioned(frames[vertex.index], session, vertex.parallelism)
             except Exception as error:
                 raise JobExecutionError(
                     f"The DataFrame of the operator {vertex.operators[0].name!r} cannot be read: {told(error)}."

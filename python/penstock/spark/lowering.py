@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import accumulate
@@ -41,7 +41,13 @@ BATCH_BYTES = 8 << 20
 BATCH_ROWS = 512
 
 
-def lower(session: Any, deployment: Deployment, table: Table | None = None, counts: Any = None) -> Any:
+def lower(
+    session: Any,
+    deployment: Deployment,
+    table: Table | None = None,
+    counts: Any = None,
+    frames: Mapping[int, Any] | None = None,
+) -> Any:
     """The DataFrame whose rows are those for the driver, and of tables.
 
     Args:
@@ -49,7 +55,9 @@ def lower(session: Any, deployment: Deployment, table: Table | None = None, coun
         deployment: what to run.
         table: makes it a DataFrame of the rows of this table alone, typed.
         counts: the accumulator of :mod:`penstock.spark.counting`, which tasks add to; None for none.
+        frames: the DataFrames that sources read, by index of their vertex; None for the deployment's.
     """
+    frames = deployment.frames if frames is None else frames
     frame: Any = None
     for index, vertices in enumerate(deployment.levels):
         run, schema = level_function(_level(deployment, index, counts, told=table is None)), ROW
@@ -60,7 +68,7 @@ def lower(session: Any, deployment: Deployment, table: Table | None = None, coun
         if any(edge.sorted for vertex in vertices for edge in vertex.inputs):  # an external sort, buffer by buffer
             frame = frame.sortWithinPartitions("sequence", "data")
         with without_pandas():
-            frame = frame.mapInArrow(run, schema) if index > 0 else read(session, deployment, run, schema)
+            frame = frame.mapInArrow(run, schema) if index > 0 else read(session, deployment, run, schema, frames)
     return frame
 
 
@@ -147,9 +155,7 @@ def _archive(name: str | None) -> str | None:
 
 
 def _run_task(task: Any, level: Level, slot: int, batches: Iterable[Any]) -> Iterator[Any]:
-    if level.steps and level.index == 0:
-        batches = ()
-    elif level.index == 0:
+    if level.index == 0:
         task.read(batches)  # of a DataFrame, if the task's source reads one
         batches = ()
     for batch in batches:

@@ -60,6 +60,9 @@ def assignment_of(text: str, place: Place, job: JobConfig) -> Assignment | None:
 class EndedTask:
     """A task that has ended in an earlier step: nothing comes, and nothing leaves."""
 
+    def read(self, batches: Iterable[Any]) -> None:
+        """It reads nothing."""
+
     def receive(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Nothing is for it."""
         return iter(())

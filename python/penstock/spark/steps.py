@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import uuid
 from collections.abc import Generator, Mapping
+from functools import partial
 from typing import Any
 
 from penstock.common.job_control import JobControl
@@ -20,6 +21,7 @@ from penstock.spark.inside_pyspark import lost_tasks, ran_again
 from penstock.spark.running import driver_rows
 from penstock.spark.shipping import context_of
 from penstock.spark.step_level import PROPERTY, Place, encoded
+from penstock.spark.streams import FramePlans
 
 
 class SparkSteps:
@@ -31,6 +33,7 @@ class SparkSteps:
         control: by which it can be cancelled.
         seen: is told what its tasks do.
         line: whether to show a line on standard error; None: if that is a terminal.
+        frames: says what a step reads of DataFrames.
 
     Raises:
         UnsupportedError: the session is one of Spark Connect.
@@ -39,7 +42,14 @@ class SparkSteps:
     lives = False
 
     def __init__(
-        self, session: Any, deployment: Deployment, control: JobControl, seen: Progress, *, line: bool | None
+        self,
+        session: Any,
+        deployment: Deployment,
+        control: JobControl,
+        seen: Progress,
+        *,
+        line: bool | None,
+        frames: FramePlans,
     ) -> None:
         from penstock.spark.lowering import lower
 
@@ -50,8 +60,9 @@ class SparkSteps:
                 "in a session of its own, by a master, or on the local executor."
             )
         self._spark, self._session, self._deployment = spark, session, deployment
-        self._control, self._seen, self._line = control, seen, line
-        self._frame = lower(session, deployment)
+        self._control, self._seen, self._line, self._frames = control, seen, line, frames
+        self._lower = partial(lower, session, deployment)
+        self._frame = self._lower(frames={})  # of steps that read none
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
         """See :class:`penstock.job.steps.loop.Runner`."""
@@ -64,8 +75,10 @@ class SparkSteps:
         return rows
 
     def _run(self, step: int) -> Rows:
-        told = self._session, self._frame, self._deployment, self._control, self._seen
         try:
+            taken = self._frames.taken()
+            frame = self._lower(frames=taken) if taken else self._frame
+            told = self._session, frame, self._deployment, self._control, self._seen
             return driver_rows(*told, step=step, line=self._line)
         except JobCancelledError:
             raise

@@ -114,24 +114,25 @@ def frame_source(df: Any, declared: TypeInformation[Any] | None) -> FrameSource:
 
     Raises:
         InvalidProgramError: no DataFrame, one without columns, or another type than its columns have.
-        UnsupportedError: it never ends, or has a type that no record has.
+        UnsupportedError: a streaming one of Spark Connect, or one with a type that no record has.
     """
     if not (hasattr(df, "isStreaming") and hasattr(df, "schema")) or isinstance(df, type):
         checks.refuse(
             f"from_spark() was given {checks.shown(df)}, which is no DataFrame of Spark. Give spark.read.…, "
             "spark.table('…') or spark.createDataFrame(…)."
         )
-    if df.isStreaming:
+    if df.isStreaming and type(df).__module__.startswith("pyspark.sql.connect"):
         raise UnsupportedError(
-            "from_spark() was given a streaming DataFrame, which never ends. Read what is there now, by spark.read "
-            "instead of spark.readStream; programs without an end do not run yet."
+            "from_spark() was given a streaming DataFrame of Spark Connect, whose batches are handed over on the "
+            "server, where the program is not. Use a session of this process, by a master; or read what is there now, "
+            "by spark.read instead of spark.readStream."
         )
-    schema = df.schema.jsonValue()
+    schema, ends = df.schema.jsonValue(), not df.isStreaming
     if not schema["fields"]:
         checks.refuse("from_spark() was given a DataFrame without columns. select() the ones you want.")
     rows = type_of(schema)
     if declared is None or isinstance(declared, PickledBytesTypeInfo):
-        return FrameSource(schema, rows, df)
+        return FrameSource(schema, rows, df, bounded=ends)
     if isinstance(declared, RowTypeInfo | TupleTypeInfo):
         check_fields(schema["fields"], declared)
     elif len(schema["fields"]) == 1:
@@ -141,7 +142,7 @@ def frame_source(df: Any, declared: TypeInformation[Any] | None) -> FrameSource:
             f"from_spark() was given the type {declared} for a DataFrame of {len(schema['fields'])} columns. Leave it "
             "out for rows with their names, or declare Types.ROW_NAMED([…], […]) or Types.TUPLE([…])."
         )
-    return FrameSource(schema, declared, df)
+    return FrameSource(schema, declared, df, bounded=ends)
 
 
 def schema_from(schema: Any, call: str) -> Mapping[str, Any]:

@@ -28,13 +28,14 @@ from penstock.job.steps.committing import Commits
 from penstock.job.steps.outputs import WriteTable
 from penstock.job.steps.pace import Pace
 from penstock.job.steps.progress import Progress
-from penstock.job.steps.reading import Plan, SourcePlan, hold_back, now_millis, plan_of
+from penstock.job.steps.reading import Plan, PlanFrame, SourcePlan, hold_back, now_millis, plan_of
 from penstock.job.steps.stopwatch import Stopwatch
 from penstock.job.steps.versions import Place, Version, summary_of
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.steps import Assignment, Reading, StepReport
 from penstock.runtime.config.tasks import TaskReport
+from penstock.runtime.io.frames import FrameSource
 from penstock.runtime.io.stores import configured
 
 LOG = logging.getLogger("penstock")
@@ -97,6 +98,7 @@ class StepLoop:
         runner: makes, of the job with its folder, what runs its tasks; it is closed at the end.
         progress: is told how far the job is.
         write_table: writes the rows of a table, where the executor can.
+        frames: plans what sources read that are DataFrames, where the executor can.
 
     Attributes:
         reports: of the subtasks, when all is over: what each has measured since the job began.
@@ -109,8 +111,9 @@ class StepLoop:
         runner: Callable[[Deployment], Runner],
         progress: Progress,
         write_table: WriteTable | None = None,
+        frames: PlanFrame | None = None,
     ) -> None:
-        self._write_table = write_table
+        self._write_table, self._frames = write_table, frames
         self._deployment, self._control, self._made = deployment, control, runner
         self._progress = progress
         self._settings = deployment.job.settings
@@ -156,6 +159,8 @@ class StepLoop:
 
     def _begin(self) -> None:
         """Go on from the newest version."""
+        for source in self._sources:
+            source.give_up()
         self._version = Version(self._deployment, self._commits.newest)
         self._sources = list(self._plans())
 
@@ -167,7 +172,11 @@ class StepLoop:
             known = manifest.sources.get(vertex.operators[0].operator_id)
             positions = {} if known is None else known.positions
             over = () if known is None else self._commits.read_ended(known.ended)
-            plan = plan_of(vertex, functions[vertex.index], positions, over, once=self._settings.available_now)
+            function, once = functions[vertex.index], self._settings.available_now
+            if self._frames is not None and isinstance(function, FrameSource):
+                plan = self._frames(vertex, positions, over, once=once)
+            else:
+                plan = plan_of(vertex, function, positions, over, once=once)
             plan.finished = {subtask for index, subtask in self._version.finished if index == vertex.index}
             yield plan
 

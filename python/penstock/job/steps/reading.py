@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from penstock.errors import InvalidProgramError, PenstockError
 from penstock.runtime.config.steps import Reading
@@ -95,8 +95,21 @@ class SourcePlan:
         """Whether it has read what was there at first, and is asked no more though it goes on."""
         return False
 
+    def give_up(self) -> None:
+        """A step has failed, and another plan takes the place of this one."""
+
     def close(self) -> None:
         """The job has ended."""
+
+
+class PlanFrame(Protocol):
+    """Makes the plan of a source that reads a DataFrame."""
+
+    def __call__(
+        self, vertex: VertexConfig, positions: Mapping[str, Any], over: Iterable[str], *, once: bool
+    ) -> SourcePlan:
+        """Arguments as those of :func:`plan_of`."""
+        ...
 
 
 class OwnPlan(SourcePlan):

@@ -33,13 +33,15 @@ class FrameSource(BatchSource):
         schema: of the DataFrame, as ``jsonValue()`` gives it.
         declared: type of the records.
         frame: the DataFrame; on the driver only.
-        given: Arrow batches of a subtask's partitions; in a task only.
+        given: Arrow batches of a subtask's partitions; in a task only, in steps those of one.
+        bounded: whether the DataFrame ends; a streaming one does not.
     """
 
     schema: Mapping[str, Any]
     declared: TypeInformation[Any]
     frame: Any = field(default=None, repr=False)
     given: Iterable[Any] | None = field(default=None, repr=False)
+    bounded: bool = True
 
     def prepare(self, parallelism: int) -> FrameSource:
         """Without the DataFrame."""

@@ -1,8 +1,9 @@
 """How a source is read step by step: from where the step before has stopped, so many records, and no further.
 
-There are three ways, by what the source is. *Splits* are read from their positions. A *bounded* source that is pulled
+There are four ways, by what the source is. *Splits* are read from their positions. A *bounded* source that is pulled
 counts its records; to go on after a failure it passes over those that have been read. A *function* that pushes is run
-again from its start after a failure, and what it had emitted is passed over: it has to emit the same again.
+again from its start after a failure, and what it had emitted is passed over: it has to emit the same again. The rows of
+a *DataFrame* are given to a step by Spark, which knows where they come from.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from penstock.runtime.config.steps import Reading
+from penstock.runtime.io.frames import FrameSource
 from penstock.runtime.io.sources import Batch, BatchSource
 from penstock.runtime.io.splits import Records, Source, Split, SplitSource
 from penstock.runtime.usercode.binding import bind, lifecycle
@@ -180,6 +182,18 @@ class BatchReader(Reader):
         return True
 
 
+class FrameReader(Reader):
+    """Reads the rows of a DataFrame that a step is given, all of them: who gives them knows their positions."""
+
+    def _step(self, reading: Reading, backlog: Backlog) -> Iterator[None]:
+        context = self._operator.context
+        source: FrameSource = self._operator.function
+        batches = context.call(source.batches, context.subtask, context.vertex.parallelism)
+        while (values := context.call(next, batches, None)) is not None:
+            yield from self._emit(Batch(values), values, OWN, backlog)
+        self.exhausted = True
+
+
 class FunctionReader(Reader):
     """Runs a function that pushes. Its position is how often it has called its context, and how many rounds it has
     ended."""
@@ -233,6 +247,8 @@ def reader_of(operator: Emitting) -> Reader:
     function = operator.function
     if isinstance(function, SplitSource):
         return SplitReader(operator, function.source)
+    if isinstance(function, FrameSource):
+        return FrameReader(operator)
     if isinstance(function, BatchSource):
         return BatchReader(operator, function)
     return FunctionReader(operator)

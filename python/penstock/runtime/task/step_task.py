@@ -193,6 +193,8 @@ class StepTask(Task):
     def _read(self, head: SourceOperator) -> Iterator[Row]:
         reading = self._assignment.reading
         assert reading is not None, "a source is told what to read"
+        if self._given is not None:
+            head.read(self._given)
         if reading.idle is not None:
             self._toggle(not reading.idle)
         for _ in head.step(reading, self._backlog):

@@ -1,0 +1,129 @@
+"""The checkpoint of a streaming query, which need not last: at each start it is laid out anew from what the job's
+manifest says, so that positions, state and outputs stand in one file.
+
+What a position holds is Spark's own text of the offsets of a batch, and what sources have written beside it, such as
+the moment at which a rate source began. The log of a source of files, in which are all that it has seen, grows without
+an end: its entries are kept as splits that have ended.
+
+Source of the semantics: ``OffsetSeqLog``, ``CommitLog``, ``CompactibleFileStreamLog`` (Spark 4.3).
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from penstock.errors import UnsupportedError
+
+LAID_OUT = 1
+"""The last batch that counts as done in a checkpoint that was laid out: an empty one behind all that was read, as
+sources are asked for their last batch again."""
+_COMMIT = 'v1\n{"nextBatchWatermarkMs":0}'
+_HEAD = 2
+"""Lines of offsets before those of sources: a version, and Spark's own data of the batch."""
+
+
+class Checkpoint:
+    """The folder of a query's checkpoint.
+
+    Args:
+        folder: local, of this run.
+        at: the position to begin from; None for the beginning.
+        seen: entries of the logs of sources of files, as :meth:`position` has given them.
+    """
+
+    def __init__(self, folder: Path, at: Mapping[str, Any] | None, seen: Iterable[str]) -> None:
+        self._folder = folder
+        self._logs: dict[int, int] = {}  # how far entries are known, by source
+        if at is not None:
+            self._lay_out(at, seen)
+
+    def _lay_out(self, at: Mapping[str, Any], seen: Iterable[str]) -> None:
+        lines = str(at["offsets"]).split("\n")
+        logs = {index for index, line in enumerate(lines[_HEAD:]) if _log_offset(line) is not None}
+        self._logs = dict.fromkeys(logs, LAID_OUT)
+        self._write("metadata", json.dumps({"id": str(uuid.uuid4())}))
+        for batch in range(LAID_OUT + 1):
+            own = (_offset(batch) if index in logs else line for index, line in enumerate(lines[_HEAD:]))
+            self._write(f"offsets/{batch}", "\n".join((*lines[:_HEAD], *own)))
+            self._write(f"commits/{batch}", _COMMIT)
+        for name, text in at["sources"].items():
+            self._write(f"sources/{name}", text)
+        self._write_logs(logs, seen)
+
+    def _write_logs(self, logs: Iterable[int], seen: Iterable[str]) -> None:
+        entries: dict[int, list[str]] = {index: ["v1"] for index in logs}
+        for each in seen:
+            index, _, entry = each.partition(" ")
+            entries[int(index)].append(json.dumps({**json.loads(entry), "batchId": 0}, separators=(",", ":")))
+        for index, own in entries.items():
+            self._write(f"sources/{index}/0", "\n".join(own))
+            self._write(f"sources/{index}/{LAID_OUT}", "v1")
+
+    def _write(self, name: str, text: str) -> None:
+        path = self._folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def position(self, batch: int) -> tuple[dict[str, Any], list[str]]:
+        """The position behind a batch that is running, and the entries that logs have got with it.
+
+        Args:
+            batch: its number; each is asked once, in order.
+
+        Raises:
+            UnsupportedError: the query is one whose checkpoint holds more than positions.
+        """
+        if (self._folder / "state").exists():
+            raise UnsupportedError(
+                "The streaming DataFrame that from_spark() was given keeps state of Spark's own (an aggregation, "
+                "dropDuplicates, a join of streams, limit()), and a job that goes on from its manifest would have "
+                "lost it. Do that in the program instead: key_by() and what follows it."
+            )
+        text = (self._folder / "offsets" / str(batch)).read_text(encoding="utf-8")
+        lines = text.split("\n")
+        if lines[0] != "v1":
+            raise UnsupportedError(
+                f"The streaming query writes its offsets in the form {lines[0]!r}, and Penstock reads 'v1'. Leave the "
+                "setting spark.sql.streaming.queryEvolution.enableSourceEvolution out; operators are known by uid()."
+            )
+        found: list[str] = []
+        for index, line in enumerate(lines[_HEAD:]):
+            newest = _log_offset(line)
+            if newest is not None:
+                found += self._entries(index, newest)
+        return {"offsets": text, "sources": dict(self._others())}, found
+
+    def _entries(self, index: int, newest: int) -> Iterator[str]:
+        """The entries that the log of a source has got since it was last asked."""
+        for number in range(self._logs.get(index, -1) + 1, newest + 1):
+            plain = self._folder / "sources" / str(index) / str(number)
+            path = plain if plain.exists() else plain.with_name(f"{number}.compact")  # with all that came before, too
+            for line in path.read_text(encoding="utf-8").split("\n")[1:]:
+                if line and json.loads(line)["batchId"] == number:
+                    yield f"{index} {line}"
+        self._logs[index] = newest
+
+    def _others(self) -> Iterator[tuple[str, str]]:
+        """What sources without such a log have written, by its place."""
+        root, logs = self._folder / "sources", set(map(str, self._logs))
+        for path in sorted(root.rglob("*")):
+            place = path.relative_to(root)
+            if path.is_file() and path.name[0] != "." and place.parts[0] not in logs:
+                yield place.as_posix(), path.read_text(encoding="utf-8")
+
+
+def _offset(number: int) -> str:
+    return json.dumps({"logOffset": number}, separators=(",", ":"))
+
+
+def _log_offset(line: str) -> int | None:
+    """How far a source of files has written its log; None for another source."""
+    try:
+        found = json.loads(line)
+    except ValueError:  # "-": it has not begun
+        return None
+    return found["logOffset"] if isinstance(found, dict) and found.keys() == {"logOffset"} else None
