@@ -114,6 +114,8 @@ ROOMS = {
         "daemon",
         "session",
         "shipping",
+        "stream_checkpoint",
+        "streams",
         "steps",
         "executor",
     ],

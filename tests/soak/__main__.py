@@ -35,7 +35,9 @@ def main() -> int:
         writer.writerows(rows)
     failures = [*_miscounted(folder, rows[-1]["records"])]
     for name, growth in growths(rows).items():
-        print(f"{name:16} {growth.level:12.1f}  {growth.change:+9.2f} in the last two thirds, {growth.bound:.2f} allowed")
+        print(
+            f"{name:16} {growth.level:12.1f}  {growth.change:+9.2f} in the last two thirds, {growth.bound:.2f} allowed"
+        )
         if growth.change > growth.bound:
             failures.append(f"{name} grows")
     _draw(rows, folder / "soak.png", options)
@@ -132,7 +134,9 @@ def _draw(rows: list[dict[str, Any]], path: Path, options: argparse.Namespace) -
         panels[0].plot(minutes, [row["jvm_mb"] for row in rows], label="JVM", color="#003049")
     panels[0].set_ylabel("resident memory, MB")
     panels[1].plot(minutes, [row["step_ms"] for row in rows], label="median of the last 100", color="#c1121f")
-    panels[1].plot(minutes, [row["longest_ms"] for row in rows], label="99th percentile", color="#669bbc", linewidth=0.8)
+    panels[1].plot(
+        minutes, [row["longest_ms"] for row in rows], label="99th percentile", color="#669bbc", linewidth=0.8
+    )
     panels[1].set_ylabel("step, ms")
     panels[2].plot(minutes, [row["files"] for row in rows], label="files", color="#c1121f")
     panels[2].plot(minutes, [row["folder_bytes"] / 1000 for row in rows], label="kB", color="#669bbc")

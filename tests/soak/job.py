@@ -35,7 +35,11 @@ def main(executor: str, folder: str, rate: float, seconds: float) -> None:
     known = {key: text for key, text in settings.items() if executor == "spark" or not key.startswith("spark.")}
     env = StreamExecutionEnvironment.get_execution_environment(Configuration(known))
     source = DataGeneratorSource(lambda n: (n % KEYS, 1), None, PAIR, RateLimiterStrategy.per_second(rate))
-    counts = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers").key_by(lambda pair: pair[0], Types.LONG()).sum(1)
+    counts = (
+        env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers")
+        .key_by(lambda pair: pair[0], Types.LONG())
+        .sum(1)
+    )
     lines = counts.map(lambda pair: f"{pair[0]} {pair[1]}", Types.STRING())
     lines.sink_to(FileSink.for_row_format(f"{folder}/out", Encoder.simple_string_encoder()).build())
     client = env.execute_async("soak")

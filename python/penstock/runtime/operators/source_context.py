@@ -119,8 +119,8 @@ class SteppedContext(SourceContext):
         self._left, self.over = records, False
 
     def _in_turn(self, call: Callable[[], None], *, idle: bool | None = False) -> None:
-        """Make a call of the function, unless it has had its effect; then only know whether the source is idle since, as
-        the chain does."""
+        """Make a call of the function, unless it has had its effect; then only know whether the source is idle since,
+        as the chain does."""
         if self._passed:
             self._passed -= 1
             self._idle = self._idle if idle is None else idle
