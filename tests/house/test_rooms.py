@@ -93,6 +93,7 @@ ROOMS = {
         "publishing",
         "outputs",
         "committing",
+        "interrupting",
         "loop",
     ],
     "spark": [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections import Counter
 
@@ -137,6 +139,17 @@ def test_stopping_commits_the_step_and_ends(tmp_path, numbers):
     assert client.get_job_execution_result().result().metrics["Source: numbers"].records_out == 10
     assert newest is not None
     assert client.get_job_status().result() is JobStatus.FINISHED
+
+
+def test_an_interrupt_commits_the_step_and_ends(numbers, capfd):
+    env = environment()
+    stream = env.from_source(numbers(), NONE, "numbers", Types.LONG())
+    stream.map(lambda n: n if n != 9 else os.kill(os.getpid(), signal.SIGINT) or n, Types.LONG()).print()
+    assert env.execute().metrics["Source: numbers"].records_out == 10
+    captured = capfd.readouterr()
+    assert "interrupt once more" in captured.err
+    assert len(captured.out.splitlines()) == 10
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_available_now_reads_what_is_there_and_more_the_next_time(tmp_path, numbers):

@@ -25,6 +25,7 @@ from penstock.job.folder.manifest import StepManifest
 from penstock.job.results import job_metrics
 from penstock.job.rows import JobRows
 from penstock.job.steps.committing import Commits
+from penstock.job.steps.interrupting import stopped_by_interrupt
 from penstock.job.steps.outputs import WriteTable
 from penstock.job.steps.pace import Pace
 from penstock.job.steps.progress import Progress
@@ -140,6 +141,7 @@ class StepLoop:
         started = time.perf_counter()
         with contextlib.ExitStack() as opened:
             opened.enter_context(configured(self._settings.storage_options))
+            opened.enter_context(stopped_by_interrupt(self._control))
             self._commits = opened.enter_context(Commits(self._deployment, self._write_table))
             self._deployment = self._commits.deployment
             self._runner = opened.enter_context(contextlib.closing(self._made(self._deployment)))
