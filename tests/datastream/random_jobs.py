@@ -174,21 +174,8 @@ def expected(job: Job) -> tuple[list[Bag], list[Step]]:
 def check(job: Job, setting: Setting, executor: Any, folder: str) -> None:
     """Run a random program, and compare records, subtasks and openings with what they must be."""
     bags, steps = expected(job)
-    settings = Configuration.from_dict(settings_of(setting))
-    environment = StreamExecutionEnvironment.get_execution_environment(settings, executor=executor)
-    environment.set_stream_time_characteristic(TimeCharacteristic.EventTime)
-    if not setting[CHAINING]:
-        environment.disable_operator_chaining()
-    streams = [SOURCES[source.kind][0](environment, source, folder) for source in job.sources]
-    read: set[int] = set()
-    for step in steps:
-        places = [i % len(streams) for i in step.inputs]
-        read.update(places)
-        streams += KINDS[step.kind][0](*(streams[i] for i in places), step)
-    shown = [i for i in range(len(streams)) if i not in read or i in job.extra]
-    for i in shown:
-        seen = streams[i].process(See(f"{folder}/seen{i}")).name(f"see {i}").set_parallelism(1 + i % 3)
-        seen._sink(f"sink {i}", CollectSink(str(i)), parallelism=1)
+    environment = environment_of(setting, executor)
+    shown = build(job, steps, environment, folder, lambda i, seen: seen._sink(f"sink {i}", CollectSink(str(i)), 1))
     result = environment.execute()
     assert {int(sink): Counter(map(tuple, records)) for sink, records in result.collected.items()} == {
         i: bags[i] for i in shown
@@ -199,3 +186,47 @@ def check(job: Job, setting: Setting, executor: Any, folder: str) -> None:
         operator = result.metrics[f"see {i}"]
         assert [subtask.user["opened"].count for subtask in operator.subtasks] == [1] * (1 + i % 3)
         assert operator.records_in == operator.records_out == bags[i].total()
+
+
+def environment_of(setting: Setting, executor: Any, **more: str) -> StreamExecutionEnvironment:
+    """Where a program is built.
+
+    Args:
+        setting: of the matrix.
+        executor: runs it.
+        more: settings besides, with ``_`` for dots.
+    """
+    settings = Configuration.from_dict({**settings_of(setting), **{k.replace("_", "."): v for k, v in more.items()}})
+    environment = StreamExecutionEnvironment.get_execution_environment(settings, executor=executor)
+    environment.set_stream_time_characteristic(TimeCharacteristic.EventTime)
+    if not setting[CHAINING]:
+        environment.disable_operator_chaining()
+    return environment
+
+
+def build(
+    job: Job, steps: list[Step], environment: Any, folder: str, show: Callable[[int, DataStream], object]
+) -> list[int]:
+    """Build a program.
+
+    Args:
+        job: its sources.
+        steps: those that do not make too much.
+        environment: where it is built.
+        folder: for its files.
+        show: sends what is seen of a stream, by its number, somewhere.
+
+    Returns:
+        The streams that are shown.
+    """
+    streams = [SOURCES[source.kind][0](environment, source, folder) for source in job.sources]
+    read: set[int] = set()
+    for step in steps:
+        places = [i % len(streams) for i in step.inputs]
+        read.update(places)
+        streams += KINDS[step.kind][0](*(streams[i] for i in places), step)
+    shown = [i for i in range(len(streams)) if i not in read or i in job.extra]
+    for i in shown:
+        seen = streams[i].process(See(f"{folder}/seen{i}")).name(f"see {i}").set_parallelism(1 + i % 3)
+        show(i, seen)
+    return shown

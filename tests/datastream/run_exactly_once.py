@@ -48,14 +48,15 @@ class ExactNotes(Notes):
         if kind != "sink":
             return super().read(kind)
         found: dict[tuple[str, int], list[str]] = {}
-        committed = list(self._committed())
+        committed = list(self.committed())
         there = {(sink, version) for version, _, sink, _, _ in committed}
         lost = self._aborted(there) if self.failed or self.all_attempts else ()
         for _, _, sink, subtask, texts in sorted([*committed, *lost], key=lambda each: each[:2]):
             found.setdefault((sink, subtask), []).extend(texts)
         return dict(sorted(found.items()))
 
-    def _committed(self) -> Iterator[tuple[int, int, str, int, list[str]]]:
+    def committed(self) -> Iterator[tuple[int, int, str, int, list[Any]]]:
+        """What sinks have taken: version, 1, sink, subtask, texts."""
         for path in Path(self.sinks).glob("*.json"):
             sink, version, parts = json.loads(path.read_text())
             yield from ((version, 1, sink, subtask, texts) for subtask, texts in parts)

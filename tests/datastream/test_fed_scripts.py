@@ -61,12 +61,18 @@ def test_programs_give_what_flink_gave(mode: str, part: int) -> None:
     assert not {name: said for name, said in found.items() if name not in OF_ATTEMPTS}
 
 
-OF_ATTEMPTS = {
-    "restart_facts": "tells the number of the attempt with each record, and those before a failure are not repeated",
-    "restart_twice_then_ok": "the same; in Flink the source begins anew, as there are no checkpoints",
-    "restart_exhausted": "the same",
-}
-"""Programs whose results depend on where a restart begins, and why."""
+_BEGINS_ANEW = (
+    "After a failure Flink's source begins anew, as the golden file's programs make no checkpoints; a job that runs in "
+    "steps goes on from the last one, so the records before are not repeated with the number of another attempt."
+)
+
+OF_ATTEMPTS = dict.fromkeys(("restart_facts", "restart_twice_then_ok", "restart_exhausted"), _BEGINS_ANEW)
+"""Programs that may give something else, and why. All others give the same, however they are fed and killed."""
+
+
+def test_attempts_begin_where_the_last_step_has_ended() -> None:
+    assert set(wrong(list(OF_ATTEMPTS), chosen("1", None))) == set(OF_ATTEMPTS)
+    assert not wrong(list(OF_ATTEMPTS), chosen("all", None))
 
 
 @pytest.mark.parametrize("when", feeding.WHEN)
