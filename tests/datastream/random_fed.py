@@ -70,13 +70,13 @@ class FedJob:
     def _show(self, number: int, seen: Any) -> None:
         seen.sink_to(Shown(self._notes, str(number))).name(f"sink {number}").set_parallelism(1)
 
-    def end(self, how: End) -> bool:
+    def end(self, how: End, executor: Any = None) -> bool:
         """Run it, and end it; whether it has not come to its own end before."""
         self._lives += 1
         if how.killed:
             return dies_at(how.change, self.live)
         with _refused(how.change) as refused, contextlib.suppress(PenstockError, OSError):
-            self.live()
+            self.live(executor)
             return False
         assert refused.seen, "it has failed, and nothing was refused"
         return True
@@ -104,12 +104,17 @@ def _refused(change: int) -> Iterator[Fuse]:
 def check(job: Job, setting: Setting, feed: str, ends: Sequence[End], root: str, executor: Any = None) -> int:
     """Run a random program in steps, end it some times, and compare what it has given.
 
+    Args:
+        job, setting, feed, root: as for :class:`FedJob`.
+        ends: of runs, one after the other; one with another executor than the local one cannot be killed.
+        executor: the local one unless given.
+
     Returns:
         How often it was ended.
     """
     fed_job, ended = FedJob(job, setting, feed, root), 0
     for how in ends:
-        if not fed_job.end(how):
+        if not fed_job.end(how, executor):
             break
         ended += 1
     fed_job.live(executor)
