@@ -1,4 +1,4 @@
-"""The job: ``python -m tests.chaos.job ROOT '{"setting": "value"}' [N]``; with N it dies before the N-th change of a file.
+"""The job: ``python -m tests.chaos.job ROOT '{"setting": "value"}' [LEASE]``.
 
 Two sources, one of them without an end that is known; running sums into files that are added, windows into a sink of
 two phases, timers into a text file that grows. Each key comes from one split, and each result depends on its key's
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,6 +23,7 @@ from penstock.datastream.sinks import TwoPhaseCommitSink
 from penstock.datastream.state import MapStateDescriptor, ValueStateDescriptor
 from penstock.datastream.window import TumblingEventTimeWindows
 from penstock.common import Time
+from penstock.job.folder import owners
 from penstock.runtime.io.splits import Records, Source, Split
 
 COUNT, SPLITS, KEYS = 300, 2, 5
@@ -171,18 +171,14 @@ def _part(numbers: range, at: int, size: int) -> int:
     return sum(number for number in numbers if at <= number < at + size)
 
 
-def main(root: str, settings: str, dies: str = "") -> None:
+def main(root: str, settings: str, lease: str = "") -> None:
     """See the module."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("py4j").setLevel(logging.WARNING)
-    if not dies:
-        run(root, json.loads(settings))
-        return
-    from tests.job.commit.crashes import Fuse, before_each_change
-
-    fuse = Fuse(int(dies), lambda: os.kill(os.getpid(), signal.SIGKILL))
-    with before_each_change(lambda change: fuse(change) if root in change else None):
-        run(root, json.loads(settings))
+    if lease:
+        owners.LEASE_SECONDS = float(lease)
+        owners.Lock._lock = lambda self, file: None
+    run(root, json.loads(settings))
 
 
 if __name__ == "__main__":

@@ -29,15 +29,19 @@ class Life:
     Args:
         root: of its files.
         settings: of the job.
-        dies: before which change of a file it dies by itself; None for none.
+        log: takes what it says; a file beside its files.
+        lease: seconds after which a silent driver counts as dead, on a file system that is taken to have no locks; None
+            for as it is.
     """
 
-    def __init__(self, root: Path, settings: Mapping[str, str], dies: int | None = None) -> None:
-        self.root, self.log = root, root.with_name(f"{root.name}.log")
+    def __init__(
+        self, root: Path, settings: Mapping[str, str], log: Path | None = None, lease: float | None = None
+    ) -> None:
+        self.root, self.log = root, log or root.with_name(f"{root.name}.log")
         command = [sys.executable, "-m", "tests.chaos.job", str(root), json.dumps(dict(settings))]
-        with open(self.log, "ab") as log:
-            more = [] if dies is None else [str(dies)]
-            self.process = subprocess.Popen([*command, *more], stdout=log, stderr=log, start_new_session=True)
+        more = [] if lease is None else [str(lease)]
+        with open(self.log, "ab") as out:
+            self.process = subprocess.Popen([*command, *more], stdout=out, stderr=out, start_new_session=True)
         self._began, self._first = time.monotonic(), progress(root)
 
     @property
