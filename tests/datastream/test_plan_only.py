@@ -16,7 +16,6 @@ from penstock.datastream import (
     StreamExecutionEnvironment,
     connectors,
 )
-from penstock.datastream.connectors import FlinkKafkaConsumer
 from penstock.datastream.program.plan_only import PLAN_ONLY
 from penstock.datastream.streams.data_stream import DataStream
 from penstock.errors import UnsupportedError
@@ -24,12 +23,13 @@ from penstock.errors import UnsupportedError
 PAIR = Types.TUPLE([Types.STRING(), Types.INT()])
 
 
-KAFKA = FlinkKafkaConsumer("orders", SimpleStringSchema(), {"bootstrap.servers": "localhost:9092"})
 QUEUE = connectors.RMQConnectionConfig.Builder().set_host("mq").build()
 INDEX = connectors.ElasticsearchEmitter.static_index("words")
 PROGRAMS: dict[str, Callable[[StreamExecutionEnvironment, DataStream], Any]] = {
     "add_sink": lambda env, s: s.add_sink(connectors.RMQSink(QUEUE, "words", SimpleStringSchema())),
-    "add_source": lambda env, s: env.add_source(KAFKA).map(str),
+    "add_source": lambda env, s: env.add_source(connectors.RMQSource(QUEUE, "words", True, SimpleStringSchema())).map(
+        str
+    ),
     "as_queryable_state": lambda env, s: s.key_by(0).as_queryable_state("last"),
     "create_input": lambda env, s: env.create_input(InputFormat()).map(str),
     "from_source": lambda env, s: env.from_source(Source(), WatermarkStrategy.no_watermarks(), "in").map(str),

@@ -4,9 +4,9 @@ can be planned, and run where a format of files says how it is read. Sources tha
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from enum import Enum
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from penstock.common.typeinfo import TypeInformation, Types
 from penstock.runtime.io.splits import Source
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from penstock.runtime.io.formats.base import FileFormat
 
 __all__ = [
+    "AddedSource",
     "FileInputFormat",
     "FileProcessingMode",
     "InputFormat",
@@ -25,6 +26,14 @@ __all__ = [
 
 T = TypeVar("T", covariant=True)
 T_contra = TypeVar("T_contra", contravariant=True)
+
+
+class AddedSource(ABC):
+    """A connector's source for ``add_source``, as they were before Flink 1.12."""
+
+    @abstractmethod
+    def source(self) -> Source[Any]:
+        """What tasks run."""
 
 
 class InputFormat(ABC, Generic[T]):

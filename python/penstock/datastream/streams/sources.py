@@ -15,7 +15,7 @@ from penstock.common.row import Row
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation, Types
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.datastream.functions import ParallelSourceFunction, RuntimeContext, SourceFunction
-from penstock.datastream.input_formats import FileInputFormat, FileProcessingMode, InputFormat, Source
+from penstock.datastream.input_formats import AddedSource, FileInputFormat, FileProcessingMode, InputFormat, Source
 from penstock.datastream.program.plan_only import PlanOnly
 from penstock.datastream.program.shipping import ShippingProgram
 from penstock.datastream.program.transformations import (
@@ -113,7 +113,7 @@ class ProgramWithSources(ShippingProgram):
 
         Args:
             source_func: a SourceFunction (one instance), a ParallelSourceFunction (one per subtask), or any object with
-                ``run(ctx)``. A FlinkKafkaConsumer, which never ends, is planned only.
+                ``run(ctx)``; or a FlinkKafkaConsumer.
             source_name: operator name.
             type_info: type of the records; None leaves them undeclared.
         """
@@ -124,6 +124,9 @@ class ProgramWithSources(ShippingProgram):
             )
         checks.name(source_name, "add_source", "source name")
         checks.type_info(type_info, "add_source", "type_info")
+        if isinstance(source_func, AddedSource):
+            source = source_func.source()
+            return self._source(source_name, SplitSource(source), type_info or source.produced_type, parallel=True)
         planned = getattr(source_func, "plan_only", None)
         if planned is not None:
             produced = getattr(source_func, "get_produced_type", None)

@@ -52,9 +52,8 @@ class RecordSerializer:
             partitions: looks up those of a topic.
         """
         if isinstance(self.topic, str) and self.key is self.partitioner is self.headers is None:
-            row_of = self._value(self.topic)
-        else:
-            row_of = self._record(subtask, partitions)
+            return self._values(self.topic)
+        row_of = self._record(subtask, partitions)
 
         def made(elements: Sequence[Any], timestamp: int | None) -> list[Row]:
             time, element = max(timestamp or 0, 0), None
@@ -65,21 +64,31 @@ class RecordSerializer:
             except PenstockError:
                 raise
             except Exception as error:
-                what = f"record serializer of a KafkaSink, given {shown(element)}"
-                raise failure_of(what, "in", error) from error
+                raise _failed(element, error) from error
             return rows
 
         return made
 
-    def _value(self, topic: str) -> Callable[[Any, int], Row]:
-        """A value alone, to one topic."""
+    def _values(self, topic: str) -> Callable[[Sequence[Any], int | None], list[Row]]:
+        """Values alone, to one topic: nothing is called but the schema."""
         schema, value_of = self.value, self.value.serialize
 
-        def row(element: Any, time: int) -> Row:
-            value = value_of(element)
-            return topic, -1, time, None, value if type(value) is bytes else _bytes(value, "value", schema), None
+        def made(elements: Sequence[Any], timestamp: int | None) -> list[Row]:
+            time, element = max(timestamp or 0, 0), None
+            rows: list[Row] = []
+            try:
+                for element in elements:
+                    value: Any = value_of(element)
+                    if type(value) is not bytes:
+                        value = _bytes(value, "value", schema)
+                    rows.append((topic, -1, time, None, value, None))
+            except PenstockError:
+                raise
+            except Exception as error:
+                raise _failed(element, error) from error
+            return rows
 
-        return row
+        return made
 
     def _record(self, subtask: int, partitions: Partitions) -> Callable[[Any, int], Row]:
         """A record with all that belongs to it."""
@@ -112,6 +121,10 @@ class RecordSerializer:
             return name
 
         return selected
+
+
+def _failed(element: Any, error: Exception) -> Exception:
+    return failure_of(f"record serializer of a KafkaSink, given {shown(element)}", "in", error)
 
 
 def FIXED(*_: Any) -> int:

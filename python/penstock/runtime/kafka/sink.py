@@ -264,7 +264,8 @@ class _Waiting(_Writer):
 
     def take(self, rows: list[Row]) -> None:
         self._rows += rows
-        self._bytes += sum([len(row[4] or b"") + len(row[3] or b"") for row in rows])
+        for _, _, _, key, value, _ in rows:
+            self._bytes += (len(value) if value else 0) + (len(key) if key else 0)
         if len(self._rows) >= records.RECORDS or self._bytes >= records.BYTES:
             self._write()
 

@@ -20,6 +20,7 @@ from penstock.datastream.connectors.kafka.serialization import KafkaRecordSerial
 from penstock.datastream.connectors.kafka.sink import written_by
 from penstock.datastream.connectors.kafka.source import KafkaSource
 from penstock.datastream.functions import ParallelSourceFunction, SinkFunction
+from penstock.datastream.input_formats import AddedSource
 from penstock.datastream.sinks import AddedSink
 from penstock.errors import UnsupportedError
 from penstock.runtime.io.sinks import BuiltinSink
@@ -37,14 +38,8 @@ _DISCOVERY = "flink.partition-discovery.interval-millis"
 _RESET = {"earliest": KafkaOffsetResetStrategy.EARLIEST, "none": KafkaOffsetResetStrategy.NONE}
 
 
-class FlinkKafkaConsumerBase(ParallelSourceFunction[Any]):
+class FlinkKafkaConsumerBase(ParallelSourceFunction[Any], AddedSource):
     """Base of FlinkKafkaConsumer."""
-
-    advice = (
-        "KafkaSource.builder() with set_bounded(KafkaOffsetsInitializer.latest()) and env.from_source(): it reads what "
-        "is there when the job starts, and ends, which a FlinkKafkaConsumer never does"
-    )
-    plan_only = ", which never ends"
 
     def __init__(
         self, topics: tuple[str, ...], schema: DeserializationSchema[Any], properties: Mapping[str, str]
@@ -109,7 +104,7 @@ class FlinkKafkaConsumerBase(ParallelSourceFunction[Any]):
         Raises:
             UnsupportedError: always.
         """
-        raise UnsupportedError(f"{self!r} does not run by itself. Use {self.advice}.")
+        raise UnsupportedError(f"{self!r} is no function to be called. Give it to add_source().")
 
     def _start(self: C, starting: KafkaOffsetsInitializer | None) -> C:
         self._starting = starting
@@ -117,8 +112,7 @@ class FlinkKafkaConsumerBase(ParallelSourceFunction[Any]):
 
 
 class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
-    """Reads topics of Kafka for ever: for ``add_source``. Such a program can be planned, not run yet; a KafkaSource
-    with ``set_bounded`` runs.
+    """Reads topics of Kafka for ever: for ``add_source``. A KafkaSource is the same under its newer name.
 
     Args:
         topics: a name, or a list of them.
