@@ -3,14 +3,26 @@ record counts once, and what comes of it is there once."""
 
 from __future__ import annotations
 
+import contextlib
 import random
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from penstock.common import Configuration
+from penstock.common.serialization import SimpleStringSchema
+from penstock.datastream import StreamExecutionEnvironment
+from penstock.datastream.connectors import FlinkKafkaConsumer, FlinkKafkaProducer, Semantic
+from penstock.errors import FolderHeldError, ShutOutError
+from penstock.job.steps import committing
+from penstock.runtime.kafka import transactions
+from penstock.spark import SparkExecutor
+from tests.kafka.broker import Broker
 from tests.kafka.counting import POINTS, Counting, numbered
 from tests.kafka.topics import Topics
 
@@ -53,6 +65,32 @@ def counting(broker: Topics, tmp_path: Path, *sources: list[str], **more) -> Cou
     return Counting(broker.servers, list(sources), broker.made(2), str(tmp_path / "job"), **more)
 
 
+@contextlib.contextmanager
+def running(program: Counting) -> Iterator[None]:
+    """The program in a thread of its own, until the block ends; then it is stopped, and has not failed."""
+    client = program.environment().execute_async("counting")
+    try:
+        yield
+    except BaseException:
+        client.cancel().result()
+        raise
+    client.stop().result()
+    client.get_job_execution_result().result(60)
+
+
+def wait_until(there: Callable[[], bool]) -> None:
+    until = time.monotonic() + 90
+    while not there():
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def wait_for(broker: Topics, topic: str, expected: list[str]) -> None:
+    """Wait until a topic has as much as is expected; it is that, then."""
+    wait_until(lambda: len(broker.values(topic)) >= len(expected))
+    assert broker.values(topic) == expected
+
+
 def dies(program: Counting, point: str, count: int) -> None:
     command = [sys.executable, "-m", "tests.kafka.counting", program.text(), point, str(count)]
     run = subprocess.run(command, capture_output=True, text=True)
@@ -80,3 +118,152 @@ def test_wherever_the_driver_is_killed_the_next_run_goes_on(broker, tmp_path) ->
         assert set(broker.values(program.target)) <= set(numbered(values))
     program.run()
     assert broker.values(program.target) == numbered(values)
+
+
+@pytest.mark.parametrize("many", [False, True], ids=["one source", "two of one topic"])
+def test_records_that_come_while_it_runs(broker, tmp_path, many) -> None:
+    topic = broker.made(2)
+    program = counting(broker, tmp_path, *([[topic]] * (2 if many else 1)), available_now=False)
+    values: list[str] = []
+    with running(program):
+        for run in range(4):
+            values += fill(broker, topic, some(25, run))
+            wait_for(broker, program.target, numbered(values * 2 if many else values))
+
+
+def test_partitions_and_topics_that_come_later(broker, tmp_path) -> None:
+    from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+
+    admin, stem = AdminClient({"bootstrap.servers": broker.servers}), broker.name()
+    first, second = f"{stem}-in-1", f"{stem}-in-2"
+    admin.create_topics([NewTopic(first, 1, 1)])[first].result(30)
+    program = counting(broker, tmp_path, pattern=f"{stem}-in-.*", available_now=False)
+    values: list[str] = []
+    for run in range(2):  # the second goes on with all that the first has found
+        with running(program):
+            values += fill(broker, first, some(20, run))
+            wait_for(broker, program.target, numbered(values))
+            if run == 0:
+                admin.create_partitions([NewPartitions(first, 3)])[first].result(30)
+                admin.create_topics([NewTopic(second, 2, 1)])[second].result(30)
+                wait_until(lambda: len(ends(broker, first)) == 3)
+            values += fill(broker, second, some(20, 10 + run)) + fill(broker, first, some(30, 20 + run))
+            wait_for(broker, program.target, numbered(values))
+
+
+def test_a_source_that_ends_keeps_its_ends_when_the_job_starts_again(broker, tmp_path) -> None:
+    endless, bounded = broker.made(2), broker.made(3)
+    program = counting(broker, tmp_path, [endless], bounded=bounded)
+    values = fill(broker, endless, some(30, 1))
+    broker.fill(bounded, ({"value": value.encode(), "partition": n % 2} for n, value in enumerate(some(40, 2))))
+    values += some(40, 2)
+    dies(program, "manifested", 2)  # when both have begun, and the third partition is empty still
+    broker.fill(bounded, ({"value": b"z", "partition": n % 3} for n in range(9)))  # behind its ends
+    values += fill(broker, endless, some(10, 3))
+    program.run()
+    assert broker.values(program.target) == numbered(values)
+    broker.fill(bounded, [b"z"])
+    values += fill(broker, endless, some(10, 4))
+    program.run()
+    assert broker.values(program.target) == numbered(values)
+
+
+def test_a_broker_that_is_restarted_while_the_job_runs(tmp_path) -> None:
+    try:
+        broker = Broker(tmp_path)
+    except LookupError as error:
+        pytest.skip(str(error))
+    broker.start()
+    try:
+        topics = Topics(broker.servers)
+        topic = topics.made(2)
+        program = counting(topics, tmp_path, [topic], available_now=False, restarts=100, records=50)
+        values: list[str] = []
+        with running(program):
+            for run in range(3):
+                values += fill(topics, topic, some(300, run))
+                if run:
+                    broker.stop()  # it is still reading, or sending
+                    broker.start()
+                wait_for(topics, program.target, numbered(values))
+    finally:
+        broker.stop()
+
+
+def test_a_second_driver_is_refused_and_does_not_disturb_the_first(broker, tmp_path) -> None:
+    topic = broker.made()
+    program = counting(broker, tmp_path, [topic], available_now=False)
+    values = fill(broker, topic, some(10))
+    with running(program):
+        wait_for(broker, program.target, numbered(values))
+        with pytest.raises(FolderHeldError):
+            program.run()
+        values += fill(broker, topic, some(10, 1))
+        wait_for(broker, program.target, numbered(values))
+
+
+def test_a_driver_that_is_shut_out_ends(broker, tmp_path) -> None:
+    topic = broker.made()
+    program = counting(broker, tmp_path, [topic], available_now=False, restarts=100)
+    env = program.environment()
+    values = fill(broker, topic, some(10))
+    client = env.execute_async("counting")
+    wait_for(broker, program.target, numbered(values))
+    broker.producer(transactional_id=f"{program.target}-0").init_transactions(30)
+    fill(broker, topic, some(10, 1))
+    assert isinstance(client.get_job_execution_result().exception(60), ShutOutError)
+    assert broker.values(program.target) == numbered(values)
+    program.available_now = True
+    program.run()
+    assert broker.values(program.target) == numbered(values + some(10, 1))
+
+
+def test_the_older_classes(broker, tmp_path) -> None:
+    source, target = broker.made(2), broker.made(2)
+    values = fill(broker, source, some(20))
+    servers = {"bootstrap.servers": broker.servers}
+    for run in range(2):
+        settings = {"penstock.job.folder": str(tmp_path / "job"), "penstock.step.available-now": "true"}
+        configuration = Configuration.from_dict(settings)
+        env = StreamExecutionEnvironment.get_execution_environment(configuration, executor="local").set_parallelism(2)
+        consumer = FlinkKafkaConsumer(source, SimpleStringSchema(), servers).set_start_from_earliest()
+        given = {**servers, "penstock.folder": str(tmp_path)}
+        producer = FlinkKafkaProducer(target, SimpleStringSchema(), given, semantic=Semantic.EXACTLY_ONCE)
+        env.add_source(consumer).uid("in").add_sink(producer).uid("out")
+        env.execute("older")
+        assert broker.values(target) == sorted(values)
+        if run == 0:
+            values += fill(broker, source, some(20, 1))
+
+
+def test_on_spark_a_driver_is_killed_and_the_next_goes_on(broker, tmp_path, spark) -> None:
+    topic = broker.made(3)
+    program = counting(broker, tmp_path, [topic], executor="spark", records=20)
+    values: list[str] = []
+    for number, (point, count) in enumerate((("manifested", 1), ("commit_transaction", 2))):
+        values += fill(broker, topic, some(60, number))
+        dies(program, point, count)
+        assert set(broker.values(program.target)) <= set(numbered(values))
+    values += fill(broker, topic, some(60, 9))
+    program.run(SparkExecutor(spark))
+    assert broker.values(program.target) == numbered(values)
+    assert committed(broker, f"{program.target}-group", topic) == ends(broker, topic)
+
+
+def test_a_marker_is_kept_while_nothing_comes(broker, tmp_path, monkeypatch) -> None:
+    from confluent_kafka.admin import AdminClient
+
+    monkeypatch.setattr(committing, "_KEEP", 0.2)
+    monkeypatch.setattr(transactions, "_REFRESH", 0.2)
+    topic = broker.made()
+    program = counting(broker, tmp_path, [topic], available_now=False)
+    values = fill(broker, topic, some(10))
+    with running(program):
+        wait_for(broker, program.target, numbered(values))
+        admin = AdminClient({"bootstrap.servers": broker.servers})
+        groups = {each.group_id for each in admin.list_consumer_groups(request_timeout=30).result().valid}
+        [marker] = [each for each in groups if each.startswith(f"{program.target}-") and not each.endswith("-group")]
+        admin.delete_consumer_groups([marker])[marker].result(30)
+        wait_until(lambda: committed(broker, marker, program.target)[0] > 0)
+        values += fill(broker, topic, some(10, 1))
+        wait_for(broker, program.target, numbered(values))
