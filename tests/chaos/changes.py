@@ -32,9 +32,9 @@ def died(root: Path, numbers: Iterable[int] | None = None) -> Iterator[tuple[int
         folder = root / str(number)
         folder.mkdir(parents=True)
         seen = root / f"seen-{number}"
-        ended = _in_a_process(lambda folder=folder, seen=seen, number=number: _dying(folder, seen, number))
+        ended = in_a_process(lambda folder=folder, seen=seen, number=number: _dying(folder, seen, number))
         if not ended:
-            assert _in_a_process(lambda folder=folder: run(str(folder), SETTINGS)), f"no way on after change {number}"
+            assert in_a_process(lambda folder=folder: run(str(folder), SETTINGS)), f"no way on after change {number}"
         check(folder, SETTINGS)
         shutil.rmtree(folder)
         if ended:
@@ -53,7 +53,7 @@ def _dying(folder: Path, seen: Path, number: int) -> None:
         run(str(folder), SETTINGS)
 
 
-def _in_a_process(work: Callable[[], None]) -> bool:
+def in_a_process(work: Callable[[], None]) -> bool:
     """Do some work; whether it has come to its end, and was not killed."""
     child = os.fork()
     if child == 0:

@@ -50,7 +50,7 @@ class Life:
         return self.process.poll() is not None
 
     def until(self, steps: int) -> bool:
-        """Wait until it has committed some steps whose windows have fired; False if it has ended before."""
+        """Wait until it has committed some steps; False if it has ended before."""
         while not self.over and progress(self.root) < self._first + steps:
             self._alive()
             time.sleep(0.005)
@@ -97,7 +97,10 @@ def tail(log: Path) -> str:
 
 
 def progress(root: Path) -> int:
-    """How many steps have committed windows, as the job's own sink shows."""
+    """The newest version of a local job folder; else how many versions the job's own sink shows."""
+    with contextlib.suppress(FileNotFoundError):
+        names = os.listdir(root / "job" / "manifests")
+        return max((int(name[9:-5]) for name in names if name.endswith(".json")), default=0)
     with contextlib.suppress(FileNotFoundError):
         return len(os.listdir(root / "ledger"))
     return 0
@@ -113,6 +116,7 @@ class Chaos:
         chance: chooses.
         victims: kinds of processes that die, more often the more often they are there; see :meth:`_pids`.
         executors: the pids of executors that are not below the driver.
+        apart: more than the steps between two kills.
 
     Attributes:
         kills: how many there were, by kind.
@@ -123,6 +127,7 @@ class Chaos:
     chance: random.Random
     victims: tuple[str, ...] = ("driver",)
     executors: Callable[[], list[int]] = list
+    apart: int = 12
     kills: dict[str, int] = field(default_factory=dict)
 
     def run(self, most: int) -> None:
@@ -150,7 +155,7 @@ class Chaos:
         while left > 0:
             if self.chance.random() < 0.15:
                 time.sleep(self.chance.uniform(0, 1.5))  # while it starts, or takes over
-            elif not life.until(self.chance.randrange(4)):
+            elif not life.until(self.chance.randrange(self.apart)):
                 break
             time.sleep(self.chance.uniform(0, 0.12))
             victim = self.chance.choice(self.victims)

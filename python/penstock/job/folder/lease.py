@@ -207,6 +207,11 @@ class Lease:
         with self._open() as writer:
             return writer.commit(manifest)
 
+    def check(self) -> None:
+        """See :meth:`penstock.job.folder.writer.Writer.check`."""
+        with self._open() as writer:
+            writer.check()
+
     def clean(self) -> int:
         """Remove what is not needed any more, now and then by a listing. Between two steps, after publishing.
 

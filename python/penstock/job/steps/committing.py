@@ -71,6 +71,11 @@ class Commits:
         return self._lease.newest()
 
     @property
+    def place(self) -> str:
+        """The job folder."""
+        return self._lease.place
+
+    @property
     def state(self) -> str:
         """Where state lies."""
         return self._lease.state
@@ -120,6 +125,15 @@ class Commits:
         if newest is not None and time.monotonic() > self._kept + _KEEP:
             self._outputs.keep(newest.version)
             self._kept = time.monotonic()
+
+    def check(self) -> None:
+        """This driver still has the job folder. One request.
+
+        Raises:
+            FencedError: another one has.
+            ConfigurationError, OSError: it cannot be said.
+        """
+        self._lease.check()
 
     def failed(self) -> None:
         """A step was given up: remove what it has left, and go on from what stands."""

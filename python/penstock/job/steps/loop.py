@@ -196,14 +196,28 @@ class StepLoop:
             else:
                 self._step(readings)
                 self._lost = 0
-        except (JobCancelledError, FencedError):
+        except JobCancelledError as error:
+            raise JobCancelledError(
+                f"The job {self._deployment.job.name!r} was cancelled. What its steps have committed stands."
+            ) from error
+        except FencedError:
             raise
         except (JobExecutionError, ConfigurationError, OSError) as error:  # of the program, or of what it talks to
-            delay = self._delay(error)
-            if delay is None:
-                raise
-            self._give_up(delay, error)
+            self._give_up(error)
         return True
+
+    def _unwritten(self, error: OSError) -> JobExecutionError:
+        """The error for one of the storage."""
+        version, place = self._version.number, self._commits.place
+        kept = self._settings.job_folder is not None
+        return JobExecutionError(
+            f"The step from version {version} cannot read or write its files, those of the job folder {place!r} or of "
+            f"an output: {error}. "
+            + ("Nothing of what is committed is lost: " if kept else "")
+            + "make room, if the disk is full, or the folder writable, and run the program again"
+            + ("; it goes on from there." if kept else ".")
+            + " With a restart strategy it tries again by itself."
+        )
 
     def _delay(self, error: Exception) -> int | None:
         """How long to wait before the step is run again, in milliseconds; None: the job has failed."""
@@ -213,11 +227,22 @@ class StepLoop:
         self._failures.append(time.monotonic())
         return self._settings.restart.delay_after(self._failures)
 
-    def _give_up(self, delay: int, error: Exception) -> None:
-        """A step has failed, or what comes before or behind it."""
+    def _give_up(self, error: Exception) -> None:
+        """A step has failed, or what comes before or behind it: it is to be run again.
+
+        Raises:
+            JobExecutionError, ConfigurationError: the job has failed too often.
+            FencedError: it has failed as another driver has taken the job folder over, and removed what this one wrote.
+        """
+        with contextlib.suppress(OSError, ConfigurationError):
+            self._commits.check()
+        failure = self._unwritten(error) if isinstance(error, OSError) else error
+        delay = self._delay(failure)
+        if delay is None:
+            raise failure from (error if failure is not error else error.__cause__)
         self._failed = True
-        LOG.warning("The step from version %d has failed, and is run again: %s", self._version.number, error)
-        self._progress.discarded(error)
+        LOG.warning("The step from version %d has failed, and is run again: %s", self._version.number, failure)
+        self._progress.discarded(failure)
         self._control.enter(JobStatus.RESTARTING)
         self._runner.forget(len(self._failures))
         self._counted = None

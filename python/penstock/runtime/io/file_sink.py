@@ -26,7 +26,7 @@ from penstock.runtime.io.buckets import BucketAssigner, BucketContext
 from penstock.runtime.io.part_files import part_files
 from penstock.runtime.io.pending import attempt_name, waiting_place
 from penstock.runtime.io.sinks import PublishedSink, SinkWriter
-from penstock.runtime.io.storage import join, real_place
+from penstock.runtime.io.storage import join, naming, real_place
 from penstock.runtime.io.text import file_text
 
 _WAITING_BYTES = 4 << 20
@@ -211,7 +211,8 @@ class FileWriter(SinkWriter):
     def _save(self, bucket: Bucket, *, sync: bool = False) -> None:
         """Bring what waits to the part's file."""
         data, bucket.stream = bucket.stream.getvalue(), BytesIO()
-        with open(self._parts.local(bucket.names.pending), "ab") as file:
+        path = self._parts.local(bucket.names.pending)
+        with naming(path), open(path, "ab") as file:
             file.write(data)
             if sync:
                 file.flush()

@@ -195,7 +195,7 @@ class Storage(ABC):
 
     def put(self, path: str, data: bytes) -> None:
         """Write a small file, of a name that nobody else writes."""
-        with self.writing(path) as file:
+        with naming(path), self.writing(path) as file:
             file.write(data)
 
     def get(self, path: str) -> bytes:
@@ -235,17 +235,18 @@ class LocalStorage(Storage):
     def create(self, path: str, data: bytes) -> bool:
         """See :class:`Storage`."""
         temporary = Path(f"{path}.{uuid.uuid4().hex}.tmp")
-        with open(temporary, "wb") as file:
-            file.write(data)
-            if self._durable:
-                file.flush()
-                os.fsync(file.fileno())
         try:
-            return _name_once(temporary, Path(path))
+            with naming(path), open(temporary, "wb") as file:
+                file.write(data)
+                if self._durable:
+                    file.flush()
+                    os.fsync(file.fileno())
+            created = _name_once(temporary, Path(path))
         finally:
             temporary.unlink(missing_ok=True)
-            if self._durable:
-                sync_folder(os.path.dirname(path))
+        if self._durable:
+            sync_folder(os.path.dirname(path))
+        return created
 
     def list(self, folder: str, *, deep: bool = False) -> list[Entry]:
         """See :class:`Storage`."""
@@ -265,6 +266,21 @@ class LocalStorage(Storage):
         """See :class:`Storage`."""
         for path in paths:
             Path(path).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Within the block, an error of the system that names no file, as that of a full disk does not, names this one.
+
+    Args:
+        path: of the file that is written.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = path
+        raise
 
 
 def _name_once(temporary: Path, path: Path) -> bool:

@@ -1,0 +1,51 @@
+"""More than one driver with one job folder: one works, the others end and say why, whenever they wake up."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+
+from tests.chaos.lives import Life, check
+
+SETTINGS = {"penstock.executor": "local", "penstock.step.records": "5"}
+
+
+@pytest.fixture
+def root(tmp_path):
+    folder = tmp_path / "root"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("lease", [None, 60.0], ids=["known by a lock", "known by a lease"])
+def test_the_second_driver_is_refused_and_told_who_has_the_folder(root, tmp_path, lease):
+    first = Life(root, SETTINGS, lease=lease)
+    assert first.until(2)
+    second = Life(root, SETTINGS, tmp_path / "second.log", lease=lease)
+    assert second.end() == 1
+    assert f"process {first.process.pid}" in second.log.read_text()
+    assert "is held by the job 'chaos'" in second.log.read_text()
+    assert first.end() == 0
+    check(root, SETTINGS)
+
+
+@pytest.mark.parametrize("others", [5, 1000], ids=["while its successor works", "when its successor has ended"])
+@pytest.mark.parametrize("steps", range(3))
+def test_a_driver_that_wakes_up_after_its_successor_has_started_commits_nothing(root, tmp_path, steps, others):
+    paused = Life(root, SETTINGS, tmp_path / "paused.log", lease=0.5)
+    assert paused.until(2 + 20 * steps)
+    time.sleep(0.013 * steps)
+    os.kill(paused.process.pid, signal.SIGSTOP)
+    time.sleep(0.6)  # its lease is over
+    successor = Life(root, SETTINGS, lease=0.5)
+    successor.until(others)
+    os.kill(paused.process.pid, signal.SIGCONT)
+    assert paused.end() == 1
+    assert "was taken over by the job 'chaos'" in paused.log.read_text()
+    assert f"process {successor.process.pid}" in paused.log.read_text()
+    assert successor.end() == 0
+    assert Life(root, SETTINGS, lease=0).end() == 0  # removes what the late one has left
+    check(root, SETTINGS)
