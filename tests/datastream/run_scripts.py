@@ -299,10 +299,13 @@ def result_of(
             return noted(script, notes, random) | {"error": causes(failure.__cause__)}
         except PenstockError as error:
             return {"refused": {"class": error.flink_class, "message": str(error)}}
-        random = random_start(interpreter.recorder.stream_graph)
-        found = noted(script, notes, random) | {"counts": counts(executor.reports, random)}
-        dropped = [] if random else late(executor.reports)
-        return found | ({"late_dropped": dropped} if dropped else {})
+        return _succeeded(script, notes, random_start(interpreter.recorder.stream_graph), executor)
+
+
+def _succeeded(script: dict[str, Any], notes: Notes, random: bool, executor: Any) -> dict[str, Any]:
+    found = noted(script, notes, random) | {"counts": counts(executor.reports, random)}
+    dropped = [] if random else late(executor.reports)
+    return found | ({"late_dropped": dropped} if dropped else {})
 
 
 def restarts(script: dict[str, Any]) -> bool:
