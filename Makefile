@@ -13,7 +13,7 @@ FLINK ?= 1.11
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help demo develop check check-pythons test test-rust test-python lint matrix runs docs bench bench-unbounded bench-smoke bench-flink golden instructions instructions-update build format clean
+.PHONY: help demo develop check check-pythons test test-rust test-python lint matrix runs chaos soak docs bench bench-unbounded bench-smoke bench-flink golden instructions instructions-update build format clean
 
 BIN := $(VENV)/bin
 # cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes
@@ -84,6 +84,12 @@ matrix: $(VENV)/.checks ## every program under every setting (minutes; ARGS='--s
 
 runs: $(VENV)/.checks ## every program that Flink ran, on Spark, against what Flink gave (a minute or two; ARGS='r12 keyed_sum' for some)
 	$(BIN)/python -m tests.spark.runs $(ARGS)
+
+chaos: $(VENV)/.checks ## kill a job that never ends a hundred times, on the local executor and on Spark; its output must be exact (some minutes)
+	$(BIN)/python -m tests.chaos $(ARGS)
+
+soak: $(VENV)/.checks ## run a job at a constant rate for five minutes; nothing it takes may grow (ARGS='--executor spark --minutes 60')
+	$(BIN)/python -m tests.soak $(ARGS)
 
 docs: $(VENV)/.checks ## build the site in site/, warnings being errors, and run every example of README.md and docs/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs --quiet build --strict

@@ -42,6 +42,26 @@ def died(root: Path, numbers: Iterable[int] | None = None) -> Iterator[tuple[int
         yield number, seen.read_text()
 
 
+def changes(root: Path) -> int:
+    """How many changes of files a run makes."""
+    folder, seen = root / "counted", root / "seen"
+    folder.mkdir()
+
+    def counted() -> None:
+        number = [0]
+
+        def hook(change: str) -> None:
+            number[0] += str(folder) in change
+
+        with before_each_change(hook):
+            run(str(folder), SETTINGS)
+        seen.write_text(str(number[0]))
+
+    assert in_a_process(counted)
+    shutil.rmtree(folder)
+    return int(seen.read_text())
+
+
 def _dying(folder: Path, seen: Path, number: int) -> None:
     def die() -> None:
         os.write(descriptor, fuse.seen.encode())

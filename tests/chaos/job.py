@@ -15,14 +15,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from penstock.common import Configuration, Types, WatermarkStrategy
+from penstock.common import Configuration, Time, Types, WatermarkStrategy
 from penstock.common.serialization import Encoder
 from penstock.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from penstock.datastream.connectors import FileSink
 from penstock.datastream.sinks import TwoPhaseCommitSink
 from penstock.datastream.state import MapStateDescriptor, ValueStateDescriptor
 from penstock.datastream.window import TumblingEventTimeWindows
-from penstock.common import Time
 from penstock.job.folder import owners
 from penstock.runtime.io.splits import Records, Source, Split
 

@@ -117,6 +117,7 @@ class Chaos:
         victims: kinds of processes that die, more often the more often they are there; see :meth:`_pids`.
         executors: the pids of executors that are not below the driver.
         apart: more than the steps between two kills.
+        lease: as for a :class:`Life`.
 
     Attributes:
         kills: how many there were, by kind.
@@ -128,13 +129,14 @@ class Chaos:
     victims: tuple[str, ...] = ("driver",)
     executors: Callable[[], list[int]] = list
     apart: int = 12
+    lease: float | None = None
     kills: dict[str, int] = field(default_factory=dict)
 
     def run(self, most: int) -> None:
         """Run the job to its end, killed a number of times at most; then look at what it has left."""
         left = most
         while True:
-            life = Life(self.root, self.settings)
+            life = Life(self.root, self.settings, lease=self.lease)
             try:
                 left = self._live(life, left)
                 status = life.end()
@@ -212,20 +214,17 @@ def leftovers(root: Path, settings: Mapping[str, str]) -> Iterator[str]:
     needed = {name for version in versions for name in folder.read(version).files()}
     newest = folder.newest()
     assert newest is not None
+    named = {
+        "state": needed,
+        "manifests": {f"manifest-{version}.json" for version in versions},
+        "lease": {"lock", *(name.format(newest.epoch) for name in _OWN)},
+        "": {"job.json"},
+    }
     for path in {*_files(str(root)), *_files(place)}:
-        inside = path.partition("/job/")[2]
         name = path.rpartition("/")[2]
-        if "/." in path.removeprefix(str(root)) or name == "unfinished":
-            yield path
-        elif inside.startswith("state/") and name not in needed:
-            yield path
-        elif inside.startswith("manifests/") and name not in {f"manifest-{version}.json" for version in versions}:
-            yield path
-        elif inside.startswith("lease/") and name not in {"lock", *(f.format(newest.epoch) for f in _OWN)}:
-            yield path
-        elif inside and "/" not in inside and inside != "job.json":
-            yield path
-        elif inside.startswith("prepared"):
+        inside, known = path.partition("/job/")[2], path.startswith(f"{place}/job/")
+        unknown = known and name not in named.get(inside.rpartition("/")[0], ())
+        if unknown or "/." in path.removeprefix(str(root)) or name == "unfinished":
             yield path
 
 

@@ -66,5 +66,5 @@ def _slope(points: Sequence[tuple[float, float]]) -> float:
     """The median of the slopes between points half a run apart: an outlier, a busy moment of the machine, moves it
     little."""
     half = len(points) // 2
-    pairs = zip(points, points[half:])
+    pairs = zip(points, points[half:], strict=False)
     return median((y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in pairs)

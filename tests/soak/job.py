@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 
 from penstock.common import Configuration, JobClient, Types, WatermarkStrategy
+from penstock.common.serialization import Encoder
 from penstock.datastream import StreamExecutionEnvironment
 from penstock.datastream.connectors import DataGeneratorSource, FileSink, RateLimiterStrategy
-from penstock.common.serialization import Encoder
 
 KEYS = 1_000
 EVERY = 5.0
