@@ -72,6 +72,8 @@ def running(program: Counting) -> Iterator[None]:
     try:
         yield
     except BaseException:
+        if client.get_job_status().result().is_terminal_state():
+            client.get_job_execution_result().result(60)  # why
         client.cancel().result()
         raise
     client.stop().result()

@@ -11,11 +11,10 @@ import pytest
 
 from penstock.common.serialization import SimpleStringSchema
 from penstock.datastream.connectors import DeliveryGuarantee, KafkaRecordSerializationSchema
-from penstock.errors import ConfigurationError
+from penstock.errors import ConfigurationError, ShutOutError
 from penstock.runtime.config.tasks import JobConfig
 from penstock.runtime.kafka import producing, records, transactions
 from penstock.runtime.kafka.publishing import Sender
-from penstock.runtime.kafka.transactions import ShutOutError
 from tests.kafka.topics import Topics, texts
 
 pytestmark = pytest.mark.spark
@@ -298,3 +297,33 @@ def test_topics_by_record_with_keys_and_headers(broker, tmp_path) -> None:
     assert [broker.values(topic) for topic in topics] == [["1", "3"], ["22", "44"]]
     [message, _] = broker.messages(topics[1])
     assert (message.headers(), message.timestamp()[1]) == ([("n", b"22")], 1_002)
+
+
+def test_a_transaction_that_has_expired_is_tried_again(broker, tmp_path, monkeypatch) -> None:
+    from confluent_kafka import KafkaError, KafkaException
+
+    job, original = Job(broker, tmp_path), transactions.transactional
+    version, clock = job.version(), itertools.count(0, 100)
+
+    class Expired:
+        """As a broker answers that has waited too long."""
+
+        def __init__(self, producer) -> None:
+            self._producer = producer
+
+        def __getattr__(self, name: str):
+            def refused(*_):
+                raise KafkaException(KafkaError(KafkaError._FENCED))
+
+            return refused if name == "commit_transaction" else getattr(self._producer, name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(transactions, "transactional", lambda *args: Expired(original(*args)))
+        patch.setattr(transactions, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+        with pytest.raises(
+            ConfigurationError, match="has taken longer than 'transaction.timeout.ms', 60000"
+        ) as failure:
+            job.send(job.sender(), version)
+    assert not isinstance(failure.value, ShutOutError)
+    job.send(job.sender(), version)
+    assert job.sent() == job.expected(1)

@@ -102,6 +102,7 @@ class Transactions:
         self._properties, self._group, self._prefix = properties, group, prefix
         self._waiting = names.seconds(properties, "producer")
         self._seconds = timeout_of(properties) / 2000
+        self._since: float | None = None  # when the transaction began
         self._producer = transactional(properties, prefix)
         self._login = {key: value for key, value in properties.items() if key.startswith(_LOGIN)}
         more = {"group_id": group, "isolation_level": "read_committed"}
@@ -174,7 +175,8 @@ class Transactions:
     def _transaction(self, blocks: Iterator[tuple[list[Row], int]]) -> bool:
         """Send some records with the marker behind them; whether there may be more."""
         producer, position = self._producer, self._done
-        until, more = time.monotonic() + self._seconds, False
+        self._since = time.monotonic()
+        until, more = self._since + self._seconds, False
         self._call(producer.begin_transaction, "begin a transaction")
         try:
             for rows, position in blocks:  # noqa: B007 - of the last block
@@ -193,7 +195,7 @@ class Transactions:
             if shut_out is not None and not isinstance(error, ShutOutError):
                 raise shut_out from error
             raise
-        self._done, self._written = position, time.monotonic()
+        self._done, self._written, self._since = position, time.monotonic(), None
         return more
 
     def _call(self, call: Callable[[], Any], what: str) -> Any:
@@ -205,6 +207,12 @@ class Transactions:
 
     def _failed(self, what: str, error: Any) -> ConfigurationError:
         if error.args[0].name() in ("_FENCED", "INVALID_PRODUCER_EPOCH", "PRODUCER_FENCED"):
+            if self._since is not None and time.monotonic() >= self._since + 2 * self._seconds:
+                return ConfigurationError(  # brokers shut out who lets one expire, too
+                    f"A transaction with the id {self._prefix + '-0'!r} has taken longer than {TIMEOUT!r}, "
+                    f"{timeout_of(self._properties)}: brokers did not answer in time, or this process was paused. The "
+                    "records wait; run the program again, which sends them first."
+                )
             return ShutOutError(
                 f"Another has taken over the transactional id {self._prefix + '-0'!r}, and nothing is sent here any "
                 "more: a driver that has gone on with this job, or another program with the same transactional id "
