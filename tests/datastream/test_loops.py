@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
-from penstock.common import Configuration, RestartStrategies, Types
+from penstock.common import Configuration, JobClient, JobStatus, RestartStrategies, Types, WatermarkStrategy
 from penstock.datastream import StreamExecutionEnvironment
+from penstock.datastream.connectors import NumberSequenceSource, RateLimiterStrategy
 from penstock.datastream.environment import executors
 from penstock.errors import InvalidProgramError, JobExecutionError, UnsupportedError
 from penstock.spark import SparkExecutor
@@ -89,3 +91,38 @@ def test_what_goes_round_may_wait_in_a_file(monkeypatch: pytest.MonkeyPatch, cap
     assert held.count("\n") == 800
     monkeypatch.setattr("penstock.local.rounds.RoundsJob.__init__.__defaults__", (100,))
     assert run() == held
+
+
+def settled(client: JobClient) -> JobStatus:
+    """How a job has ended, after a minute at most; one that has not is stopped."""
+    deadline = time.monotonic() + 60
+    while not client.get_job_status().result().is_terminal_state() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    status = client.get_job_status().result()
+    client.stop()
+    return status
+
+
+def test_a_checkpoint_interval_does_not_hold_up_what_waits_to_be_read_or_the_end(tmp_path: Path) -> None:
+    settings = {"penstock.job.folder": str(tmp_path / "job"), "execution.checkpointing.interval": "1 h"}
+    env = StreamExecutionEnvironment.get_execution_environment(
+        Configuration({**settings, "penstock.step.records": "1"}), executor="local"
+    )
+    env.from_collection([3, 5, 7], Types.INT()).uid("odd").add_sink(lambda n: None)
+    client = env.execute_async()
+    assert settled(client) is JobStatus.FINISHED
+    assert client.metrics()["odd"].metrics.records_out == 3
+
+
+def test_a_program_that_runs_on_is_seen_as_far_as_it_is() -> None:
+    """Tasks live on from step to step, and each record is counted once all the same."""
+    env = StreamExecutionEnvironment.get_execution_environment(executor="local")
+    three = NumberSequenceSource(1, 10**9, RateLimiterStrategy.per_checkpoint(3))
+    env.from_source(three, WatermarkStrategy.no_watermarks(), "three").uid("three").add_sink(lambda n: None)
+    client = env.execute_async()
+    try:
+        while (seen := client.metrics()).version < 300:
+            assert 3 * seen.version <= seen["three"].metrics.records_out <= 3 * seen.version + 3
+    finally:
+        client.stop()
+    client.get_job_execution_result().result()

@@ -24,8 +24,6 @@ class LocalSteps:
         memory: bytes that wait in memory between the tasks, and as many for the driver.
     """
 
-    lives = True
-
     def __init__(self, deployment: Deployment, memory: int = MEMORY) -> None:
         self._deployment, self._memory = deployment, memory
         self._tasks: dict[tuple[int, int], StepTask] = {}

@@ -39,8 +39,6 @@ class SparkSteps:
         UnsupportedError: the session is one of Spark Connect.
     """
 
-    lives = False
-
     def __init__(
         self,
         session: Any,

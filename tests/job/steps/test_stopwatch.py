@@ -61,21 +61,6 @@ def test_parts_add_up_and_a_task_works_while_it_works(step: Step) -> None:
     assert step.progress.executions().states() == {"RUNNING": 1, "CREATED": 3}
 
 
-def test_tasks_that_live_on_count_the_step_alone(step: Step) -> None:
-    watch = Stopwatch(step.progress)
-    for total in (10, 25, 26):
-        task = Task(step.counted(total - 1))
-        watch.begin(step.source, 0, task)  # type: ignore[arg-type]
-        watch.beat()
-        assert step.records() == total - 1
-        task.counted = step.counted(total)
-        watch.end(done=True)
-        assert step.records() == total
-        step.progress.step(watch.summary(1, [step.report(total)]))
-        assert step.records() == total
-        watch = Stopwatch(step.progress, before=watch.counted)
-
-
 def test_a_gauge_that_fails_fails_no_look(step: Step) -> None:
     watch = Stopwatch(step.progress)
     watch.begin(step.source, 0, Task(ValueError("a gauge")))  # type: ignore[arg-type]

@@ -49,13 +49,7 @@ LOST = 5
 
 
 class Runner(Protocol):
-    """Who runs the tasks of a step.
-
-    Attributes:
-        lives: whether tasks count on from step to step in this process.
-    """
-
-    lives: bool
+    """Who runs the tasks of a step."""
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
         """Run the tasks, each as its assignment says.
@@ -127,7 +121,6 @@ class StepLoop:
         self._ticks = False
         self._began = 0.0  # the last step
         self._sources: list[SourcePlan] = []
-        self._counted: Any = None  # by the tasks that live, until now
         self.reports: tuple[TaskReport, ...] = ()
 
     def run(self) -> JobExecutionResult:
@@ -245,7 +238,6 @@ class StepLoop:
         self._progress.discarded(failure)
         self._control.enter(JobStatus.RESTARTING)
         self._runner.forget(len(self._failures))
-        self._counted = None
         self._control.pause(delay)
 
     def _again(self) -> None:
@@ -267,7 +259,7 @@ class StepLoop:
     def _planned(self) -> dict[Place, Reading] | None:
         """What sources read in the next step; None if there is no need of one."""
         interval = self._settings.checkpoint_interval or 0
-        if interval and self._since() < interval:
+        if interval and self._since() < interval and not self._hurries():
             return None
         millis = min(self._settings.step_target, interval or 100)
         plans = [(source, source.plan(self._pace.records, millis)) for source in self._sources]
@@ -283,6 +275,12 @@ class StepLoop:
         ending = all(source.over_for_good for source in self._sources)
         return due or tick or ending or self._version.comes_back or any(planned.busy for planned in plans)
 
+    def _hurries(self) -> bool:
+        """Whether a step does not wait for the interval: there is more to read than one takes, or a loop goes round,
+        or nothing comes any more."""
+        ending = all(source.over_for_good for source in self._sources)
+        return self._pace.behind or self._version.comes_back or ending
+
     def _until(self) -> int:
         """How long there is nothing to do for certain, in milliseconds."""
         left = (self._settings.checkpoint_interval or 0) - self._since()
@@ -294,8 +292,7 @@ class StepLoop:
         last = all(source.over_for_good for source in self._sources) and not version.comes_back
         assignments = version.assignments(self._commits.state, readings, last=last)
         self._progress.planned(version.number + 1, len(assignments))
-        before = self._counted if self._runner.lives else None
-        watch = Stopwatch(self._progress, len(self._failures), before=before)
+        watch = Stopwatch(self._progress, len(self._failures))
         with self._control.on_cancel(self._runner.cancel), watch.part("run"):
             rows = self._runner.step(version.number, assignments, watch)
         with contextlib.closing(rows):
@@ -317,7 +314,6 @@ class StepLoop:
         for source in self._sources:
             source.committed()
         self._version = Version(self._deployment, manifest)
-        self._counted = watch.counted
         self._progress.step(summary_of(watch, manifest, reports))
 
     def _show(self, rows: JobRows) -> None:

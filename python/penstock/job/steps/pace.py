@@ -14,7 +14,10 @@ class Pace:
 
     Attributes:
         records: for the next step.
+        behind: whether the last step has read all that it might, so that there is probably more.
     """
+
+    behind = False
 
     def __init__(self, fixed: int, target: int) -> None:
         self._fixed, self._target = fixed, target
@@ -27,8 +30,9 @@ class Pace:
             most: records that the subtask has read which has read most.
             millis: that it took.
         """
+        self.behind = most >= self.records
         if self._fixed or not most:
             return
         fitting = int(most * self._target / max(millis, 1.0))
-        if fitting < self.records or most >= self.records:  # it grows only if what may be read is read
+        if fitting < self.records or self.behind:  # it grows only if what may be read is read
             self.records = min(max(fitting, self.records // 2, _LEAST), 2 * self.records, _MOST)

@@ -8,9 +8,7 @@ from collections.abc import Generator, Iterable, Mapping
 
 from penstock.job.steps.events import Place, StepSummary
 from penstock.job.steps.progress import Progress
-from penstock.metrics.results import SubtaskMetrics
 from penstock.metrics.running import SourceProgress, StateSize
-from penstock.metrics.totals import difference
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.task.task import Task
 
@@ -29,20 +27,9 @@ class Stopwatch:
     Args:
         progress: is told of the tasks that run in this thread; None: nobody is.
         attempt: of the tasks, since the step began.
-        before: what the tasks had counted before the step, where they live on and count on; :attr:`counted` of the
-            step before.
-
-    Attributes:
-        counted: what the tasks have counted since they began to live, after :meth:`summary`.
     """
 
-    def __init__(
-        self,
-        progress: Progress | None,
-        attempt: int = 0,
-        before: Mapping[Place, tuple[SubtaskMetrics, ...]] | None = None,
-    ) -> None:
-        self.counted = before or {}
+    def __init__(self, progress: Progress | None, attempt: int = 0) -> None:
         self._progress = progress
         self._attempt = attempt
         self._began = time.time()
@@ -82,7 +69,7 @@ class Stopwatch:
         worked = self._busy.get(self._place, 0) + (now - self._since) * 1000
         if self._task is not None and self._progress is not None:
             with contextlib.suppress(Exception):  # a gauge of the user's that fails shows at the task's end
-                self._progress.sample(*self._place, self._of_step(self._place, self._task.counters()), worked)
+                self._progress.sample(*self._place, self._task.counters(), worked)
 
     def end(self, *, done: bool) -> None:
         """The task that works has no more to do.
@@ -96,10 +83,6 @@ class Stopwatch:
         self._task = None
         if done and self._progress is not None:
             self._progress.execution(*self._place, self._attempt, "FINISHED")
-
-    def _of_step(self, place: Place, counted: tuple[SubtaskMetrics, ...]) -> tuple[SubtaskMetrics, ...]:
-        before = self.counted.get(place)
-        return counted if before is None else tuple(map(difference, counted, before))
 
     def summary(
         self,
@@ -118,9 +101,7 @@ class Stopwatch:
             busy: milliseconds in which each task worked, where they did not work in this thread.
             states, sources: as for :class:`~penstock.job.steps.events.StepSummary`.
         """
-        counted = {(report.vertex, report.subtask): report.counters for report in reports}
-        counters = {place: self._of_step(place, chain) for place, chain in counted.items()}
-        self.counted = {**self.counted, **counted}
+        counters = {(report.vertex, report.subtask): report.counters for report in reports}
         ended = self._began + time.perf_counter() - self._started
         worked = self._busy if busy is None else busy
         return StepSummary(version, self._began, ended, self._parts, worked, counters, states or {}, sources or {})

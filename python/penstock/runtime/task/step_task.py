@@ -44,7 +44,8 @@ class StepTask(Task):
         self._ended: set[Channel] = set()
         self._assignment = Assignment(0)
         self._chains: dict[str, Chain] = {}
-        self._measured: tuple[SubtaskMetrics | None, ...] = (None,) * len(vertex.operators)
+        self._measured: tuple[SubtaskMetrics | None, ...] = (None,) * len(vertex.operators)  # before this step
+        self._counted = self._measured
         self._finished = self._disposed = False
         self._inherited: dict[str, Held] = {}
         self.volatile = b""
@@ -81,6 +82,7 @@ class StepTask(Task):
             assignment: what it asks of the subtask; state and volatile data in it are for the first one only.
         """
         self._assignment = assignment
+        self._measured = self._counted
         self._sequence = 0
         if self._chain is not None:
             self._chain.begin_step(assignment.version)
@@ -181,6 +183,11 @@ class StepTask(Task):
             self._dispose()
             self._disposed = True
 
+    def counters(self) -> tuple[SubtaskMetrics, ...]:
+        """What the operators have counted in this step so far, or in the last one."""
+        self._counted = counted = super().counters()
+        return tuple(map(difference, counted, self._measured))
+
     def close(self) -> None:
         """Dispose of it, though more could follow, unless it has been."""
         if not self._disposed:
@@ -213,13 +220,12 @@ class StepTask(Task):
         task = self._report()
         self._files.clear()
         self._committables.clear()
-        measured, self._measured = self._measured, task.counters
         head = chain.head
         reader = head.reader if isinstance(head, SourceOperator) else None
         valves = {edge: entry.valve.volatile() for edge, entry in self._entries.items()}
         self.volatile = dumps((os.urandom(8), self._ended, valves, chain.volatile()))  # no two are the same
         return StepReport(
-            task=replace(task, counters=tuple(map(difference, task.counters, measured))),
+            task=task,
             version=self._assignment.version + 1,
             chains=self._saved(chain),
             volatile=self.volatile,
