@@ -321,7 +321,7 @@ def test_a_transaction_that_has_expired_is_tried_again(broker, tmp_path, monkeyp
         patch.setattr(transactions, "transactional", lambda *args: Expired(original(*args)))
         patch.setattr(transactions, "time", SimpleNamespace(monotonic=lambda: next(clock)))
         with pytest.raises(
-            ConfigurationError, match="has taken longer than 'transaction.timeout.ms', 60000"
+            ConfigurationError, match=r"has taken longer than .transaction\.timeout\.ms., 60000"
         ) as failure:
             job.send(job.sender(), version)
     assert not isinstance(failure.value, ShutOutError)

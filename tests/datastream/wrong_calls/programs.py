@@ -138,7 +138,6 @@ ROWS = [
     ("run: partition", lambda w: w.run(w.raw.partition_custom(lambda k, n: n, 0).map(len)), J, "partitioner of"),
     ("from_spark: list", lambda w: w.env.from_spark([1]), P, "no DataFrame"),
     ("from_spark: class", lambda w: w.env.from_spark(Frame), P, "no DataFrame"),
-    ("from_spark: stream", lambda w: w.env.from_spark(Frame(streaming=True)), U, "spark.readStream"),
     ("from_spark: no columns", lambda w: w.env.from_spark(Frame([])), P, "without columns"),
     ("from_spark: interval", lambda w: w.env.from_spark(Frame(["interval day"])), U, "'c0' has Spark's type interval"),
     ("from_spark: type", lambda w: w.env.from_spark(Frame(["long"]), Types.STRING()), T, "column 'c0'"),
