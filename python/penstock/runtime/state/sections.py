@@ -8,6 +8,7 @@ Cost: O(state) for all of it, O(what has changed) for a log.
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import merge
@@ -270,11 +271,12 @@ class _Sorting:
         kept = keyed.filters.get(place[0])
         self.entries += len(slots)
         keys = list(map(keyed.key_of, slots)) if keyed.has_keys else list(slots)
-        if kept is None and len(keys) >= _MANY and (slots is table or all(slot in table for slot in slots)):
-            values = list(table.values()) if slots is table else [table[slot] for slot in slots]
-            self._taste(keys, values)
-            self._split(number, keys, values)
-            return
+        if kept is None and len(keys) >= _MANY:
+            with contextlib.suppress(KeyError):  # some have no value any more
+                values = list(table.values() if slots is table else map(table.__getitem__, slots))
+                self._taste(keys, values)
+                self._split(number, keys, values)
+                return
         numbers, all_keys, values = self._mixed
         numbers += [number] * len(keys)
         all_keys += keys
