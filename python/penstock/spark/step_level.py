@@ -7,6 +7,7 @@ the functions of the levels, is the same for all steps.
 from __future__ import annotations
 
 import base64
+import gc
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -15,12 +16,16 @@ from penstock.runtime.buffers.row import Row
 from penstock.runtime.config.steps import Assignment
 from penstock.runtime.config.tasks import JobConfig, VertexConfig
 from penstock.runtime.io.stores import configured, storage_of
-from penstock.runtime.task.living import LivingTasks
+from penstock.runtime.task.living import MEMORY, LivingTasks
 from penstock.runtime.task.step_task import StepTask
 
 PROPERTY = "penstock.step"
 INLINE = 64 << 10
 """Bytes of assignments that go along with each task; more are in a file."""
+
+_BETWEEN = 16
+"""Tasks that are run without looking for cycles."""
+_looked = [0, 0]  # how many had been made the last time, and tasks since
 
 Place = tuple[int, int]
 TASKS = LivingTasks()
@@ -93,3 +98,18 @@ def keep(task: StepTask | EndedTask, vertex: VertexConfig, subtask: int, job: Jo
     """The task has run its step."""
     if isinstance(task, StepTask):
         TASKS.put((job.folder or "", vertex.index, subtask), task)
+        _look_for_cycles(task.bytes() > MEMORY // 16)
+
+
+def _look_for_cycles(large: bool) -> None:
+    """Now and then, if tasks were made since; at once where that leaves much. Otherwise all state that is kept would be
+    looked through after each task, and there are no cycles in it. What is there is not looked at until the next
+    time."""
+    made, between = TASKS.made + TASKS.mended, _looked[1] + 1
+    if made != _looked[0] and (large or between >= _BETWEEN):
+        gc.unfreeze()
+        gc.collect()
+        _looked[:] = made, 0
+    else:
+        _looked[1] = between
+    gc.freeze()
