@@ -39,7 +39,13 @@ _STATES: Mapping[str, ExecutionState] = {
 
 @contextlib.contextmanager
 def followed(
-    session: Any, deployment: Deployment, control: JobControl, progress: Progress, *, line: bool | None = None
+    session: Any,
+    deployment: Deployment,
+    control: JobControl,
+    progress: Progress,
+    *,
+    tag: str | None = None,
+    line: bool | None = None,
 ) -> Iterator[None]:
     """Within the block, one job of Spark runs a step; what its tasks do is told to ``progress``.
 
@@ -48,10 +54,11 @@ def followed(
         deployment: the job.
         control: of the run, whose tag the job of Spark has.
         progress: is told.
+        tag: that no other job of Spark has; None: one that has run before may have the tag of the run.
         line: show a line on standard error, which disappears at the end; None: if that is a terminal. Where somebody
             shows the job already there is none.
     """
-    stages = _stages(session, deployment, control, progress)
+    stages = _stages(session, deployment, control, progress, tag)
     if stages is None:
         yield
         return
@@ -66,23 +73,28 @@ def followed(
         thread.join()
 
 
-def _stages(session: Any, deployment: Deployment, control: JobControl, progress: Progress) -> _Stages | None:
+def _stages(
+    session: Any, deployment: Deployment, control: JobControl, progress: Progress, tag: str | None
+) -> _Stages | None:
     try:
         spark = session.sparkContext
     except Exception:  # Spark Connect has no SparkContext
         return None
-    return _Stages(spark, deployment, tag_of(control), progress)
+    if tag is not None:
+        return _Stages(spark, deployment, tag, progress, set())
+    tag = tag_of(control)
+    return _Stages(spark, deployment, tag, progress, set(jobs_of(spark, tag)))
 
 
 class _Stages:
-    """The stages of the newest job with a tag."""
+    """The stages of the newest job with a tag that is none of the old ones."""
 
-    def __init__(self, spark: Any, deployment: Deployment, tag: str, progress: Progress) -> None:
+    def __init__(self, spark: Any, deployment: Deployment, tag: str, progress: Progress, old: set[int]) -> None:
         self._spark = spark
         self._deployment = deployment
         self._tag = tag
         self._progress = progress
-        self._old = set(jobs_of(spark, tag))
+        self._old = old
         self._ended: set[int] = set()
         self._tries: dict[tuple[int, int], list[tuple[int, int]]] = {}  # attempts by level and slot, of stage and task
         self.line = ""

@@ -24,6 +24,7 @@ def driver_rows(
     seen: Progress,
     *,
     step: int | None = None,
+    tag: str | None = None,
     line: bool | None = None,
 ) -> Rows:
     """Run the job; the rows that arrive at the driver.
@@ -35,6 +36,7 @@ def driver_rows(
         control: by which it can be cancelled.
         seen: is told what its tasks do.
         step: number of the step, in a job of several.
+        tag: that the caller has given this run alone, in a job of several.
         line: as for :func:`~penstock.spark.progress.followed`.
 
     Raises:
@@ -46,7 +48,7 @@ def driver_rows(
         _failures_told(control),
         cancellable(session, control),
         described(session, description(deployment, step)),
-        followed(session, deployment, control, seen, line=line),
+        followed(session, deployment, control, seen, tag=tag, line=line),
     ):
         batches = frame.toArrow().to_batches()
     return _rows_of(batches)

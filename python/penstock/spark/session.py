@@ -28,6 +28,8 @@ STATIC = {
     "spark.app.name": "penstock",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    "spark.ui.retainedJobs": "100",  # a step is a job, and to find one by its tag Spark looks through all
+    "spark.ui.retainedStages": "400",
     "spark.python.worker.reuse": "true",
     inside_pyspark.SOCKET_SETTING: "true",  # saves 35 ms per stage against loopback TCP
     "spark.sql.streaming.checkpointFileManagerClass": inside_pyspark.CHECKPOINT_MANAGER,

@@ -66,18 +66,18 @@ class SparkSteps:
         """See :class:`penstock.job.steps.loop.Runner`."""
         tag = f"penstock-step-{uuid.uuid4().hex}"
         with self._told(version, assignments, tag):
-            rows = self._run(version + 1)
+            rows = self._run(version + 1, tag)
             if ran_again(self._spark, tag):  # others may have read what was sent the first time
                 rows.close()
                 raise StepLostError("Spark has lost what tasks had sent, and ran them again. The step begins anew.")
         return rows
 
-    def _run(self, step: int) -> Rows:
+    def _run(self, step: int, tag: str) -> Rows:
         try:
             taken = self._frames.taken()
             frame = self._lower(frames=taken) if taken else self._frame
             told = self._session, frame, self._deployment, self._control, self._seen
-            return driver_rows(*told, step=step, line=self._line)
+            return driver_rows(*told, step=step, tag=tag, line=self._line)
         except JobCancelledError:
             raise
         except JobExecutionError as error:
