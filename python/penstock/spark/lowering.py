@@ -97,7 +97,7 @@ class Level:
     told: bool = True
 
 
-def _level(deployment: Deployment, index: int, counts: Any, *, told: bool = True) -> Level:
+def _level(deployment: Deployment, index: int, counts: Any = None, *, told: bool = True) -> Level:
     following = deployment.slots(index + 1) if index + 1 < len(deployment.levels) else 1
     path = tuple(os.path.abspath(entry) for entry in sys.path)
     job, steps = deployment.job, deployment.steps
