@@ -11,7 +11,7 @@ import time
 import pytest
 
 from penstock.common import Configuration, Duration, Types, WatermarkStrategy
-from penstock.datastream import FileProcessingMode, MapFunction, StreamExecutionEnvironment
+from penstock.datastream import FileProcessingMode, MapFunction, ProcessFunction, StreamExecutionEnvironment
 from penstock.datastream.connectors import (
     DataGeneratorSource,
     FileEnumeratorProvider,
@@ -222,3 +222,38 @@ def test_a_source_of_one_s_own(tmp_path):
         with open(path, "a") as file:
             file.write("second\nend\n")
         assert [*lines] == ["second", "end"]
+
+
+class Stamped(Source):
+    """Numbers with timestamps, some of them equal, and with watermarks of its own."""
+
+    bounded = False
+    produced_type = Types.LONG()
+
+    def splits(self, parallelism):
+        return [Split("numbers", 0, 12)]
+
+    def ended(self):
+        return True
+
+    def read(self, split):
+        for at in range(split.start, split.end, 4):
+            values = (*range(at, at + 4),)  # no list: a column, say
+            yield Records(values, at + 4, [value // 3 for value in values], watermark=at)
+
+
+class Times(ProcessFunction):
+    def process_element(self, value, ctx):
+        yield value, ctx.timestamp(), ctx.timer_service().current_watermark()
+
+
+@pytest.mark.parametrize("steps", [1, 5, 100])
+def test_without_a_strategy_records_keep_their_times_and_watermarks_of_the_source_do_not_count(steps):
+    def found(strategy):
+        env = environment(parallelism=1, penstock__step__records=steps)
+        return collected(env.from_source(Stamped(), strategy, "stamped").process(Times()))
+
+    never = -(1 << 63)
+    assert found(NONE) == [(value, value // 3, never) for value in range(12)]
+    idle = NONE.with_idleness(Duration.of_minutes(1))  # has a generator, which is given record by record
+    assert found(idle) == found(NONE)
