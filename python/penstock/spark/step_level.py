@@ -102,14 +102,14 @@ def keep(task: StepTask | EndedTask, vertex: VertexConfig, subtask: int, job: Jo
 
 
 def _look_for_cycles(large: bool) -> None:
-    """Now and then, if tasks were made since; at once where that leaves much. Otherwise all state that is kept would be
-    looked through after each task, and there are no cycles in it. What is there is not looked at until the next
-    time."""
-    made, between = TASKS.made + TASKS.mended, _looked[1] + 1
-    if made != _looked[0] and (large or between >= _BETWEEN):
+    """After some tasks, and at once where one that was made anew leaves much behind. Otherwise all state that is kept
+    would be looked through after each task, and there are no cycles in it. What is there is not looked at until the
+    next time."""
+    made, since = TASKS.made + TASKS.mended, _looked[1] + 1
+    if since >= _BETWEEN or (large and made != _looked[0]):
         gc.unfreeze()
         gc.collect()
         _looked[:] = made, 0
     else:
-        _looked[1] = between
+        _looked[1] = since
     gc.freeze()
