@@ -64,6 +64,15 @@ class SparkSteps:
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
         """See :class:`penstock.job.steps.loop.Runner`."""
+        try:
+            return self._step(version, assignments)
+        except ConnectionError as error:
+            raise JobExecutionError(
+                "The JVM of Spark's driver does not answer any more: it was killed, or has had no memory left. What is "
+                "committed stands; run the program again, and with the same job folder it goes on from there."
+            ) from error
+
+    def _step(self, version: int, assignments: Mapping[Place, Assignment]) -> Rows:
         tag = f"penstock-step-{uuid.uuid4().hex}"
         with self._told(version, assignments, tag):
             rows = self._run(version + 1, tag)
