@@ -143,8 +143,8 @@ def _draw(rows: list[dict[str, Any]], path: Path, options: argparse.Namespace) -
     panels[2].set_ylabel("job folder")
     panels[2].set_xlabel(f"minutes, {options.rate:,.0f} records per second, executor {options.executor!r}")
     for panel in panels:
-        panel.set_ylim(bottom=0)
-        panel.legend(loc="lower right")
+        panel.set_ylim(0, 1.2 * max(float(y) for line in panel.lines for y in line.get_ydata()))
+        panel.legend(loc="upper left", ncols=2)
         panel.grid(alpha=0.3)
     figure.savefig(path, dpi=110)
 
