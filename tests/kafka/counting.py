@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -121,11 +121,6 @@ def numbered(values: Iterable[str]) -> list[str]:
 
 def die_at(point: str, count: int) -> None:
     """Have this process die when it comes to a point for the count-th time."""
-    import confluent_kafka
-
-    from penstock.job.steps import committing, loop
-    from penstock.runtime.kafka import following, records
-
     passed = itertools.count(1)
 
     def step(name: str) -> None:
@@ -141,12 +136,21 @@ def die_at(point: str, count: int) -> None:
 
         return call
 
+    _watch(stepping)
+
+
+def _watch(stepping: Callable[..., Any]) -> None:
+    """Have the moments of a driver's life told: by name, what is called then, and the name of what is behind it."""
+    import confluent_kafka
+
+    from penstock.job.steps import committing, loop
+    from penstock.runtime.kafka import following, records
+
     class Producer(confluent_kafka.Producer):
         commit_transaction = stepping("commit_transaction", confluent_kafka.Producer.commit_transaction, "committed")
 
     for name in ("init_transactions", "begin_transaction", "produce", "send_offsets_to_transaction"):
         setattr(Producer, name, stepping(name, getattr(confluent_kafka.Producer, name)))
-    Producer.produce_batch = stepping("produce", confluent_kafka.Producer.produce_batch)  # type: ignore[method-assign]
     confluent_kafka.Producer = Producer
     records.packed = stepping("packed", records.packed)
     loop.StepLoop._planned = stepping("", loop.StepLoop._planned, "planned")  # type: ignore[method-assign]
