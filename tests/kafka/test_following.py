@@ -317,3 +317,20 @@ def test_a_broker_that_is_gone_is_named(tmp_path, broker) -> None:
     fill(broker, topic, range(2))
     with pytest.raises(ConfigurationError, match=r"No Kafka broker has answered at.*reading .* at the offset 2"):
         list(source.read(Split(f"{topic}-0", 0, 9)))  # there are two records only
+
+
+@pytest.mark.parametrize("wanted", [3, 10])
+def test_a_step_that_has_enough_leaves_the_consumer_where_it_is(broker, monkeypatch, wanted) -> None:
+    monkeypatch.setattr("penstock.runtime.kafka.reading._RECORDS", wanted)
+    topic = broker.made()
+    fill(broker, topic, range(10))
+    source = endless(broker, topic).build()
+    READERS.clear()
+    rows = source.read(Split(f"{topic}-0", 0, 10))
+    found = next(rows)
+    rows.close()  # type: ignore[attr-defined]
+    [(_, kept)] = READERS._waiting
+    assert kept.position == found.position
+    rest = [value for records in source.read(Split(f"{topic}-0", found.position, 10)) for value in records.values]
+    assert [*found.values, *rest] == texts(range(10))
+    assert len(READERS) == 1
