@@ -280,8 +280,7 @@ def result_of(
         if notes is None:
             folder = open_until_the_end.enter_context(tempfile.TemporaryDirectory(prefix="penstock-run-"))
             notes = Notes(folder, all_attempts=restarts(script))
-        executor = executor or LocalExecutor()
-        interpreter = Interpreter(script, executor, notes, chaining, **varied)
+        interpreter = Interpreter(script, executor or LocalExecutor(), notes, chaining, **varied)
         try:
             refused = interpreter.run()
             if refused is not None:
@@ -295,11 +294,11 @@ def result_of(
             if isinstance(failure.__cause__, UnsupportedError):
                 return {"unsupported": str(failure.__cause__).partition(".")[0]}
             notes.failed = True
-            random = random_start(interpreter.recorder.stream_graph)
-            return noted(script, notes, random) | {"error": causes(failure.__cause__)}
+            error = {"error": causes(failure.__cause__)}
+            return noted(script, notes, random_start(interpreter.recorder.stream_graph)) | error
         except PenstockError as error:
             return {"refused": {"class": error.flink_class, "message": str(error)}}
-        return _succeeded(script, notes, random_start(interpreter.recorder.stream_graph), executor)
+        return _succeeded(script, notes, random_start(interpreter.recorder.stream_graph), interpreter.recorder.executor)
 
 
 def _succeeded(script: dict[str, Any], notes: Notes, random: bool, executor: Any) -> dict[str, Any]:
