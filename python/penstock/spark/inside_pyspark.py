@@ -149,8 +149,8 @@ def tasks_of(context: Any, stage: int) -> tuple[str, int, list[dict[str, Any]]]:
 
 
 def ran_again(context: Any, tag: str) -> bool:
-    """Whether a stage of the jobs with a tag ran more than once, as some of what it had sent was lost. Checked against
-    4.3.0."""
+    """Whether a stage of the jobs with a tag ran more than once, as some of what it had sent was lost.
+    Checked against 4.3.0."""
     tracker = context._jsc.sc().statusTracker()
     stages = (stage for job in tracker.getJobIdsForTag(tag) for stage in tracker.getJobInfo(job).get().stageIds())
     infos = map(tracker.getStageInfo, stages)
