@@ -136,7 +136,13 @@ class Commits:
         self._lease.check()
 
     def failed(self) -> None:
-        """A step was given up: remove what it has left, and go on from what stands."""
+        """A step was given up: remove what it has left, and go on from what stands.
+
+        Raises:
+            FencedError: another driver has taken the job folder over, and what there is to remove is its own.
+            ConfigurationError, OSError: the storage refuses.
+        """
+        self.check()
         self._lease.failed()
         newest = self.newest
         if newest is None or newest.is_nothing:
