@@ -110,27 +110,29 @@ class JobClient:
         return CompletableFuture.after(self._result, JobExecutionResult.get_all_accumulator_results)
 
     def trigger_savepoint(self, savepoint_directory: str | None = None) -> NoReturn:
-        """Not supported: a bounded job is run again from its start.
+        """Not supported yet: savepoints come with the next version of Penstock.
 
         Raises:
             UnsupportedError: always.
         """
         raise UnsupportedError(
-            "trigger_savepoint() is not supported: a bounded job takes no savepoints, and is run again from its start. "
-            "Leave the call out, or wait for the outputs by get_job_execution_result().result()."
+            "trigger_savepoint() is not supported yet: savepoints come with the next version of Penstock. Each step of "
+            "a program with a job folder (penstock.job.folder) leaves a version there, from which the same program "
+            "goes on when it is started again; a copy of the folder, made while no job runs, keeps one."
         )
 
     def stop_with_savepoint(
         self, advance_to_end_of_event_time: bool, savepoint_directory: str | None = None
     ) -> NoReturn:
-        """Not supported: a bounded job is ended by :meth:`cancel`, or waited for.
+        """Not supported yet: a job is ended by :meth:`stop` or :meth:`cancel`, or waited for.
 
         Raises:
             UnsupportedError: always.
         """
         raise UnsupportedError(
-            "stop_with_savepoint() is not supported: a bounded job takes no savepoints. Use stop() to end a job in "
-            "order, cancel() to end it without outputs, or get_job_execution_result().result() to wait for them."
+            "stop_with_savepoint() is not supported yet: savepoints come with the next version of Penstock. stop() "
+            "ends a job in order; if it has a job folder (penstock.job.folder), the same program goes on from there "
+            "when it is started again."
         )
 
     def __repr__(self) -> str:

@@ -83,7 +83,8 @@ class Settings(PyFlinkSettings, StepSettings):
     )
     restart_strategy: str = line(
         "restart-strategy", _RESTARTS, "none", "executor",
-        "Whether a job that failed is run again; on the local executor only.", "restart-strategy.type",
+        "Whether a job that failed is run again: from its newest version, if it runs in steps; else on the local "
+        "executor only.", "restart-strategy.type",
     )
     restart_attempts: int = line(
         "restart-strategy.fixed-delay.attempts", Whole(0, _LARGEST_INT), 1, "executor",
@@ -162,7 +163,7 @@ class Settings(PyFlinkSettings, StepSettings):
     )
     checkpoint_interval: int | None = line(
         "execution.checkpointing.interval", Span(10), None, "plan",
-        "Enables checkpoints in the plan; none are taken here.",
+        "Enables checkpoints in the plan; the least time between two steps, where sources have little.",
     )
     checkpointing_mode: Literal["EXACTLY_ONCE", "AT_LEAST_ONCE"] = line(
         "execution.checkpointing.mode", _CHECKPOINTS, "EXACTLY_ONCE", "plan",
@@ -190,7 +191,7 @@ class Settings(PyFlinkSettings, StepSettings):
     watermark_interval: int = line(
         "pipeline.auto-watermark-interval", Span(), 200, "runtime",
         "With 0 periodic watermark generators are asked at the end of the input only. All other values are the same "
-        "here: generators are asked after numbers of records, not by the clock.",
+        "here: generators are asked after numbers of records, and at the end of a step.",
     )
     parameters: tuple[tuple[str, str], ...] = line(
         "pipeline.global-job-parameters", Pairs(), (), "runtime",

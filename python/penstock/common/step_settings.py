@@ -32,7 +32,7 @@ class StepSettings:
     )
     available_now: bool = line(
         "penstock.step.available-now", Flag(), False, "steps",
-        "Whether the program ends, as if its sources did not go on, when it has read what is there.",
+        "Whether the program ends when it has read what is there; windows that are open stay open.",
     )
     prometheus_ports: tuple[int, int] | None = line(
         "penstock.metrics.prometheus.port", Ports(), None, "executor",

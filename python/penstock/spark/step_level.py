@@ -88,8 +88,9 @@ def step_task(vertex: VertexConfig, subtask: int, context: Any, job: JobConfig) 
     assignment = assignment_of(context.getLocalProperty(PROPERTY) or "=", (vertex.index, subtask), job)
     if assignment is None:
         return EndedTask()
-    name = job.folder or "", vertex.index, subtask
-    task = TASKS.take(name, assignment, lambda: StepTask(vertex, subtask, context.attemptNumber(), job))
+    task = TASKS.take(
+        _name(job, vertex, subtask), assignment, lambda: StepTask(vertex, subtask, context.attemptNumber(), job)
+    )
     task.begin(assignment)
     return task
 
@@ -97,7 +98,7 @@ def step_task(vertex: VertexConfig, subtask: int, context: Any, job: JobConfig) 
 def keep(task: StepTask | EndedTask, vertex: VertexConfig, subtask: int, job: JobConfig) -> None:
     """The task has run its step."""
     if isinstance(task, StepTask):
-        TASKS.put((job.folder or "", vertex.index, subtask), task)
+        TASKS.put(_name(job, vertex, subtask), task)
         _look_for_cycles(task.bytes() > MEMORY // 16)
 
 
@@ -113,3 +114,8 @@ def _look_for_cycles(large: bool) -> None:
     else:
         _looked[1] = since
     gc.freeze()
+
+
+def _name(job: JobConfig, vertex: VertexConfig, subtask: int) -> tuple[str, int, int]:
+    """By which a worker finds the task again; in another run with the same job folder functions may be others."""
+    return job.job_id, vertex.index, subtask

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from types import MappingProxyType
@@ -33,6 +33,8 @@ Prepare = Callable[["Pipeline", JobControl], Callable[[], JobExecutionResult]]
 
 ENVIRONMENT_VARIABLE = "PENSTOCK_EXECUTOR"
 DEFAULT = "spark"
+_LEAVING = 60.0
+"""Seconds that the end of a job is waited for when nobody wants its records any more."""
 EXECUTORS = {"spark": "penstock.spark:SparkExecutor", "local": "penstock.local:LocalExecutor"}
 """Where the executors are; loaded by name, as Flink loads its PipelineExecutors: nothing here points at them."""
 
@@ -162,7 +164,13 @@ def follow(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransfo
             f"{checks.shown(executor)} has none. Use one of the executors {', '.join(EXECUTORS)}."
         )
     control = JobControl(pipeline.name)
-    control.takers[sink_id] = records = Collected(control.cancel)
+
+    def leave() -> None:
+        """Cancel the job, and see it end: its job folder is free then, and may go."""
+        control.cancel()
+        wait([result], timeout=_LEAVING)
+
+    control.takers[sink_id] = records = Collected(leave)
     _, result = _started(prepare, control, pipeline, caches)
     result.add_done_callback(lambda ended: records.end(ended.exception()))
     return records
