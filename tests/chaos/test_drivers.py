@@ -24,8 +24,10 @@ def root(tmp_path):
 def test_the_second_driver_is_refused_and_told_who_has_the_folder(root, tmp_path, lease):
     first = Life(root, SETTINGS, lease=lease)
     assert first.until(2)
+    os.kill(first.process.pid, signal.SIGSTOP)  # else it may be over before the second one has started
     second = Life(root, SETTINGS, tmp_path / "second.log", lease=lease)
     assert second.end() == 1
+    os.kill(first.process.pid, signal.SIGCONT)
     assert f"process {first.process.pid}" in second.log.read_text()
     assert "is held by the job 'chaos'" in second.log.read_text()
     assert first.end() == 0
