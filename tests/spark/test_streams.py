@@ -176,6 +176,7 @@ def test_a_stream_that_spark_cannot_read_fails_the_job(spark, tmp_path):
     with pytest.raises(JobExecutionError, match="boom"):
         env.execute()
     env = environment(spark)
+    env.from_spark(lines, Types.STRING()).print()
     env.from_spark(lines.groupBy("value").count().select("value"), Types.STRING(), "grouped").print()
     with pytest.raises(JobExecutionError, match=r"'Source: grouped' cannot be read.*watermark"):
         env.execute()

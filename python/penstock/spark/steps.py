@@ -121,3 +121,4 @@ class SparkSteps:
 
     def close(self) -> None:
         """See :class:`penstock.job.steps.loop.Runner`."""
+        self._frames.close()

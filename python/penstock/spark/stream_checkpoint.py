@@ -110,10 +110,10 @@ class Checkpoint:
     def _others(self) -> Iterator[tuple[str, str]]:
         """What sources without such a log have written, by its place."""
         root, logs = self._folder / "sources", set(map(str, self._logs))
-        for path in sorted(root.rglob("*")):
-            place = path.relative_to(root)
-            if path.is_file() and path.name[0] != "." and place.parts[0] not in logs:
-                yield place.as_posix(), path.read_text(encoding="utf-8")
+        for source in sorted(root.glob("*")):
+            files = (path for path in source.rglob("*") if path.is_file() and path.name[0] != ".")
+            for path in sorted(files) if source.name not in logs else ():
+                yield path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
 
 
 def _offset(number: int) -> str:

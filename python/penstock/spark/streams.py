@@ -161,7 +161,8 @@ class Query:
 
     def _stop(self) -> None:
         with contextlib.suppress(Exception):  # Spark may have been stopped, or be gone
-            self._query.stop()
+            if self._query.isActive:
+                self._query.stop()
 
 
 class StreamPlan(SourcePlan):
@@ -284,6 +285,11 @@ class FramePlans:
             plan = WholePlan(vertex, positions, over, frame)
         self._plans[vertex.index] = plan
         return plan
+
+    def close(self) -> None:
+        """End all queries; those that have ended stay so."""
+        for plan in self._plans.values():
+            plan.close()
 
     def taken(self) -> dict[int, Any]:
         """The DataFrames that the next step reads, by index of their vertex."""

@@ -127,7 +127,7 @@ class SinkMethods(Generic[T]):
 
         Raises:
             InvalidProgramError: the type of the records is not declared, and no schema was given.
-            UnsupportedError: the program does not run on Spark.
+            UnsupportedError: the program does not run on Spark, or not as a whole: it never ends, or has a job folder.
         """
         from penstock.datastream.connectors.spark import SparkSink, schema_from
 
