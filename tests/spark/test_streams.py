@@ -50,8 +50,11 @@ def to_files(stream, folder):
 
 
 def visible(folder):
-    found = (path for path in Path(folder).rglob("*") if path.is_file())
-    files = (path for path in found if all(part[0] not in "._" for part in path.relative_to(folder).parts))
+    """The lines of all files that are not hidden; folders may go meanwhile."""
+    files: list[Path] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = (name for name in folders if name[0] not in "._")
+        files += (Path(place, name) for name in names if name[0] not in "._")
     return sorted(line for path in files for line in path.read_text().splitlines())
 
 
