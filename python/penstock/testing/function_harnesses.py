@@ -70,7 +70,8 @@ class ProcessFunctionTestHarnesses:
 
         Args:
             function: under test.
-            key_selector1, key_selector2: give the key of a record of each input.
+            key_selector1: give the key of a record of each input.
+            key_selector2: give the key of a record of each input.
             key_type: of the key; None for undeclared.
         """
         return TwoInputTestHarness(

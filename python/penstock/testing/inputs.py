@@ -30,8 +30,10 @@ class OneInputTestHarness(TestHarness[OUT], Generic[IN, OUT]):
         program: makes its one operator of the stream that it is given; calls without an operator, such as ``key_by``,
             may come before.
         input_type: of the records; None for undeclared.
-        parallelism, subtask, max_parallelism, configuration: as of
-            :class:`~penstock.testing.harness.TestHarness`.
+        parallelism: as of :class:`~penstock.testing.harness.TestHarness`.
+        subtask: as of :class:`~penstock.testing.harness.TestHarness`.
+        max_parallelism: as of :class:`~penstock.testing.harness.TestHarness`.
+        configuration: as of :class:`~penstock.testing.harness.TestHarness`.
     """
 
     def __init__(
@@ -82,9 +84,12 @@ class TwoInputTestHarness(TestHarness[OUT], Generic[IN1, IN2, OUT]):
 
     Args:
         program: makes its one operator of the two streams that it is given.
-        input_type1, input_type2: of the records; None for undeclared.
-        parallelism, subtask, max_parallelism, configuration: as of
-            :class:`~penstock.testing.harness.TestHarness`.
+        input_type1: of the records; None for undeclared.
+        input_type2: of the records; None for undeclared.
+        parallelism: as of :class:`~penstock.testing.harness.TestHarness`.
+        subtask: as of :class:`~penstock.testing.harness.TestHarness`.
+        max_parallelism: as of :class:`~penstock.testing.harness.TestHarness`.
+        configuration: as of :class:`~penstock.testing.harness.TestHarness`.
     """
 
     def __init__(
@@ -144,9 +149,13 @@ class BroadcastTestHarness(TestHarness[OUT], Generic[IN1, IN2, OUT]):
         program: makes its one operator of the connection that it is given.
         descriptors: of the broadcast states.
         key_selector: the elements' key; None where they have none.
-        input_type, broadcast_type, key_type: of the records and the key; None for undeclared.
-        parallelism, subtask, max_parallelism, configuration: as of
-            :class:`~penstock.testing.harness.TestHarness`.
+        input_type: of the records and the key; None for undeclared.
+        broadcast_type: of the records and the key; None for undeclared.
+        key_type: of the records and the key; None for undeclared.
+        parallelism: as of :class:`~penstock.testing.harness.TestHarness`.
+        subtask: as of :class:`~penstock.testing.harness.TestHarness`.
+        max_parallelism: as of :class:`~penstock.testing.harness.TestHarness`.
+        configuration: as of :class:`~penstock.testing.harness.TestHarness`.
     """
 
     def __init__(
