@@ -251,16 +251,12 @@ class ProgramWithSources(ShippingProgram):
         """The rows of a DataFrame of Spark, read where Spark has them: no row passes the driver.
 
         Partitions of the DataFrame become subtasks. Where there are more of them, subtasks read several; where there
-        are fewer, some subtasks read nothing. What the DataFrame computes it computes in every job that reads it.
-
-        A streaming DataFrame, of ``spark.readStream``, makes the program one that never ends: each step reads a
-        micro-batch, and its offsets are part of the step. How much a micro-batch holds is said by options of Spark's
-        source, such as ``maxFilesPerTrigger``. In a program that runs in steps for another reason, a DataFrame that
-        ends is read by the first step, all of it.
+        are fewer, some subtasks read nothing. What the DataFrame computes it computes in every job that reads it. A
+        streaming one, of ``spark.readStream``, makes the program one that never ends: each step reads a micro-batch.
 
         Args:
-            df: a ``pyspark.sql.DataFrame`` of the session that runs the program. A streaming one keeps no state of
-                Spark's own: no aggregation, ``dropDuplicates``, join of streams or ``limit``.
+            df: a ``pyspark.sql.DataFrame`` of the session that runs the program; a streaming one without aggregations,
+                ``dropDuplicates``, joins of streams and ``limit``.
             type_info: type of the records: a row or tuple of all columns, in order, or the type of the only one. None
                 makes rows with the names of the columns.
             source_name: operator name.
@@ -268,8 +264,7 @@ class ProgramWithSources(ShippingProgram):
 
         Raises:
             InvalidProgramError: no DataFrame, one without columns, or another type than its columns have.
-            UnsupportedError: a streaming one of Spark Connect, or one with a type that no record has, such as an
-                interval.
+            UnsupportedError: it is a stream of Spark Connect, or has a type that no record has, such as an interval.
         """
         from penstock.datastream.connectors.spark import frame_source
 
