@@ -53,10 +53,17 @@ class Journals(Source[Click]):
                 yield Records([(int(second), who) for second, who in fields], position=file.tell())
 
 
+def in_milliseconds(click: Click, _: int | None) -> int:
+    """When a click was."""
+    return click[0] * 1000
+
+
 class Visit(ProcessWindowFunction[Click, str, str, TimeWindow]):
     """A sentence for each session."""
 
-    def process(self, key: str, context: ProcessWindowFunction.Context, elements: Iterable[Click]) -> Iterable[str]:
+    def process(
+        self, key: str, context: ProcessWindowFunction.Context[TimeWindow], elements: Iterable[Click]
+    ) -> Iterable[str]:
         seconds = sorted(second for second, _ in elements)
         yield f"{key}: {len(seconds)} clicks from {seconds[0]} s to {seconds[-1]} s"
 
@@ -69,9 +76,7 @@ def main() -> None:
         env = StreamExecutionEnvironment.get_execution_environment(
             Configuration({"penstock.job.folder": f"{folder}/job"})
         )
-        by_time = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(
-            lambda click, _: click[0] * 1000
-        )
+        by_time = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(in_milliseconds)
         clicks = env.from_source(Journals(folder), by_time, "journals").uid("journals")
         sessions = clicks.key_by(lambda click: click[1], key_type=Types.STRING()).window(
             EventTimeSessionWindows.with_gap(Time.seconds(10))

@@ -11,6 +11,7 @@ Prints::
     tuesday: 3 sales in the table, 3 in Parquet files
 """
 
+# pyright: basic
 from __future__ import annotations
 
 import sqlite3

@@ -49,7 +49,7 @@ class OverLimit(KeyedBroadcastProcessFunction[str, Payment, Rule, str]):
     def open(self, runtime_context: RuntimeContext) -> None:
         self.paid = runtime_context.get_state(ValueStateDescriptor("paid", Types.INT()))
 
-    def process_element(self, value: Payment, ctx: KeyedBroadcastProcessFunction.ReadOnlyContext) -> Iterable[str]:
+    def process_element(self, value: Payment, ctx: KeyedBroadcastProcessFunction.ReadOnlyContext[str]) -> Iterable[str]:
         card, amount = value
         paid = (self.paid.value() or 0) + amount
         self.paid.update(paid)
@@ -57,7 +57,7 @@ class OverLimit(KeyedBroadcastProcessFunction[str, Payment, Rule, str]):
         if limit is not None and paid > limit:
             yield f"{card} has paid {paid}: over the limit of {limit}"
 
-    def process_broadcast_element(self, value: Rule, ctx: KeyedBroadcastProcessFunction.Context) -> None:
+    def process_broadcast_element(self, value: Rule, ctx: KeyedBroadcastProcessFunction.Context[str]) -> None:
         ctx.get_broadcast_state(RULES_STATE).put(*value)
 
 
