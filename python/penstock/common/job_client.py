@@ -117,8 +117,8 @@ class JobClient:
         """
         raise UnsupportedError(
             "trigger_savepoint() is not supported yet: savepoints come with the next version of Penstock. Each step of "
-            "a program with a job folder (penstock.job.folder) leaves a version there, from which the same program "
-            "goes on when it is started again; a copy of the folder, made while no job runs, keeps one."
+            "a program with a job folder leaves a version there, from which the same program goes on when it is "
+            "started again; a copy of the folder, made while no job runs, keeps one."
         )
 
     def stop_with_savepoint(
@@ -131,8 +131,7 @@ class JobClient:
         """
         raise UnsupportedError(
             "stop_with_savepoint() is not supported yet: savepoints come with the next version of Penstock. stop() "
-            "ends a job in order; if it has a job folder (penstock.job.folder), the same program goes on from there "
-            "when it is started again."
+            "ends a job in order; if it has a job folder, the same program goes on from there when it is started again."
         )
 
     def __repr__(self) -> str:

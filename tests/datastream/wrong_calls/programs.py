@@ -117,7 +117,7 @@ ROWS = [
     ("execute_async: nothing", lambda w: w.env.execute_async(), P, "no operators"),
     ("execute_async: number", lambda w: w.op and w.env.execute_async(5), P, "job name"),
     ("execute_async: savepoint", lambda w: client(w).trigger_savepoint(), U, "savepoints"),
-    ("execute_async: stop", lambda w: client(w).stop_with_savepoint(True), U, r"Use stop\(\)"),
+    ("execute_async: stop", lambda w: client(w).stop_with_savepoint(True), U, r"stop\(\) ends"),
     ("job id: text", lambda w: JobID("17"), P, "hex digits"),
     ("plan: nothing", lambda w: w.env.get_execution_plan(), P, "no operators"),
     ("uid: twice", lambda w: run(w.env, w.op.uid("a").map(len).uid("a")), D, "uid"),
