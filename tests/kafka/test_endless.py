@@ -170,6 +170,7 @@ def test_a_source_that_ends_keeps_its_ends_when_the_job_starts_again(broker, tmp
     assert broker.values(program.target) == numbered(values)
 
 
+@pytest.mark.xfail(run=False, reason="for minutes the driver's client may be told of no partition (docs/limits.md)")
 def test_a_broker_that_is_restarted_while_the_job_runs(tmp_path) -> None:
     try:
         broker = Broker(tmp_path)

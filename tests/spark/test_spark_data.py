@@ -37,8 +37,6 @@ def tuples(frame):
 
 def test_what_cannot_be_read_is_refused(spark):
     env = environment(spark)
-    with pytest.raises(UnsupportedError, match=r"spark\.read instead of spark\.readStream"):
-        env.from_spark(spark.readStream.format("rate").load())
     with pytest.raises(UnsupportedError, match="column 'span' has Spark's type interval day"):
         env.from_spark(spark.sql("select interval 1 day as span"))
 
