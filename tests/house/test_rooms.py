@@ -176,7 +176,6 @@ def test_nothing_in_the_runtime_is_the_drivers_only() -> None:
             "penstock.runtime.task.batch_task",
             "penstock.runtime.task.step_task",
             "penstock.runtime.task.living",
-            "penstock.runtime.checkpoint.cache",
             "penstock.runtime.io.cached",
             "penstock.runtime.io.file_monitor",
             "penstock.runtime.io.bulk_sink",

@@ -11,7 +11,7 @@ from penstock.datastream import ListStateDescriptor, MapStateDescriptor, ValueSt
 from penstock.errors import StateError
 from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.checkpoint import chain as chain_module
-from penstock.runtime.checkpoint.cache import Held, StateCache
+from penstock.runtime.checkpoint.held import Held
 from penstock.runtime.checkpoint.saving import load, repair, save
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.state.files import AboutOperator
@@ -242,17 +242,11 @@ def test_a_touched_key_costs_no_more_than_three_times_its_size(tmp_path, name):
     assert written / (59 * 2_000) <= 3 * size
 
 
-def test_a_cache_gives_what_it_has_and_repairs_what_is_old(tmp_path):
-    folder, cache = str(tmp_path), StateCache(10**9)
-
-    def take(chain):
-        return cache.take(folder, chain, Held(fresh()), about())
-
-    held = take(())
+def test_a_repair_brings_older_state_to_the_end_of_its_chain(tmp_path):
+    folder, held = str(tmp_path), Held(fresh())
     fill(held.keyed, range(1_000))
     first = save(folder, held.keyed, held.operator_state, about(), (), 1)
-    cache.put(folder, first, held, about())
-    assert take(first) is held
+    held.keyed.release()
     other = Held(fresh())  # another worker takes the next steps
     load(folder, [first], other.keyed, other.operator_state, about())
     fill(other.keyed, range(5))
@@ -260,34 +254,11 @@ def test_a_cache_gives_what_it_has_and_repairs_what_is_old(tmp_path):
     second = save(folder, other.keyed, other.operator_state, about(), first, 2)
     fill(other.keyed, [9], value=lambda _: 9)
     third = save(folder, other.keyed, other.operator_state, about(), second, 3)
-    cache.put(folder, first, held, about())
-    repaired = take(third)
-    assert repaired is held
+    repair(folder, third, held.keyed, held.operator_state, about(), first[-1].name)
     assert tables(held.keyed) == tables(other.keyed)
     assert held.operator_state.broadcast("rules") == {"a": 1}
     assert not held.keyed.has_changed()
     assert not held.operator_state.changed()
-    cache.put(folder, third, held, about())
-    assert take((first[0],)) is not held  # the step that wrote the others was given up
-    assert (cache.hits, cache.repairs, cache.misses, len(cache), cache.bytes) == (1, 1, 2, 0, 0)
-
-
-def test_a_cache_forgets_what_was_used_least_recently(tmp_path):
-    folder, cache = str(tmp_path), StateCache(1)
-    chains = []
-    for subtask in range(4):
-        keyed = fresh()
-        fill(keyed, range(10))
-        chains.append(save(folder, keyed, None, about(subtask, 4), (), 1))
-    cache._limit = 8 * 2 * chains[0][0].bytes + 100
-    for subtask in (0, 1, 2, 1, 3):
-        held = cache.take(folder, chains[subtask], Held(fresh()), about(subtask, 4))
-        cache.put(folder, chains[subtask], held, about(subtask, 4))
-    assert len(cache) == 2
-    assert cache.bytes <= cache._limit
-    assert cache.hits == 1
-    cache.take(folder, chains[1], Held(fresh()), about(1, 4))
-    assert cache.hits == 2
 
 
 def test_a_repair_begins_at_a_file_of_the_chain(tmp_path):

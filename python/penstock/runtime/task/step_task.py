@@ -18,7 +18,7 @@ from penstock.runtime.buffers.row import Row
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.operator_chain import OperatorChain
-from penstock.runtime.checkpoint.cache import MEMORY_PER_BYTE, Held
+from penstock.runtime.checkpoint.held import MEMORY_PER_BYTE, Held
 from penstock.runtime.checkpoint.saving import load, repair, save
 from penstock.runtime.config.steps import Assignment, Chain, StepReport
 from penstock.runtime.config.tasks import JobConfig, OperatorConfig, VertexConfig
