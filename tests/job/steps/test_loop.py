@@ -9,8 +9,14 @@ from collections import Counter
 
 import pytest
 
-from penstock.common import Configuration, Duration, JobStatus, RestartStrategies, Types, WatermarkStrategy
-from penstock.datastream import KeyedProcessFunction, SourceFunction, StreamExecutionEnvironment
+from penstock.common import Configuration, Duration, JobStatus, RestartStrategies, Time, Types, WatermarkStrategy
+from penstock.datastream import (
+    AsyncDataStream,
+    AsyncFunction,
+    KeyedProcessFunction,
+    SourceFunction,
+    StreamExecutionEnvironment,
+)
 from penstock.datastream.connectors import Records, Source, Split
 from penstock.errors import FolderHeldError, InvalidProgramError, JobCancelledError, JobExecutionError
 from penstock.job.folder.lease import JobFolder
@@ -291,3 +297,21 @@ def test_cancelling_leaves_what_was_committed(tmp_path, numbers):
     with pytest.raises(JobCancelledError):
         client.get_job_execution_result().result()
     assert JobFolder(str(tmp_path)).newest().sources
+
+
+class FailingCall(AsyncFunction):
+    """Whose second call fails."""
+
+    async def async_invoke(self, value):
+        if value == 1:
+            raise ValueError("here")
+        return [value]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_task_that_has_failed_is_disposed_of_once(numbers):
+    env = environment()
+    stream = env.from_source(numbers(), NONE, "numbers", Types.LONG())
+    AsyncDataStream.ordered_wait(stream, FailingCall(), Time.seconds(9)).print()
+    with pytest.raises(JobExecutionError, match="Could not complete the stream element"):
+        env.execute()

@@ -46,7 +46,7 @@ class StepTask(Task):
         self._chains: dict[str, Chain] = {}
         self._measured: tuple[SubtaskMetrics | None, ...] = (None,) * len(vertex.operators)  # before this step
         self._counted = self._measured
-        self._finished = self._disposed = False
+        self._finished = False
         self._inherited: dict[str, Held] = {}
         self.volatile = b""
 
@@ -181,7 +181,6 @@ class StepTask(Task):
         yield from self._drain()
         if self._finished:
             self._dispose()
-            self._disposed = True
 
     def counters(self) -> tuple[SubtaskMetrics, ...]:
         """What the operators have counted in this step so far, or in the last one."""
@@ -190,8 +189,7 @@ class StepTask(Task):
 
     def close(self) -> None:
         """Dispose of it, though more could follow, unless it has been."""
-        if not self._disposed:
-            self._dispose()
+        self._dispose()
 
     def _has_ended(self, head: LiveOperator) -> bool:
         """Whether nothing is to come. The head of a loop is told so: its tail ends after it."""

@@ -57,6 +57,7 @@ class Task:
         self._given: Iterable[Any] | None = None
         self._gate = InputGate(vertex.inputs, vertex.parallelism, subtask)
         self._clock = Clock()
+        self._disposed = False
         self._chain: OperatorChain | None = None
         self._entries: dict[int, Entry] = {}  # by edge; those of one input share theirs
 
@@ -241,6 +242,10 @@ class Task:
         )
 
     def _dispose(self) -> None:
+        """Release everything, once."""
+        if self._disposed:
+            return
+        self._disposed = True
         self._gate.close()
         self._out.close()
         if self._chain is not None:
