@@ -36,7 +36,6 @@ def everything(**other: Any) -> StepManifest:
         "tasks": {"Source -> sum": (TaskState(b"\x00\xff", True), TaskState())},
         "outputs": (Output("/out/.pending-1/a", "/out/part-0-0", False), Output("/p", "/q", True, True)),
         "counters": {SUM: ({"in": 5, "out": 2}, {})},
-        "statistics": {"seconds": 1.5},
     }
     return StepManifest(**{**said, **other})
 

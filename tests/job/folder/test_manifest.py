@@ -20,7 +20,6 @@ from penstock.job.folder.manifest import (
     decoded_position,
     encoded,
     encoded_position,
-    total_counters,
 )
 from tests.job.folder.examples import everything
 
@@ -122,7 +121,3 @@ def test_a_newer_format_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_same_values_are_the_same_text() -> None:
     assert encoded(everything()) == encoded(replace(everything()))
-
-
-def test_totals_are_sums_over_subtasks() -> None:
-    assert total_counters([{"in": 1, "user": {}}, {"in": 2, "out": 3}]) == {"in": 3, "out": 3}

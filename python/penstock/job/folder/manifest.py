@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -92,7 +92,6 @@ class StepManifest:
         tasks: per subtask, by key of the vertex.
         outputs: files to be published, now that it is there.
         counters: totals since the job began, per subtask, by OperatorID.
-        statistics: of the step.
     """
 
     version: int
@@ -110,7 +109,6 @@ class StepManifest:
     tasks: Mapping[str, tuple[TaskState, ...]] = field(default_factory=dict)
     outputs: tuple[Output, ...] = ()
     counters: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
-    statistics: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def made(self) -> int:
@@ -162,7 +160,7 @@ def _plain(manifest: StepManifest) -> dict[str, Any]:
 
 
 _AS_THEY_ARE = (
-    "version", "job", "job_id", "time", "epoch", "sealed", "retained", "parallelism", "plan", "counters", "statistics"
+    "version", "job", "job_id", "time", "epoch", "sealed", "retained", "parallelism", "plan", "counters"
 )  # fmt: skip
 
 
@@ -292,13 +290,3 @@ def _source(data: dict[str, Any]) -> SourceState:
     ended = data["ended"]
     positions = {split: decoded_position(position) for split, position in data["positions"].items()}
     return SourceState(positions, EndedSplits(tuple(EndedFile(*file) for file in ended["files"]), tuple(ended["last"])))
-
-
-def total_counters(totals: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """The sum over subtasks of the counters of one operator that are numbers."""
-    found: dict[str, int] = {}
-    for counters in totals:
-        for name, value in counters.items():
-            if type(value) is int:
-                found[name] = found.get(name, 0) + value
-    return found
