@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
+from penstock.common import Configuration, Types
+from penstock.datastream import StreamExecutionEnvironment
+from penstock.job.folder.lease import JobFolder
+from penstock.local import steps
 from penstock.runtime.config.steps import Assignment
 from penstock.runtime.task.living import LivingTasks
+from penstock.runtime.task.step_task import StepTask
+from tests.running import collected
 
 
 class Task:
@@ -59,3 +67,22 @@ def test_those_not_used_for_longest_go_first():
     assert [task.closed for task in (*kept, large)] == [True, True, True, False]
     tasks.put(name(3), Task(b"y", 1))
     assert large.closed
+
+
+@pytest.mark.parametrize(("backend", "most"), [("memory", 8 * 10**9), ("disk", 1 << 20)])
+def test_what_lies_on_disk_counts_as_the_memory_that_it_may_have(tmp_path, monkeypatch, backend, most):
+    sizes = []
+
+    class Weighed(StepTask):
+        def finish(self):
+            yield from super().finish()
+            sizes.append(self.bytes())
+
+    monkeypatch.setattr(steps, "StepTask", Weighed)
+    settings = {"penstock.state.backend": backend, "penstock.state.memory": "1mb", "penstock.job.folder": str(tmp_path)}
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(settings), executor="local")
+    numbers = env.set_parallelism(1).from_collection([(f"key {n}" * 10, n) for n in range(5_000)])
+    collected(numbers.key_by(lambda pair: pair[0], Types.STRING()).sum(1))
+    written = sum(file.bytes for file in JobFolder(str(tmp_path)).newest().state_files())
+    assert 8 * written > 1 << 20
+    assert max(sizes) == min(8 * written, most)

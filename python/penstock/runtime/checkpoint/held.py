@@ -11,9 +11,6 @@ from dataclasses import dataclass, field
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.operator_state import OperatorState
 
-MEMORY_PER_BYTE = 8
-"""About how much memory state takes per byte of its files: small objects in dicts."""
-
 
 @dataclass
 class Held:

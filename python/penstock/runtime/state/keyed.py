@@ -30,6 +30,9 @@ VOID = None
 FORMAT = 1
 """Version of the bytes of a snapshot."""
 
+MEMORY_PER_BYTE = 8
+"""About how much memory state takes per byte of its files: small objects in dicts."""
+
 _FEW_KEYS = 1_000
 """Keys that may be remembered without a look at which of them still have state."""
 
@@ -144,6 +147,14 @@ class KeyedState:
     def holds_dicts(self) -> bool:
         """Whether tables are dicts, as native functions want them."""
         return True
+
+    def memory(self, written: int) -> int:
+        """About how many bytes of memory the state takes.
+
+        Args:
+            written: bytes of its files.
+        """
+        return MEMORY_PER_BYTE * written
 
     def enter(self, key: Any) -> Any:
         """Make a key the current one; returns its canonical form.

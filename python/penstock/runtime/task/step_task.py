@@ -18,7 +18,7 @@ from penstock.runtime.buffers.row import Row
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.operator_chain import OperatorChain
-from penstock.runtime.checkpoint.held import MEMORY_PER_BYTE, Held
+from penstock.runtime.checkpoint.held import Held
 from penstock.runtime.checkpoint.saving import load, repair, save
 from penstock.runtime.config.steps import Assignment, Chain, StepReport
 from penstock.runtime.config.tasks import JobConfig, OperatorConfig, VertexConfig
@@ -26,6 +26,7 @@ from penstock.runtime.exchange.gate import ENDED, REPORT, Channel
 from penstock.runtime.operators.iteration import LiveHead
 from penstock.runtime.operators.source import SourceOperator
 from penstock.runtime.state.files import AboutOperator
+from penstock.runtime.state.keyed import MEMORY_PER_BYTE
 from penstock.runtime.task.task import Task
 
 
@@ -72,8 +73,13 @@ class StepTask(Task):
 
     def bytes(self) -> int:
         """About how much memory its state takes."""
-        files = (file.bytes for chain in self._chains.values() for file in chain)
-        return MEMORY_PER_BYTE * sum(files)
+        operators = () if self._chain is None else self._chain.operators.values()
+        states = {each.context.config.operator_id: each.context.state for each in operators}
+        total = 0
+        for operator_id, chain in self._chains.items():
+            written, state = sum(file.bytes for file in chain), states.get(operator_id)
+            total += MEMORY_PER_BYTE * written if state is None else state.memory(written)
+        return total
 
     def begin(self, assignment: Assignment) -> None:
         """A step begins.

@@ -59,6 +59,7 @@ class DiskKeyedState(KeyedState):
         folder: str | None = None,
     ) -> None:
         super().__init__(key_hash, max_parallelism, clock)
+        self._limit = memory
         own, slot = share(self, memory) // _PAGES, lambda: self.slot
         self._file = RowFile(own, folder)
         self._cells = Cells(self._file, key_hash, max_parallelism, functions)
@@ -77,6 +78,9 @@ class DiskKeyedState(KeyedState):
     @property
     def holds_dicts(self) -> bool:
         return False
+
+    def memory(self, written: int) -> int:
+        return min(super().memory(written), share(self, self._limit))
 
     def track(self) -> None:
         if self.changes is None:
