@@ -37,6 +37,7 @@ SAYS = {
     "datastream.functions": "bases of user functions",
     "datastream.connectors": "what is read and written",
     "datastream.formats": "what is in files",
+    "job.running": "the frame of a run",
     "job.results": "rows for the driver",
     "job.steps": "the loop, what is seen of it",
     "job.rows": "what tasks send the driver",

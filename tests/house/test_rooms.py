@@ -74,6 +74,7 @@ ROOMS = {
         "rows",
         "results",
         "steps",
+        "running",
     ],
     "job.folder": ["ended", "manifest", "owners", "files", "writer", "cleaner", "lease"],
     "job.commit": ["pending", "manifest", "publish", "recovery", "stores", "store_recovery", "prepared"],

@@ -7,10 +7,11 @@ bounded job, :mod:`.steps` those of one that runs in steps.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 from penstock.common.job import JobExecutionResult
@@ -18,13 +19,12 @@ from penstock.common.job_control import JobControl
 from penstock.common.job_status import JobStatus
 from penstock.common.settings import Settings
 from penstock.errors import JobCancelledError, JobExecutionError, UnsupportedError
-from penstock.job.deployment import Deployment, deploy
+from penstock.job.deployment import Deployment
 from penstock.job.results import JobOutput
+from penstock.job.running import JobRun
 from penstock.job.shipping import same_python
 from penstock.job.steps.loop import StepLoop
-from penstock.job.steps.progress import Progress
 from penstock.job.steps.stopwatch import Stopwatch
-from penstock.job.steps.watching import watched
 from penstock.local.rounds import RoundsJob
 from penstock.local.steps import LocalSteps
 from penstock.runtime.buffers.spill import Rows
@@ -70,34 +70,32 @@ class LocalExecutor:
         Raises:
             PenstockError: the program cannot run.
         """
-        started = time.perf_counter()
         _refuse_other_python(pipeline.settings.python_executable)
-        deployment = deploy(pipeline, control.job_id.text, loops=True)
-        _refuse_frames(deployment)
-        progress = Progress(deployment, control, pipeline.job_graph, endless=deployment.steps)
+        job = JobRun(pipeline, control, loops=True)
+        _refuse_frames(job.deployment)
+
+        def once(output: JobOutput) -> Stopwatch:
+            rows, watch = _attempts(job)
+            with watch.part("publish"):
+                output.commit(rows)
+            return watch
 
         def run() -> JobExecutionResult:
             _refuse_other_threads(pipeline.settings)
-            with watched(progress, pipeline.settings):
-                if deployment.steps:
-                    return self._run_steps(deployment, control, progress)
-                with JobOutput(deployment, control) as output:
-                    rows, watch = _attempts(deployment, control, progress)
-                    with watch.part("publish"):
-                        output.commit(rows)
-                progress.step(watch.summary(1, output.reports))
-                self.reports = output.reports
-                return output.result(started)
+            with _ready(job.deployment) if job.deployment.steps else contextlib.nullcontext():
+                result = job.go(once, lambda: StepLoop(job.deployment, control, LocalSteps, job.progress))
+            self.reports = job.reports
+            return result
 
         return run
 
-    def _run_steps(self, deployment: Deployment, control: JobControl, progress: Progress) -> JobExecutionResult:
-        archive = None if deployment.archive is None else str(deployment.archive)
-        loop = StepLoop(deployment, control, LocalSteps, progress)
-        with fewer_collections(), shipped(archive):
-            result = loop.run()
-        self.reports = loop.reports
-        return result
+
+@contextlib.contextmanager
+def _ready(deployment: Deployment) -> Generator[None, None, None]:
+    """Within the block user functions can run."""
+    archive = None if deployment.archive is None else str(deployment.archive)
+    with fewer_collections(), shipped(archive):
+        yield
 
 
 def _refuse_frames(deployment: Deployment) -> None:
@@ -129,24 +127,21 @@ def _refuse_other_threads(settings: Settings) -> None:
         )
 
 
-def _attempts(deployment: Deployment, control: JobControl, progress: Progress) -> tuple[Rows, Stopwatch]:
+def _attempts(job: JobRun) -> tuple[Rows, Stopwatch]:
     """Run the job, again after a failure if the program says so; the rows for the driver, and how long they took."""
-    strategy = deployment.job.settings.restart
-    archive = None if deployment.archive is None else str(deployment.archive)
+    deployment, control = job.deployment, job.control
     failures: list[float] = []
     while True:
-        control.enter(JobStatus.RUNNING)
-        progress.planned(1, sum(map(deployment.slots, range(len(deployment.levels)))))
-        watch = Stopwatch(progress)
-        job = RoundsJob(deployment, len(failures), watch)
+        watch = job.begin()
+        rounds = RoundsJob(deployment, len(failures), watch)
         try:
-            with control.on_cancel(job.cancel), fewer_collections(), shipped(archive), watch.part("run"):
-                return job.run(), watch
+            with control.on_cancel(rounds.cancel), _ready(deployment), watch.part("run"):
+                return rounds.run(), watch
         except JobExecutionError as error:
             failures.append(time.monotonic())
-            delay = strategy.delay_after(failures)
+            delay = deployment.job.settings.restart.delay_after(failures)
             if delay is None or isinstance(error, JobCancelledError):
                 raise
-            progress.discarded(error)
+            job.progress.discarded(error)
         control.enter(JobStatus.RESTARTING)
         control.pause(delay)

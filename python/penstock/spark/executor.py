@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.common.job import JobExecutionResult
 from penstock.common.job_control import JobControl
-from penstock.common.job_status import JobStatus
 from penstock.common.settings import Settings, sparks
 from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.job.deployment import Deployment, deploy, runs_in_steps
 from penstock.job.locations import refuse_local
 from penstock.job.results import JobOutput
+from penstock.job.running import JobRun
 from penstock.job.steps.loop import StepLoop
-from penstock.job.steps.progress import Progress
 from penstock.job.steps.stopwatch import Stopwatch
-from penstock.job.steps.watching import watched
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.exchange.gate import TABLE
 from penstock.spark.counting import counting
@@ -106,45 +103,34 @@ class SparkExecutor:
         Raises:
             PenstockError: the program cannot run.
         """
-        deployment = deploy(pipeline, control.job_id.text)
+        job = JobRun(pipeline, control)
+        deployment = job.deployment
         if not deployment.steps:
             _refuse_restarts(pipeline.settings)
-        seen = Progress(deployment, control, pipeline.job_graph, endless=deployment.steps)
 
         def run() -> JobExecutionResult:
             own, session = self._sessions_of(deployment, pipeline.settings)
-            with ending(session), watched(seen, pipeline.settings):
-                if deployment.steps:
-                    return self._run_steps(session, own, deployment, control, seen)
-                _equipped(session, own, deployment, control)
-                started = time.perf_counter()
-                seen.planned(1, sum(map(deployment.slots, range(len(deployment.levels)))))
-                watch = Stopwatch(seen)
-                with JobOutput(deployment, control) as output:
-                    control.enter(JobStatus.RUNNING)
-                    with watch.part("run"):
-                        self._run(session, own, deployment, control, output, seen)
-                seen.step(watch.summary(1, output.reports))
-                self.reports = output.reports
-                return output.result(started)
+            with ending(session):
+                result = job.go(
+                    partial(self._once, session, own, job),
+                    partial(self._loop, session, own, job),
+                    partial(_equipped, session, own, deployment, control),
+                )
+            self.reports = job.reports
+            return result
 
         return run
 
-    def _run_steps(
-        self, session: Any, own: Any, deployment: Deployment, control: JobControl, seen: Progress
-    ) -> JobExecutionResult:
-        """Run a job that has no end, or that keeps its state."""
-        _equipped(session, own, deployment, control)
-        frames = FramePlans(deployment, session)
+    def _loop(self, session: Any, own: Any, job: JobRun) -> StepLoop:
+        """The loop of a job that has no end, or that keeps its state."""
+        frames = FramePlans(job.deployment, session)
 
         def made(deployment: Deployment) -> SparkSteps:
-            return SparkSteps(session, deployment, control, seen, line=self._progress, frames=frames)
+            return SparkSteps(session, deployment, job.control, job.progress, line=self._progress, frames=frames)
 
-        options = deployment.job.settings.storage_options
-        loop = StepLoop(deployment, control, made, seen, partial(write_step, own, options), frames.plan)
-        result = loop.run()
-        self.reports = loop.reports
-        return result
+        options = job.deployment.job.settings.storage_options
+        write = partial(write_step, own, options)
+        return StepLoop(job.deployment, job.control, made, job.progress, write, frames.plan)
 
     def to_frame(self, pipeline: Pipeline) -> Any:
         """The records of a program's only sink as a DataFrame, which runs the program whenever it is computed.
@@ -187,21 +173,22 @@ class SparkExecutor:
         like = own if writes and is_connect(own) else None
         return own, job_session(own, settings, like=next((frame.sparkSession for frame in frames), like))
 
-    def _run(
-        self, session: Any, own: Any, deployment: Deployment, control: JobControl, output: JobOutput, seen: Progress
-    ) -> None:
+    def _once(self, session: Any, own: Any, job: JobRun, output: JobOutput) -> Stopwatch:
         """Run the job, and commit it."""
         from penstock.spark.lowering import lower
 
-        with counting(session, seen) as counts:
+        deployment, control, seen = job.deployment, job.control, job.progress
+        watch = job.begin()
+        with watch.part("run"), counting(session, seen) as counts:
             frame = lower(session, deployment, counts=counts)
             if not deployment.tables:
                 output.commit(driver_rows(session, frame, deployment, control, seen, line=self._progress))
-                return
+                return watch
             with waiting(frame):
                 reports = frame.where(f"edge > {TABLE}")
                 rows = driver_rows(session, reports, deployment, control, seen, line=self._progress)
                 output.commit(rows, lambda: write_tables(frame, deployment, own))
+        return watch
 
 
 def _equipped(session: Any, own: Any, deployment: Deployment, control: JobControl) -> None:

@@ -1,0 +1,85 @@
+"""The frame of a run, whoever runs the tasks: it is seen, goes in steps or at once, and is committed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from penstock.common.job import JobExecutionResult
+from penstock.common.job_control import JobControl
+from penstock.common.job_status import JobStatus
+from penstock.job.deployment import Deployment, deploy
+from penstock.job.results import JobOutput
+from penstock.job.steps.loop import StepLoop
+from penstock.job.steps.progress import Progress
+from penstock.job.steps.stopwatch import Stopwatch
+from penstock.job.steps.watching import watched
+from penstock.runtime.config.tasks import TaskReport
+
+if TYPE_CHECKING:
+    from penstock.plan import Pipeline
+
+
+class JobRun:
+    """A program that is about to run.
+
+    Args:
+        pipeline: the program.
+        control: by which the run can be cancelled.
+        loops: whether the executor runs iterations of bounded programs.
+
+    Attributes:
+        deployment: the job.
+        control: as given.
+        progress: is told how far the job is.
+        reports: of the subtasks, when all is over.
+
+    Raises:
+        PenstockError: the program cannot run.
+    """
+
+    def __init__(self, pipeline: Pipeline, control: JobControl, *, loops: bool = False) -> None:
+        self._settings = pipeline.settings
+        self.control = control
+        self.deployment: Deployment = deploy(pipeline, control.job_id.text, loops=loops)
+        self.progress = Progress(self.deployment, control, pipeline.job_graph, endless=self.deployment.steps)
+        self.reports: tuple[TaskReport, ...] = ()
+
+    def begin(self) -> Stopwatch:
+        """The tasks of a job that is one step begin, for the first time or once more: what measures them."""
+        self.control.enter(JobStatus.RUNNING)
+        self.progress.planned(1, sum(map(self.deployment.slots, range(len(self.deployment.levels)))))
+        return Stopwatch(self.progress)
+
+    def go(
+        self,
+        once: Callable[[JobOutput], Stopwatch],
+        steps: Callable[[], StepLoop],
+        equip: Callable[[], None] = lambda: None,
+    ) -> JobExecutionResult:
+        """Run it to its end.
+
+        Args:
+            once: runs the tasks of a job that is one step, each time after :meth:`begin`, and commits it; returns what
+                has measured them.
+            steps: makes the loop of any other job.
+            equip: is called before; the time that it takes is not the job's.
+
+        Raises:
+            JobExecutionError: user code failed; its exception is the cause.
+            PenstockError: it cannot run.
+        """
+        with watched(self.progress, self._settings):
+            equip()
+            if self.deployment.steps:
+                loop = steps()
+                result = loop.run()
+                self.reports = loop.reports
+                return result
+            started = time.perf_counter()
+            with JobOutput(self.deployment, self.control) as output:
+                watch = once(output)
+            self.progress.step(watch.summary(1, output.reports))
+            self.reports = output.reports
+            return output.result(started)
