@@ -95,6 +95,7 @@ ROOMS = {
         "outputs",
         "committing",
         "interrupting",
+        "restarts",
         "loop",
     ],
     "spark": [

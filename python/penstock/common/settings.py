@@ -81,10 +81,10 @@ class Settings(PyFlinkSettings, StepSettings):
         "penstock.executor", Choice.of("spark", "local"), None, "executor",
         "Who runs the program; unset, what the environment variable `PENSTOCK_EXECUTOR` says, or Spark.",
     )
-    restart_strategy: str = line(
-        "restart-strategy", _RESTARTS, "none", "executor",
-        "Whether a job that failed is run again: from its newest version, if it runs in steps; else on the local "
-        "executor only.", "restart-strategy.type",
+    restart_strategy: str | None = line(
+        "restart-strategy", _RESTARTS, None, "executor",
+        "Whether a job that failed is run again: from its newest version, if it runs in steps; else locally only. "
+        "Unset: none, but in steps with checkpoints until it fails five times in a row.", "restart-strategy.type",
     )
     restart_attempts: int = line(
         "restart-strategy.fixed-delay.attempts", Whole(0, _LARGEST_INT), 1, "executor",
@@ -309,7 +309,8 @@ class Settings(PyFlinkSettings, StepSettings):
                 restart_rate_delay=strategy.delay_ms,
             )
         if isinstance(strategy, FallbackRestart):
-            return self.restarting(Settings.of(self.given).restart)
+            given = Settings.of(self.given)
+            return replace(self.restarting(given.restart), restart_strategy=given.restart_strategy)
         return replace(self, restart_strategy="none")
 
     def hint(self, hint: Setting) -> Any:

@@ -14,12 +14,14 @@ from penstock.datastream import (
     AsyncDataStream,
     AsyncFunction,
     KeyedProcessFunction,
+    MapFunction,
     SourceFunction,
     StreamExecutionEnvironment,
 )
 from penstock.datastream.connectors import Records, Source, Split
 from penstock.errors import FolderHeldError, InvalidProgramError, JobCancelledError, JobExecutionError
 from penstock.job.folder.lease import JobFolder
+from penstock.job.steps import restarts
 from tests.running import collected
 
 NONE = WatermarkStrategy.no_watermarks()
@@ -105,6 +107,66 @@ def test_a_restart_strategy_goes_on_from_the_newest_version(tmp_path):
     env.set_restart_strategy(RestartStrategies.fixed_delay_restart(3, 0))
     with pytest.raises(JobExecutionError, match="here"):
         collected(sums(env, pairs(100), fail_at=5))
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Without pauses between failures."""
+    monkeypatch.setattr(restarts, "PAUSE", 0)
+
+
+def failing_again_and_again(env, times, every=True):
+    """A sum of a hundred pairs, whose map fails in so many attempts: each at its 15th record, or at its first."""
+
+    class Fails(MapFunction):
+        def open(self, context):
+            self.left = 15 if every else 1
+            self.fails = context.get_attempt_number() < times
+
+        def map(self, value):
+            self.left -= 1
+            if self.left == 0 and self.fails:
+                raise ValueError("here")
+            return value
+
+    mapped = env.from_collection(pairs(100), PAIR).map(Fails(), PAIR).set_parallelism(1)
+    return mapped.key_by(lambda record: record[0], Types.STRING()).sum(1).uid("sum")
+
+
+def with_checkpoints(folder, **settings):
+    return environment(folder, penstock__step__records=10, execution__checkpointing__interval="10 ms", **settings)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_job_with_checkpoints_is_run_again_as_long_as_it_gets_on(tmp_path):
+    assert restarts.IN_PLACE < 8
+    assert Counter(collected(failing_again_and_again(with_checkpoints(tmp_path), 8))) == WHOLE
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_job_that_fails_again_and_again_in_one_place_stops_with_the_error(tmp_path):
+    found = collected(failing_again_and_again(with_checkpoints(tmp_path / "few"), restarts.IN_PLACE - 1, every=False))
+    assert Counter(found) == WHOLE
+    with pytest.raises(JobExecutionError, match="here") as caught:
+        collected(failing_again_and_again(with_checkpoints(tmp_path / "many"), restarts.IN_PLACE, every=False))
+    assert caught.value.attempt == restarts.IN_PLACE - 1
+
+
+@pytest.mark.parametrize("strategy", ["set", "configured"])
+def test_a_job_with_checkpoints_that_is_not_to_be_run_again_is_not(tmp_path, strategy):
+    env = with_checkpoints(tmp_path, **({"restart_strategy": "none"} if strategy == "configured" else {}))
+    if strategy == "set":
+        env.set_restart_strategy(RestartStrategies.no_restart())
+    with pytest.raises(JobExecutionError, match="here") as caught:
+        collected(failing_again_and_again(env, 1))
+    assert caught.value.attempt == 0
+
+
+@pytest.mark.usefixtures("at_once")
+def test_falling_back_is_the_same_as_setting_nothing(tmp_path):
+    env = with_checkpoints(tmp_path)
+    env.set_restart_strategy(RestartStrategies.no_restart()).set_restart_strategy(RestartStrategies.fall_back_restart())
+    assert Counter(collected(failing_again_and_again(env, 1))) == WHOLE
 
 
 def test_what_metrics_count_is_counted_once(tmp_path):

@@ -218,8 +218,9 @@ class Program:
         return TimeCharacteristic[self.settings.time_characteristic]
 
     def set_restart_strategy(self: _Self, restart_strategy: RestartStrategyConfiguration) -> _Self:
-        """What happens when the job fails; nothing unless set. For the local executor: Spark retries tasks by settings
-        of its own.
+        """What happens when the job fails. A job in steps goes on from its newest version, on both executors; unless
+        set, it does so with checkpoints enabled, until it has failed five times in a row from one version. Any other
+        job begins anew, if set, and on the local executor only: Spark retries tasks by settings of its own.
 
         Args:
             restart_strategy: made by :class:`penstock.common.RestartStrategies`.

@@ -2,8 +2,7 @@
 
 A step: the sources say what there is to read; all tasks run over it, and report; the manifest of the next version is
 written; what it names becomes visible. Whatever fails before the manifest is written has not happened: the step is run
-again from the version before. If it was the program's own fault, as often as its restart strategy says; if it was
-Spark's, a worker that died say, some times in a row.
+again from the version before, as often as :mod:`.restarts` says.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from penstock.common.job import JobExecutionResult
 from penstock.common.job_control import JobControl
 from penstock.common.job_id import JobID
 from penstock.common.job_status import JobStatus
-from penstock.errors import ConfigurationError, FencedError, JobCancelledError, JobExecutionError, StepLostError
+from penstock.errors import ConfigurationError, FencedError, JobCancelledError, JobExecutionError
 from penstock.job.deployment import Deployment
 from penstock.job.folder.manifest import StepManifest
 from penstock.job.results import job_metrics
@@ -30,6 +29,7 @@ from penstock.job.steps.outputs import WriteTable
 from penstock.job.steps.pace import Pace
 from penstock.job.steps.progress import Progress
 from penstock.job.steps.reading import Plan, PlanFrame, SourcePlan, hold_back, now_millis, plan_of
+from penstock.job.steps.restarts import Restarts
 from penstock.job.steps.stopwatch import Stopwatch
 from penstock.job.steps.versions import Place, Version, summary_of
 from penstock.runtime.buffers.row import Row
@@ -44,8 +44,6 @@ POLL = 20
 """Milliseconds between two questions to sources that have nothing new."""
 TICK = 200
 """Milliseconds between two steps without records, while something waits for time to pass."""
-LOST = 5
-"""Steps in a row that may fail by no fault of the program."""
 
 
 class Runner(Protocol):
@@ -114,9 +112,8 @@ class StepLoop:
         self._settings = deployment.job.settings
         self._pace = Pace(self._settings.step_records, self._settings.step_target)
         self._collected: dict[str, list[Any]] = {}
-        self._failures: list[float] = []
+        self._restarts = Restarts(self._settings)
         self._failed = False  # and has not begun again
-        self._lost = 0  # steps in a row
         self._timer: int | None = None
         self._ticks = False
         self._began = 0.0  # the last step
@@ -188,7 +185,7 @@ class StepLoop:
                 self._control.rest(self._until() / 1000)
             else:
                 self._step(readings)
-                self._lost = 0
+                self._restarts.stepped()
         except JobCancelledError as error:
             raise JobCancelledError(
                 f"The job {self._deployment.job.name!r} was cancelled. What its steps have committed stands."
@@ -212,14 +209,6 @@ class StepLoop:
             + " With a restart strategy it tries again by itself."
         )
 
-    def _delay(self, error: Exception) -> int | None:
-        """How long to wait before the step is run again, in milliseconds; None: the job has failed."""
-        if isinstance(error, StepLostError):
-            self._lost += 1
-            return 100 * self._lost if self._lost < LOST else None
-        self._failures.append(time.monotonic())
-        return self._settings.restart.delay_after(self._failures)
-
     def _give_up(self, error: Exception) -> None:
         """A step has failed, or what comes before or behind it: it is to be run again.
 
@@ -230,14 +219,14 @@ class StepLoop:
         with contextlib.suppress(OSError, ConfigurationError):
             self._commits.check()
         failure = self._unwritten(error) if isinstance(error, OSError) else error
-        delay = self._delay(failure)
+        delay = self._restarts.delay_after(failure)
         if delay is None:
             raise failure from (error if failure is not error else error.__cause__)
         self._failed = True
         LOG.warning("The step from version %d has failed, and is run again: %s", self._version.number, failure)
         self._progress.discarded(failure)
         self._control.enter(JobStatus.RESTARTING)
-        self._runner.forget(len(self._failures))
+        self._runner.forget(self._restarts.count)
         self._control.pause(delay)
 
     def _again(self) -> None:
@@ -292,7 +281,7 @@ class StepLoop:
         last = all(source.over_for_good for source in self._sources) and not version.comes_back
         assignments = version.assignments(self._commits.state, readings, last=last)
         self._progress.planned(version.number + 1, len(assignments))
-        watch = Stopwatch(self._progress, len(self._failures))
+        watch = Stopwatch(self._progress, self._restarts.count)
         with self._control.on_cancel(self._runner.cancel), watch.part("run"):
             rows = self._runner.step(version.number, assignments, watch)
         with contextlib.closing(rows):
