@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ from penstock.runtime.config.tasks import TaskReport
 
 if TYPE_CHECKING:
     from penstock.plan import Pipeline
+
+LOG = logging.getLogger("penstock")
 
 
 class JobRun:
@@ -45,6 +48,13 @@ class JobRun:
         self.deployment: Deployment = deploy(pipeline, control.job_id.text, loops=loops)
         self.progress = Progress(self.deployment, control, pipeline.job_graph, endless=self.deployment.steps)
         self.reports: tuple[TaskReport, ...] = ()
+        if self._settings.job_folder is not None and not self.deployment.steps:
+            LOG.warning(
+                "The program %r runs in BATCH mode, as one step: its job folder %r is not used, and a run that fails "
+                "begins anew. Leave penstock.job.folder out, or set RuntimeExecutionMode.STREAMING.",
+                pipeline.name,
+                self._settings.job_folder,
+            )
 
     def begin(self) -> Stopwatch:
         """The tasks of a job that is one step begin, for the first time or once more: what measures them."""
