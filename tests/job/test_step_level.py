@@ -7,7 +7,13 @@ import weakref
 
 import pytest
 
+from penstock.job.deployment import StepsFolder, deploy
+from penstock.runtime.config.steps import Assignment, Reading
+from penstock.runtime.io.splits import Split
+from penstock.runtime.operators.elementwise import StreamMap
+from penstock.runtime.task.living import LivingTasks
 from penstock.spark import step_level
+from tests.job.programs import Program
 
 
 class Cycle:
@@ -47,3 +53,45 @@ def test_what_is_kept_is_not_looked_through_again():
     step_level._look_for_cycles(large=False)
     assert gc.get_freeze_count() > 1_000
     assert len(gc.get_objects()) < 1_000
+
+
+class Context:
+    """What Spark tells a task of."""
+
+    def __init__(self, assignments):
+        self.text, _ = step_level.encoded(assignments, "")
+
+    def getLocalProperty(self, key):
+        return self.text if key == step_level.PROPERTY else None
+
+    def attemptNumber(self):
+        return 0
+
+
+def deployed(folder, job_id=None, *, function=abs):
+    """A run of a job, with a job folder."""
+    program = Program()
+    program.collect(program.add(StreamMap(function), program.source([-1, -2, -3])))
+    return deploy(program.pipeline(), job_id, folder=StepsFolder("f" * 32, str(folder), False))
+
+
+def task_of(deployment):
+    """The task of its source, about to begin the step after version 0; what the version is does not tell runs apart."""
+    vertex = deployment.vertices[0]
+    reading = Reading((Split("0", 0, 3),))
+    context = Context({(0, 0): Assignment(0, None, reading=reading)})
+    return step_level.step_task(vertex, 0, context, deployment.job), vertex
+
+
+def test_two_jobs_in_one_worker_have_nothing_of_each_other(tmp_path, monkeypatch):
+    """Not even two runs with one job folder: the functions of the second may be others."""
+    monkeypatch.setattr(step_level, "TASKS", LivingTasks())
+    first, second = deployed(tmp_path), deployed(tmp_path, function=str)
+    for deployment in (first, second):
+        task, vertex = task_of(deployment)
+        task.volatile = b""  # as is said in the first step of any job
+        step_level.keep(task, vertex, 0, deployment.job)
+    assert (step_level.TASKS.made, step_level.TASKS.kept, step_level.TASKS.mended) == (2, 0, 0)
+    kept = [task_of(deployment)[0] for deployment in (second, first)]
+    assert step_level.TASKS.kept == 2
+    assert [task._job.job_id for task in kept] == [second.job.job_id, first.job.job_id]
