@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from penstock.common.serialization import SimpleStringEncoder
-from penstock.errors import ConfigurationError, UnsupportedError
+from penstock.errors import ConfigurationError, FencedError, UnsupportedError
 from penstock.job.commit.recovery import pending_at, recover
 from penstock.job.deployment import StepsFolder, deploy
 from penstock.job.steps.outputs import StepOutputs
@@ -165,6 +165,28 @@ def test_a_driver_that_wakes_up_behind_its_successor_changes_nothing(tmp_path):
         sleeper.publish(second, 2)
     assert outputs(tmp_path) == expected((2, 1, 1), [range(5), range(5, 8), range(8, 12)])
     assert not hidden(tmp_path)
+
+
+def test_a_driver_that_was_replaced_removes_nothing_of_its_successor(tmp_path):
+    """It cleans up after a failure while its successor's files wait to be published."""
+    taken = []
+
+    def check():
+        if taken:
+            raise FencedError("the folder was taken over")
+
+    deployment = deploy(program(tmp_path, (2, 1, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
+    with StepOutputs(deployment, check=check) as sleeper:
+        sleeper.recover((), 0)
+        taken.append(True)
+        successor = deploy(program(tmp_path, (2, 1, 1)), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job")))
+        with StepOutputs(successor) as awake:
+            awake.recover((), 0)
+            first = awake.put_together(Sinks(successor, {}).step(1, range(5)))
+            with pytest.raises(FencedError):
+                sleeper.recover((), 0)
+            awake.publish(first, 1)
+    assert outputs(tmp_path) == expected((2, 1, 1), [range(5)])
 
 
 def test_what_is_in_doubt_stays_for_the_next_run(tmp_path):

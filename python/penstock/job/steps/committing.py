@@ -57,7 +57,10 @@ class Commits:
         """The outputs, with all visible that an earlier run has committed."""
         newest = self.newest
         version = 0 if newest is None or newest.is_nothing else newest.made
-        with StepOutputs(self.deployment, resumed=version > 0, write_table=self._write_table) as outputs:
+        outputs = StepOutputs(
+            self.deployment, resumed=version > 0, write_table=self._write_table, check=self._lease.check
+        )
+        with outputs:
             outputs.recover(() if newest is None else newest.outputs, version)
             self._lease.clean()  # what a driver has left that died: there may be no step any more after which it goes
             yield outputs

@@ -84,18 +84,27 @@ class StepOutputs:
         resumed: whether an earlier run with this job folder has committed a step; then targets may be there.
         write_table: writes a table's rows of a step, which wait in files, as the version of an owner; None where there
             is no Spark.
+        check: raises FencedError if another driver has taken the job folder over.
 
     Raises:
         UnsupportedError: a text sink writes to a store.
     """
 
-    def __init__(self, deployment: Deployment, *, resumed: bool = False, write_table: WriteTable | None = None) -> None:
+    def __init__(
+        self,
+        deployment: Deployment,
+        *,
+        resumed: bool = False,
+        write_table: WriteTable | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         assert deployment.job.folder_id is not None, "only a job with a job folder runs in steps"
         self._job: JobConfig = deployment.job
         self._places = {place.folder: place for place in map(self._place, _published(deployment))}
         committing = (end for end in deployment.ends if isinstance(end.sink, TwoPhaseOutput | FrameSink))
         self._committers = {end.operator_id: end for end in committing}
         self._tables, self._write_table = deployment.tables, write_table
+        self._check_owner = check
         self._folders = [*self._places, *([prepared_place(self._job)] if self._committers else [])]
         self._resumed = resumed
         self._in_doubt: frozenset[str] | None = None  # what waits for a manifest that may stand
@@ -140,6 +149,7 @@ class StepOutputs:
 
         Raises:
             ConfigurationError: an output cannot be published; the message says what to do.
+            FencedError: another driver has taken the job folder over.
             OSError: the storage refuses.
         """
         self.publish(outputs, version)
@@ -272,10 +282,17 @@ class StepOutputs:
 
     def clean(self) -> None:
         """Remove what earlier runs, and attempts of this one that do not count, have left. Only while no task of this
-        run works, and not between a manifest and the end of :meth:`publish`. A listing for each target."""
+        run works, and not between a manifest and the end of :meth:`publish`. A listing for each target.
+
+        Raises:
+            FencedError: another driver has the job folder, and what was found may be its own.
+            ConfigurationError, OSError: the storage refuses.
+        """
+        found = [folder for own in self._folders for folder in earlier(own)]
+        self._check_owner()  # after the listing: a successor that comes later has folders that were not in it
+        for folder in found:
+            remove(folder)
         for own in self._folders:
-            for folder in earlier(own):
-                remove(folder)
             empty(own)
 
 
