@@ -16,10 +16,12 @@ import pytest
 from penstock.errors import ConfigurationError, FencedError, FolderHeldError, JobFolderError
 from penstock.job.folder import owners
 from penstock.job.folder.lease import JobFolder, Lease
+from penstock.job.folder.manifest import OperatorState, StepManifest
 from penstock.job.folder.owners import Lock, Owner
+from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.io.storage import join
 from penstock.runtime.io.stores import storage_of
-from tests.job.folder.examples import everything, reached, step
+from tests.job.folder.examples import SUM, everything, reached, step
 
 
 @pytest.fixture(params=["disk", "memory", "s3"])
@@ -81,6 +83,8 @@ def test_a_seal_says_which_step_has_made_its_outputs(place: str) -> None:
 
 def test_everything_comes_back(place: str) -> None:
     with JobFolder(place).open("all") as lease:
+        for file in everything().state_files():
+            storage_of(place).put(join(lease.state, file.name), b"state")
         written = lease.commit(everything(version=1))
     assert (written.epoch, written.retained) == (1, ())
     assert JobFolder(place).read(1) == written == everything(version=1, epoch=1, retained=())
@@ -303,6 +307,44 @@ def test_only_a_folder_that_is_to_last_waits_for_the_disk(
         step(lease, 1)
     assert bool(synced) is durable
     assert reached(JobFolder(str(tmp_path)).newest()) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds out by /proc which file is written out")
+def test_state_is_on_the_disk_before_a_manifest_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file once, with the folder that it is in; whatever a power cut leaves, a manifest has its files."""
+    happened: list[str] = []
+    sync, link = os.fsync, os.link
+
+    def synced(descriptor: int) -> None:
+        happened.append(os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}")))
+        sync(descriptor)
+
+    def linked(old: Path, new: Path) -> None:
+        happened.append(f"link {new.name}")
+        link(old, new)
+
+    with JobFolder(str(tmp_path)).open("count") as lease:
+        monkeypatch.setattr("os.fsync", synced)
+        monkeypatch.setattr("os.link", linked)
+        for number in (1, 2):
+            step(lease, number, keep=1)
+            named = happened.index(f"link manifest-{number}.json")
+            [file] = [name for name in happened[:named] if name.startswith(f"{SUM}-0-{number}-")]
+            assert happened.index(file) < happened.index("state") < named
+            assert sum(name.startswith(SUM) for name in happened) == 1
+            happened.clear()
+
+
+@pytest.mark.parametrize("count", [1, 3, 40])
+def test_a_state_file_that_is_not_there_is_no_commit(tmp_path: Path, count: int) -> None:
+    """As where the driver does not see what tasks have written."""
+    with JobFolder(str(tmp_path)).open("count") as lease:
+        chain = tuple(StateFile(SUM, f"{SUM}-0-1-{number:08x}", "log", 5, "", 1) for number in range(count))
+        for file in chain[1:]:
+            storage_of(lease.place).put(join(lease.state, file.name), b"state")
+        with pytest.raises(FileNotFoundError, match=chain[0].name):
+            lease.commit(StepManifest(1, "count", "", 0, operators={SUM: OperatorState("", None, 1, 128, (chain,))}))
+        assert lease.newest() is None
 
 
 def test_of_many_that_start_at_once_one_has_the_folder(place: str) -> None:

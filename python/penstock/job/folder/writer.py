@@ -21,6 +21,7 @@ from penstock.job.folder.ended import EndedSplits, read_ended, with_ended
 from penstock.job.folder.files import Files
 from penstock.job.folder.manifest import StepManifest, decoded, encoded
 from penstock.job.folder.owners import Owner
+from penstock.runtime.io.storage import join
 
 
 class Writer:
@@ -111,7 +112,7 @@ class Writer:
         Raises:
             FencedError: another driver has taken the folder over.
             JobFolderError: it is of another version.
-            OSError, ConfigurationError: it is not known whether it was written.
+            OSError, ConfigurationError: it is not known whether it was written; or a file with state is not there.
         """
         self.settled()
         if manifest.version != self.version + 1:
@@ -119,6 +120,7 @@ class Writer:
                 f"Version {manifest.version} cannot be committed: version {self.version} is the newest. Run the step "
                 "again from that one."
             )
+        self._settle(manifest)
         manifest = self._stamped(manifest)
         if not self._create(manifest) and self._found(manifest) != encoded(manifest):
             self.check()
@@ -127,6 +129,12 @@ class Writer:
             )
         self.check()
         return manifest
+
+    def _settle(self, manifest: StepManifest) -> None:
+        """The state that the step has written is to outlive whatever the manifest does."""
+        known = set() if self.newest is None else {file.name for file in self.newest.state_files()}
+        names = (file.name for file in manifest.state_files() if file.name not in known)
+        self._files.storage.settle([join(self._files.state, name) for name in names])
 
     def settled(self) -> StepManifest | None:
         """What the next step goes on from. If a write was left in doubt, it is settled first.
