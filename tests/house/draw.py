@@ -38,6 +38,7 @@ SAYS = {
     "datastream.connectors": "what is read and written",
     "datastream.formats": "what is in files",
     "job.running": "the frame of a run",
+    "job.temporary": "folders of one run",
     "job.results": "rows for the driver",
     "job.steps": "the loop, what is seen of it",
     "job.rows": "what tasks send the driver",

@@ -75,6 +75,7 @@ ROOMS = {
         "results",
         "steps",
         "running",
+        "temporary",
     ],
     "job.folder": ["ended", "manifest", "owners", "files", "writer", "cleaner", "lease"],
     "job.commit": ["pending", "manifest", "publish", "recovery", "stores", "store_recovery", "prepared"],

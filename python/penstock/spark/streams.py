@@ -11,18 +11,16 @@ anew from the manifest at every start (:mod:`.stream_checkpoint`).
 from __future__ import annotations
 
 import contextlib
-import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from penstock.errors import JobExecutionError, PenstockError
 from penstock.job.deployment import Deployment
 from penstock.job.steps.reading import Plan, SourcePlan
+from penstock.job.temporary import TemporaryFolder
 from penstock.runtime.config.steps import Reading
 from penstock.runtime.config.tasks import VertexConfig
 from penstock.spark.frames import moved, told
@@ -75,18 +73,18 @@ class Query:
 
     def __init__(self, frame: Any, name: str, at: Mapping[str, Any] | None, seen: Iterable[str], *, once: bool) -> None:
         self._name, self._goes_on = name, at is not None
-        self._folder = Path(tempfile.mkdtemp(prefix="penstock-query-"))
-        self._checkpoint = Checkpoint(self._folder, at, seen)
+        self._folder = TemporaryFolder("penstock-query-")
+        self._checkpoint = Checkpoint(self._folder.path, at, seen)
         self._lock = threading.Lock()
         self._handed: Handed | None = None
         self._left = False
         self._refused: PenstockError | None = None
-        writer = frame.writeStream.foreachBatch(self._take).option("checkpointLocation", self._folder.as_uri())
-        writer = writer.queryName(f"{name} ({self._folder.name[-8:]})")
+        writer = frame.writeStream.foreachBatch(self._take).option("checkpointLocation", self._folder.path.as_uri())
+        writer = writer.queryName(f"{name} ({self._folder.path.parent.name[-8:]})")
         try:
             self._query = (writer.trigger(availableNow=True) if once else writer).start()
         except Exception as error:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.remove()
             raise self.failed(told(error)) from error
 
     def _take(self, frame: Any, batch: int) -> None:
@@ -157,7 +155,7 @@ class Query:
         if self._handed is not None:
             self._handed.done.set()
         ending.join()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.remove()
 
     def _stop(self) -> None:
         with contextlib.suppress(Exception):  # Spark may have been stopped, or be gone

@@ -116,7 +116,7 @@ def _write_marker(folder: Path, marker: Marker) -> IO[bytes]:
     temporary = folder / f"{MARKER}.tmp"
     with contextlib.ExitStack() as closing:
         file = closing.enter_context(open(temporary, "w+b"))
-        _try_lock(file)
+        try_lock(file)
         file.write(json.dumps(asdict(marker)).encode("ascii"))
         file.flush()
         os.fsync(file.fileno())
@@ -135,7 +135,7 @@ def hold(home: Path) -> IO[bytes] | None:
     path = home / MARKER
     with contextlib.ExitStack() as closing:
         file = closing.enter_context(open(path, "r+b"))
-        if not _try_lock(file):
+        if not try_lock(file):
             return None
         if not os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
             raise FileNotFoundError(f"{str(path)!r} was replaced")
@@ -143,7 +143,12 @@ def hold(home: Path) -> IO[bytes] | None:
         return file
 
 
-def _try_lock(file: IO[bytes]) -> bool:
+def try_lock(file: IO[bytes]) -> bool:
+    """Lock a file, for as long as it is open; False if another one has, or the file system has no locks.
+
+    Args:
+        file: open for writing.
+    """
     import fcntl  # POSIX only
 
     try:

@@ -1,0 +1,47 @@
+"""Folders of a run: gone with it, or with the next one if it was killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from penstock.job.temporary import TemporaryFolder
+
+KILLED = """
+import os, signal
+from penstock.job.temporary import TemporaryFolder
+(TemporaryFolder("penstock-test-").path / "file").write_text("left")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture(autouse=True)
+def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_it_goes_when_it_is_not_needed_any_more(there: Path) -> None:
+    folder = TemporaryFolder("penstock-test-")
+    (folder.path / "inner").mkdir()
+    (folder.path / "inner" / "file").touch()
+    assert os.listdir(folder.path) == ["inner"]
+    folder.remove()
+    folder.remove()
+    assert not list(there.iterdir())
+
+
+def test_those_of_the_dead_go_and_those_of_the_living_stay(there: Path) -> None:
+    living, other = TemporaryFolder("penstock-test-"), there / "penstock-test-of-somebody"
+    other.mkdir()
+    died = subprocess.run([sys.executable, "-c", KILLED], env={**os.environ, "TMPDIR": str(there)}, check=False)
+    assert died.returncode == -signal.SIGKILL
+    assert len(list(there.glob("penstock-test-*/folder/file"))) == 1
+    another = TemporaryFolder("penstock-test-")
+    assert {*there.iterdir()} == {living.path.parent, other, another.path.parent}
