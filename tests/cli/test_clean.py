@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from penstock.job.folder.lease import JobFolder
+
 WRITES = """
 import os
 {death}
@@ -79,3 +81,72 @@ def test_paths_that_lead_nowhere_are_errors(penstock, tmp_path):
     assert "does not exist" in " ".join(result.stderr.split())  # the line breaks depend on the path
     assert penstock("clean", "ftp://host/out").exit_code == 1
     assert penstock("clean", tmp_path / "out").exit_code == 0
+
+
+STEPS = """
+import os
+from penstock.common import Configuration
+{death}
+settings = {{"penstock.job.folder": "{folder}/job", "penstock.step.records": "1"}}
+env.configure(Configuration.from_dict(settings))
+lines = env.from_collection(["a", "b"], type_info=Types.STRING()){function}
+lines.write_as_text("{folder}/data/out")
+env.execute("lines")
+"""
+AT_THE_SECOND = ".map(lambda line: line if line == 'a' else os._exit(9), output_type=Types.STRING())"
+BEHIND_A_MANIFEST = """
+from penstock.job.steps.outputs import StepOutputs
+publish = StepOutputs.publish
+StepOutputs.publish = lambda self, outputs, version: os._exit(9) if outputs else publish(self, outputs, version)
+"""
+
+
+@pytest.fixture
+def steps(program, tmp_path):
+    """Runs a program in steps with one output, whose process may die; what there is in the folder of the output."""
+    (tmp_path / "data").mkdir()
+
+    def run(death="", function="", ends=9):
+        lines = STEPS.format(folder=tmp_path, death=death, function=function)
+        command = [sys.executable, "-m", "penstock.cli", "run", "--local", str(program(lines))]
+        assert subprocess.run(command, check=False).returncode == ends
+        return tmp_path / "data"
+
+    return run
+
+
+def test_what_a_job_in_steps_has_left_is_removed(penstock, steps):
+    folder = steps(function=AT_THE_SECOND)
+    [waiting] = [name for name in os.listdir(folder) if name != "out"]
+    assert waiting.startswith(".out.steps-")
+    said = f"job 'lines', output {folder}/out\n"
+    assert penstock("clean", "--dry-run", folder).stdout == f"would remove: {said}"
+    assert penstock("clean", folder / "out").stdout == f"removed: {said}"
+    assert os.listdir(folder) == ["out"]
+    assert (folder / "out").read_text() == "a\n"
+    assert penstock("clean", folder).stdout == "nothing to clean\n"
+    steps(ends=0)
+    assert (folder / "out").read_text() == "a\nb\n"
+
+
+def test_what_a_job_in_steps_has_committed_waits_for_its_next_run(penstock, steps):
+    folder = steps(death=BEHIND_A_MANIFEST)
+    result = penstock("clean", folder)
+    assert result.exit_code == 1
+    assert result.stdout.startswith(f"left: job 'lines', output {folder}/out\n")
+    assert "Run the program again with that job folder" in " ".join(result.stdout.split())
+    steps(ends=0)
+    assert (folder / "out").read_text() == "a\nb\n"
+    assert os.listdir(folder) == ["out"]
+
+
+def test_what_may_belong_to_a_job_in_steps_elsewhere_is_left(penstock, steps, tmp_path):
+    folder = steps(function=AT_THE_SECOND)
+    before = sorted(os.listdir(folder))
+    with JobFolder(str(tmp_path / "job")).open("lines"):
+        assert penstock("clean", folder).stdout == f"still running: job 'lines', output {folder}/out\n"
+    os.rename(tmp_path / "job", tmp_path / "moved")
+    result = penstock("clean", folder)
+    assert result.exit_code == 1
+    assert "is not there" in result.stdout
+    assert sorted(os.listdir(folder)) == before

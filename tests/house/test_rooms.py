@@ -94,6 +94,7 @@ ROOMS = {
         "places",
         "publishing",
         "outputs",
+        "leftovers",
         "committing",
         "interrupting",
         "restarts",

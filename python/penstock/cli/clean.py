@@ -55,6 +55,14 @@ def _recover(paths: Iterable[str], dry_run: bool, dead: bool) -> Iterable[Leftov
 
 
 def _leftovers(path: str, dry_run: bool, dead: bool) -> Iterable[Leftover | None]:
+    """Those of jobs that are one step, then those of jobs in steps."""
+    from penstock.job.steps import leftovers
+
+    yield from _of_one_step(path, dry_run, dead)
+    yield from (leftovers.clean(folder, dry_run=dry_run) for folder in leftovers.waiting_at(path))
+
+
+def _of_one_step(path: str, dry_run: bool, dead: bool) -> Iterable[Leftover | None]:
     from penstock.job.commit import recovery, store_recovery
     from penstock.runtime.io.storage import is_local, local_path
 

@@ -90,6 +90,14 @@ def run_of(folder: str, beside: str) -> str | None:
     return found[3]
 
 
+def steps_of(folder: str) -> tuple[str, str] | None:
+    """The target of a folder of :func:`waiting_place` of a job with a job folder, and the id of that; None for any
+    other place."""
+    above, _, name = folder.rpartition("/")
+    match = _STEPS.fullmatch(name)
+    return (f"{above}/{match[1]}" if match[1] else above, match[2]) if match else None
+
+
 def target_place(folder: str) -> str | None:
     """The target of a pending folder on a store; None for any other place."""
     above, _, name = folder.rpartition("/")
