@@ -28,6 +28,8 @@ component = @if cargo $(1) --version >/dev/null 2>&1; then echo '$(3)'; $(3); \
 	else echo 'SKIPPED, $(2) is not installed (rustup component add $(2)): $(3)'; fi
 # tests that start no Spark, as many at a time as there are cores
 QUICK := -m 'not spark' -n auto --dist worksteal
+# each process of pytest has a Spark of its own, which alone leaves cores idle; more than a few take too much memory
+SPARKS := -n auto --maxprocesses 4 --dist loadgroup
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 help: ## list the commands
@@ -77,7 +79,7 @@ test-rust: $(VENV)/.checks ## the Rust parts' own tests, with the planner's veri
 # 5: none was chosen, as by ARGS that name a test without Spark.
 test-python: $(VENV)/.checks ## the Python tests, those without Spark first; `make test-python ARGS='-k uid'` for some
 	$(BIN)/pytest --ignore=tests/docs $(QUICK) $(ARGS) || [ $$? -eq 5 ]
-	$(BIN)/pytest --ignore=tests/docs -m spark $(ARGS) || [ $$? -eq 5 ]
+	$(BIN)/pytest --ignore=tests/docs -m spark $(SPARKS) $(ARGS) || [ $$? -eq 5 ]
 
 matrix: $(VENV)/.checks ## every program under every setting (minutes; ARGS='--spark --seconds 600' for some of it on Spark)
 	$(BIN)/python -m tests.matrix $(ARGS)
@@ -93,7 +95,7 @@ soak: $(VENV)/.checks ## run a job at a constant rate for five minutes; nothing 
 
 docs: $(VENV)/.checks ## build the site in site/, warnings being errors, and run every example of README.md and docs/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs --quiet build --strict
-	$(BIN)/pytest tests/docs $(ARGS)
+	$(BIN)/pytest tests/docs $(SPARKS) $(ARGS)
 
 bench: $(VENV)/.checks ## measure beside Flink, Python and graph libraries (20 minutes), and write benches/report
 	$(BIN)/python benches/run.py $(ARGS)
@@ -108,7 +110,7 @@ instructions-update: $(VENV)/.checks ## take the counts of now as the ones to co
 	$(BIN)/python benches/instructions.py --update --require
 
 bench-smoke: $(VENV)/.checks ## the benches at their smallest sizes, once each, for correctness only
-	PENSTOCK_BENCH_SMOKE=1 $(BIN)/pytest benches --benchmark-disable $(ARGS)
+	PENSTOCK_BENCH_SMOKE=1 $(BIN)/pytest benches --benchmark-disable $(SPARKS) $(ARGS)
 
 bench-flink: $(VENV)/.checks ## build the real Flinks (Maven, network), and hold them and Penstock against the golden records
 	PENSTOCK_FLINK=1 $(BIN)/pytest tests/flink $(ARGS)
