@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,10 +14,10 @@ from typing import Any
 from penstock.errors import PenstockError
 from penstock.local import LocalExecutor
 from tests.datastream.feeding import fed, sizes
-from tests.datastream.random_jobs import Job, build, environment_of, expected
+from tests.datastream.random_jobs import Job, build, environment_of, expected, random_job
 from tests.datastream.run_exactly_once import Exact, ExactNotes
 from tests.job.commit.crashes import Fuse, before_each_change, dies_at, refuse
-from tests.matrix.knobs import Setting
+from tests.matrix.knobs import Setting, everything
 
 
 @dataclass(frozen=True)
@@ -47,14 +48,15 @@ class FedJob:
         setting: of the matrix.
         feed: how much a step reads.
         root: the folder.
+        lives: how many processes have run it before.
     """
 
-    def __init__(self, job: Job, setting: Setting, feed: str, root: str) -> None:
+    def __init__(self, job: Job, setting: Setting, feed: str, root: str, lives: int = 0) -> None:
         self._job, self._setting, self._feed, self._root = job, setting, feed, root
-        self._lives = 0
+        self._lives = lives
         self._bags, self._steps = expected(job)
         self._inputs = os.path.join(root, "files")
-        os.makedirs(self._inputs)
+        os.makedirs(self._inputs, exist_ok=True)
         self._notes = ExactNotes(root)
         self.result: Any = None
 
@@ -81,8 +83,8 @@ class FedJob:
         assert refused.seen, "it has failed, and nothing was refused"
         return True
 
-    def check(self) -> None:
-        """It has come to its end: all records are there once, and all were counted."""
+    def check(self) -> int:
+        """It has come to its end: all records are there once, and all were counted. How many."""
         found: dict[int, Counter[Any]] = {number: Counter() for number in self._shown}
         for _, _, sink, _, records in self._notes.committed():
             found[int(sink)].update(map(tuple, records))
@@ -92,6 +94,24 @@ class FedJob:
             assert (counted.records_in, counted.records_out) == (total, total)
         left = [path.name for path in Path(self._root).rglob(".*") if path.is_file()]
         assert not left
+        return sum(bag.total() for bag in self._bags.values())
+
+
+def result_of_seed(seed: int, feed: str, root: str, executor: Any, life: int = 0) -> dict[str, Any]:
+    """Run the random program of a seed, with a setting by chance, and compare; for ``run_scripts.py``.
+
+    Args:
+        seed, feed, root: which, how much it reads in a step, and where.
+        executor: runs it.
+        life: how many processes have run it before.
+
+    Raises:
+        AssertionError: it gives something else than a plain computation.
+    """
+    setting = random.Random(seed).choice(list(everything()))
+    job = FedJob(random_job(seed), setting, feed, root, life)
+    job.live(executor)
+    return {"equal": job.check()}
 
 
 @contextlib.contextmanager

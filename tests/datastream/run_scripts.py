@@ -3,6 +3,7 @@
 As a command::
 
     run_scripts.py [--spark] [--feed N|all|random:SEED [--kill K [--when MOMENT]]] < scripts > results
+                   [--jobs N] [--timeout SECONDS]
 
 A line of input is a script, ``{"name", "calls": [[receiver, method, argument…], …]}``, or an object with one under
 ``script``. A line of output is its result:
@@ -14,9 +15,14 @@ A line of input is a script, ``{"name", "calls": [[receiver, method, argument…
 * ``error``: ``[[class, message], …]`` of the user's exception and its causes, if it failed.
 
 Where records are dealt out from a random start (rebalance, shuffle), subtasks are null and counts are summed by name.
-``{"unsupported": what}`` stands for a program with something that Penstock cannot run so far.
+``{"unsupported": what}`` stands for a program with something that Penstock cannot run so far, ``{"defect": what}`` for
+one that has shown a defect of Penstock's: it hangs (five minutes, unless ``--timeout`` says so), or takes its process
+down, say. The others run all the same: N at a time (``--jobs``; as many as there are cores, on Spark four in one JVM).
+Lines of output stand in the order of those of input, each as soon as all before it are there.
 
-With ``--feed`` programs run in steps with a job folder, see :mod:`tests.datastream.feeding`.
+With ``--feed`` programs run in steps with a job folder, see :mod:`tests.datastream.feeding`. Then a line may also be
+``{"random": SEED}``: the program of :mod:`tests.datastream.random_jobs`, held to a plain computation; ``{"equal":
+records}`` is its result.
 """
 
 from __future__ import annotations
@@ -26,8 +32,7 @@ import contextlib
 import json
 import sys
 import tempfile
-import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -312,37 +317,20 @@ def restarts(script: dict[str, Any]) -> bool:
     return any(call[1] == "fixedDelayRestart" for call in script["calls"])
 
 
-def results(lines: Iterable[str], run: Callable[[dict[str, Any]], dict[str, Any]]) -> Iterator[str]:
-    """A line of result per line of script; blank lines are skipped. A defect of Penstock shows in its own line only.
-
-    Args:
-        lines: of input.
-        run: gives the result of a script.
-    """
-    for line in lines:
-        if line.strip():
-            record = json.loads(line)
-            try:
-                result = run(record.get("script", record))
-            except Exception as defect:
-                traceback.print_exc()
-                result = {"defect": repr(defect)}
-            yield json.dumps(result, ensure_ascii=False)
-
-
 def main(arguments: list[str]) -> None:
     """The command."""
-    from tests.datastream import feeding  # which needs this module
+    from tests.datastream import feeding, workers  # which need this module
 
     parser = argparse.ArgumentParser(prog="run_scripts.py", description="Runs scripts from standard input.")
     parser.add_argument("--spark", action="store_true", help="on Spark instead of in this process")
+    parser.add_argument("--jobs", type=int, metavar="N", help="run so many at a time")
+    parser.add_argument("--timeout", type=float, default=workers.PATIENCE, metavar="SECONDS", help="of each script")
     feeding.add_arguments(parser)
     chosen = parser.parse_args(arguments)
     if chosen.kill is not None and chosen.feed is None:
         parser.error("--kill needs --feed")
-    with feeding.runner(chosen) as run:
-        for text in results(sys.stdin, run):
-            print(text, flush=True)
+    for result in workers.results(sys.stdin, chosen):
+        print(json.dumps(result, ensure_ascii=False), flush=True)
 
 
 if __name__ == "__main__":

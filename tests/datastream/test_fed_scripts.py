@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tests.datastream import feeding
+from tests.datastream import feeding, workers
 from tests.datastream.compare_runs import differences
 from tests.datastream.deliberate_differences import PROGRAMS
 from tests.datastream.run_exactly_once import once
@@ -34,21 +34,20 @@ MODES = {
 
 
 def chosen(feed: str, kill: int | None, when: str | None = None) -> argparse.Namespace:
-    return argparse.Namespace(feed=feed, kill=kill, when=when, spark=False)
+    return argparse.Namespace(feed=feed, kill=kill, when=when, spark=False, jobs=1, timeout=300)
 
 
 def wrong(names: list[str], options: argparse.Namespace) -> dict[str, Any]:
     """What differs from what Flink gave, by program, but for what is meant to."""
     found: dict[str, Any] = {}
-    with feeding.runner(options) as run:
-        for name in names:
-            result = run(records()[name]["script"])
-            if "unsupported" in result or "defect" in result:
-                found[name] = result
-                continue
-            sentences = list(differences(result, records()[name]["result"]))
-            if bool(sentences) != (name in PROGRAMS):
-                found[name] = sentences or "no difference"
+    lines = [json.dumps(records()[name]["script"]) for name in names]
+    for name, result in zip(names, workers.results(lines, options), strict=True):
+        if "unsupported" in result or "defect" in result:
+            found[name] = result
+            continue
+        sentences = list(differences(result, records()[name]["result"]))
+        if bool(sentences) != (name in PROGRAMS):
+            found[name] = sentences or "no difference"
     return found
 
 
@@ -95,8 +94,8 @@ def test_a_source_that_waits_for_a_sink_makes_the_same_calls_when_it_goes_on() -
     items: list[Any] = [["a", n, n] if n % 2 else {"await": ["out", n // 2]} for n in range(1, 12)]
     script = {"name": "awaits", "calls": [["env", "source", items], [0, "map", {"fn": "Add", "args": [1]}]]}
     script["calls"] += [[1, "rebalance"], [2, "collect", "out"]]
-    with feeding.runner(chosen("1", 4, "after")) as run:
-        texts = run(script)["output"]["out"]["texts"]
+    [result] = workers.results([json.dumps(script)], chosen("1", 4, "after"))
+    texts = result["output"]["out"]["texts"]
     assert [text for _, text in texts] == [f"(a,{n + 1},{n})" for n in range(1, 12, 2)]
 
 

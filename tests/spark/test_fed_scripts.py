@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
+import json
 import random
 
 import pytest
 
-from tests.datastream import feeding
+from tests.datastream import feeding, workers
 from tests.datastream.compare_runs import differences
 from tests.datastream.deliberate_differences import PROGRAMS
 from tests.datastream.random_fed import End, check
 from tests.datastream.random_jobs import random_job
-from tests.datastream.test_fed_scripts import OF_ATTEMPTS
+from tests.datastream.test_fed_scripts import OF_ATTEMPTS, chosen
 from tests.datastream.test_run_scripts import records
 from tests.matrix.knobs import everything
 
@@ -39,14 +39,17 @@ def test_programs_give_what_flink_gave(executor, name, feed):
 
 
 def test_programs_whose_process_was_killed_give_what_flink_gave():
-    names = ["trace_two_tasks_p2"]
+    """And random ones what a plain computation gives. All of them die with one Spark, and go on in the next."""
+    names = ["trace_two_tasks_p2", "iterate_countdown", "window_session_bridge", "fail_output_written_before"]
     assert not {*names} & {*PROGRAMS, *OF_ATTEMPTS}
-    found = {}
-    with feeding.runner(argparse.Namespace(feed="2", kill=1, when=None, spark=True)) as run:
-        for name in names:
-            result = run(records()[name]["script"])
-            found[name] = [result] if "defect" in result else list(differences(result, records()[name]["result"]))
-    assert found == {name: [] for name in names}
+    lines = [json.dumps(records()[name]["script"]) for name in names] + [f'{{"random": {seed}}}' for seed in range(4)]
+    options = chosen("random:2", 1)
+    options.spark, options.jobs = True, 4
+    found = list(workers.results(lines, options))
+    differ = {name: list(differences(found.pop(0), records()[name]["result"])) for name in names}
+    assert differ == {name: [] for name in names}
+    assert [list(result) for result in found] == [["equal"]] * 4
+    assert sum(result["equal"] for result in found) > 100
 
 
 @pytest.mark.parametrize("seed", range(4))

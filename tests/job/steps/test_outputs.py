@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import shutil
@@ -274,3 +275,23 @@ def test_added_files_on_stores(kind, tmp_path, request):
     assert on_store(root) == sorted(map(str, range(12)))
     run(root, (0, 0, 2), [*STEPS, [12]])
     assert on_store(root) == sorted(map(str, range(13)))
+
+
+def test_on_a_store_a_driver_that_dies_anywhere_loses_and_repeats_nothing(tmp_path):
+    pytest.importorskip("fsspec")
+    stores = importlib.import_module("tests.job.commit.test_stores")
+    n = 0
+    while True:
+        root = f"memory://steps/{tmp_path.name}-{n}"
+
+        def work(root=root, n=n):
+            go(lambda: program(root, (0, 0, 2)), str(tmp_path / f"job-{n}"), STEPS, rebuilt=True)
+
+        died = stores.dies_at(n, work)
+        if died:
+            work()
+        assert on_store(root) == sorted(map(str, range(12))), n
+        if not died:
+            break
+        n += 1
+    assert n > 20
