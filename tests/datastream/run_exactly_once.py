@@ -62,9 +62,14 @@ class ExactNotes(Notes):
             yield from ((version, 1, sink, subtask, texts) for subtask, texts in parts)
 
     def _aborted(self, there: set[tuple[str, int]]) -> Iterator[tuple[int, int, str, int, list[str]]]:
+        """Of a step once, unless all attempts count: a task that has lived on from an earlier step may try one again
+        that another worker has tried, and is the attempt that it was."""
         for (sink, subtask), lines in super().read("aborted").items():
+            known: set[int] = set()
             for version, texts in map(json.loads, lines):
-                if (sink, version) not in there:
+                again = version in known and not self.all_attempts
+                known.add(version)
+                if (sink, version) not in there and not again:
                     yield (0 if version == _NEVER and self.all_attempts else version), 0, sink, subtask, texts
 
 
