@@ -84,7 +84,7 @@ test-python: $(VENV)/.checks ## the Python tests, those without Spark first; `ma
 matrix: $(VENV)/.checks ## every program under every setting (minutes; ARGS='--spark --seconds 600' for some of it on Spark)
 	$(BIN)/python -m tests.matrix $(ARGS)
 
-runs: $(VENV)/.checks ## every program that Flink ran, on Spark, against what Flink gave (a minute or two; ARGS='r12 keyed_sum' for some)
+runs: $(VENV)/.checks ## every program that Flink ran, on Spark, against what Flink gave (a minute or two; ARGS='r12 keyed_sum' for some, ARGS='--feed random:1 --kill 2' in steps)
 	$(BIN)/python -m tests.spark.runs $(ARGS)
 
 chaos: $(VENV)/.checks ## kill a job that never ends a hundred times, on the local executor and on Spark; its output must be exact (some minutes)
