@@ -94,7 +94,7 @@ class FedJob:
             assert (counted.records_in, counted.records_out) == (total, total)
         left = [path.name for path in Path(self._root).rglob(".*") if path.is_file()]
         assert not left
-        return sum(bag.total() for bag in self._bags.values())
+        return sum(self._bags[number].total() for number in self._shown)
 
 
 def result_of_seed(seed: int, feed: str, root: str, executor: Any, life: int = 0) -> dict[str, Any]:
