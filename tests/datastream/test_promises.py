@@ -285,6 +285,15 @@ def test_a_source_keeps_its_promise(tmp_path: Path, source: str) -> None:
     assert killed >= 8
 
 
+@pytest.mark.parametrize("folder", [False, True], ids=["one step", "steps"])
+def test_what_a_sink_has_gathered_at_the_end_of_the_input_is_asked_for(tmp_path: Path, folder: bool) -> None:
+    settings = {"penstock.job.folder": str(tmp_path / "job")} if folder else {}
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(settings), executor="local")
+    env.from_collection(ALL, Types.INT()).set_parallelism(1).add_sink(Gathers(tmp_path / "out")).set_parallelism(2)
+    env.execute("gathers")
+    assert sorted(of_text(tmp_path)) == ALL
+
+
 def test_what_was_collected_is_there_once_or_is_gone_with_the_driver(tmp_path: Path) -> None:
     def collecting(root: Path) -> list[int]:
         settings = {"penstock.job.folder": str(root / "job"), "penstock.step.records": "5"}

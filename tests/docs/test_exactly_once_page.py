@@ -104,7 +104,10 @@ TEXT = {
     "With `overwrite`, what was there goes when the first step is committed": [
         "job/steps/test_outputs.py::test_text_is_replaced_only_when_asked_and_by_the_first_step"
     ],
-    "a method `flush()` of it is called at the end of each step": [PROMISES],
+    "a method `flush()` of it is called at the end of each step, and when the input has ended": [
+        PROMISES,
+        "datastream/test_promises.py::test_what_a_sink_has_gathered_at_the_end_of_the_input_is_asked_for",
+    ],
     "More than 32 KiB of it waits in a file of the job folder": [TWO_PHASE],
     "A batch that fails is tried again, by a new connection": ["datastream/test_jdbc.py::test_a_batch_is_tried_again"],
     "A step that is committed again finds its number": [

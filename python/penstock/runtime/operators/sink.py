@@ -83,6 +83,10 @@ class _UserSink(LiveOperator):
         if flush is not None:
             self.context.call(flush)
 
+    def end_input(self) -> None:
+        """Also in a job that is one step: what is gathered is handed over there, too."""
+        self.end_step()
+
     def fragment(self) -> Fragment:
         invoke = bind(self.function, "invoke")
         if not _takes_context(invoke):
