@@ -111,15 +111,24 @@ class Broker:
             log = self._log.read_text()[-2000:] if self._log.exists() else "no log"
             raise AssertionError(f"the broker did not start: {log}")
 
-    def stop(self) -> None:
-        """End it; its data stay."""
-        self._process.terminate()
+    def stop(self, kill: bool = False) -> None:
+        """End it; its data stay.
+
+        Args:
+            kill: as where its machine fails, without telling anybody.
+        """
+        self._process.kill() if kill else self._process.terminate()
         self._process.wait(timeout=START_SECONDS)
+
+    def restart(self) -> None:
+        """End it, and run it again with its data."""
+        self.stop()
+        self.start()
 
 
 @contextlib.contextmanager
-def running(folder: Path) -> Iterator[str]:
-    """A broker, as long as the block lasts; its address.
+def running(folder: Path) -> Iterator[Broker]:
+    """A broker, as long as the block lasts.
 
     Args:
         folder: for its data, empty.
@@ -130,6 +139,6 @@ def running(folder: Path) -> Iterator[str]:
     broker = Broker(folder)
     broker.start()
     try:
-        yield broker.servers
+        yield broker
     finally:
         broker.stop()

@@ -22,9 +22,9 @@ def mock_cluster() -> Topics:
 
 @pytest.fixture(scope="session")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Topics]:
-    """A real one."""
+    """A real one, which tests may restart."""
     try:
-        with running(tmp_path_factory.mktemp("kafka")) as servers:
-            yield Topics(servers)
+        with running(tmp_path_factory.mktemp("kafka")) as process:
+            yield Topics(process.servers, process)
     except LookupError as error:
         pytest.skip(str(error))

@@ -7,16 +7,14 @@ moment in the life of its driver for the COUNT-th time.
 
 from __future__ import annotations
 
-import itertools
 import json
-import os
-import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tests.kafka.points import Step, at, die, stepping, watch_sending
 from tests.kafka.topics import NONE, Topics
 
 POINTS = (
@@ -40,6 +38,8 @@ class Counting:
         records: of a step, for each subtask.
         settings: others.
         bounded: topics of a source that ends with what there is when the job first starts.
+        seconds: how long brokers are waited for; 0 for as long as is usual.
+        also: a topic that the tasks write to, too, at least once.
     """
 
     servers: str
@@ -54,6 +54,8 @@ class Counting:
     bounded: str = ""
     discovery: str = "1"
     restarts: int = 0
+    seconds: float = 0.0
+    also: str = ""
 
     def environment(self, executor: Any = None) -> Any:
         """With the program in it."""
@@ -82,7 +84,12 @@ class Counting:
         sink = Topics(self.servers).sink(self.target, DeliveryGuarantee.EXACTLY_ONCE)
         sink.set_transactional_id_prefix(self.target).set_property("penstock.folder", f"{self.folder}-kafka")
         sink.set_property("transaction.timeout.ms", "10000")
-        sums.map(lambda pair: f"{pair[0]} {pair[1]}", Types.STRING()).sink_to(sink.build()).uid("out")
+        if self.seconds:
+            sink.set_property("max.block.ms", f"{self.seconds * 1000:.0f}")
+        numbers = sums.map(lambda pair: f"{pair[0]} {pair[1]}", Types.STRING())
+        numbers.sink_to(sink.build()).uid("out")
+        if self.also:
+            numbers.sink_to(Topics(self.servers).sink(self.also).build()).uid("also")
         return env
 
     def read(self) -> list[Any]:
@@ -103,6 +110,8 @@ class Counting:
 
         builder = KafkaSource.builder().set_bootstrap_servers(self.servers)
         builder.set_property("partition.discovery.interval.ms", self.discovery)
+        if self.seconds:
+            builder.set_property("default.api.timeout.ms", f"{self.seconds * 1000:.0f}")
         return builder.set_value_only_deserializer(SimpleStringSchema())
 
     def run(self, executor: Any = None) -> None:
@@ -119,51 +128,22 @@ def numbered(values: Iterable[str]) -> list[str]:
     return sorted(f"{key} {n}" for key, count in Counter(values).items() for n in range(1, count + 1))
 
 
-def die_at(point: str, count: int) -> None:
-    """Have this process die when it comes to a point for the count-th time."""
-    passed = itertools.count(1)
-
-    def step(name: str) -> None:
-        if name == point and next(passed) == count:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def stepping(name: str, function: Any, after: str = "") -> Any:
-        def call(*args: Any, **more: Any) -> Any:
-            step(name)
-            result = function(*args, **more)
-            step(after)
-            return result
-
-        return call
-
-    _watch(stepping)
-
-
-def _watch(stepping: Callable[..., Any]) -> None:
-    """Have the moments of a driver's life told: by name, what is called then, and the name of what is behind it."""
-    import confluent_kafka
-
+def _watch(step: Step) -> None:
     from penstock.job.steps import committing, loop
-    from penstock.runtime.kafka import following, records
+    from penstock.runtime.kafka import following
 
-    class Producer(confluent_kafka.Producer):
-        commit_transaction = stepping("commit_transaction", confluent_kafka.Producer.commit_transaction, "committed")
-
-    for name in ("init_transactions", "begin_transaction", "produce", "send_offsets_to_transaction"):
-        setattr(Producer, name, stepping(name, getattr(confluent_kafka.Producer, name)))
-    confluent_kafka.Producer = Producer
-    records.packed = stepping("packed", records.packed)
-    loop.StepLoop._planned = stepping("", loop.StepLoop._planned, "planned")  # type: ignore[method-assign]
-    commits = committing.Commits
-    commits.put_together = stepping("", commits.put_together, "together")  # type: ignore[method-assign]
-    commits.commit = stepping("manifest", commits.commit, "manifested")  # type: ignore[method-assign]
-    commits.publish = stepping("", commits.publish, "published")  # type: ignore[method-assign]
-    following.Following.committed = stepping("", following.Following.committed, "told")  # type: ignore[method-assign]
+    watch_sending(step)
+    loop.StepLoop._planned = stepping(step, loop.StepLoop._planned, after="planned")  # type: ignore[method-assign]
+    commits, told = committing.Commits, following.Following
+    commits.put_together = stepping(step, commits.put_together, after="together")  # type: ignore[method-assign]
+    commits.commit = stepping(step, commits.commit, "manifest", "manifested")  # type: ignore[method-assign]
+    commits.publish = stepping(step, commits.publish, after="published")  # type: ignore[method-assign]
+    told.committed = stepping(step, told.committed, after="told")  # type: ignore[method-assign]
 
 
 def main(given: str, point: str, count: str) -> None:
     """Run it."""
-    die_at(point, int(count))
+    _watch(at(point, int(count), die))
     Counting(**json.loads(given)).run()
 
 

@@ -8,11 +8,12 @@ A point is a moment in the life of the driver: it dies when it comes there for t
 from __future__ import annotations
 
 import itertools
-import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+
+from tests.kafka.points import Step, at, die, stepping, watch_sending
 
 RECORDS = 18
 POINTS = (
@@ -47,34 +48,8 @@ def _small_transactions() -> None:
     transactions.time = SimpleNamespace(monotonic=lambda: next(clock))  # type: ignore[assignment]
 
 
-def _die_at(point: str, count: int, job: str, log: Path) -> None:
-    import confluent_kafka
-
+def _watch(step: Step, job: str, log: Path) -> None:
     from penstock.job.commit import publish
-    from penstock.runtime.kafka import records
-
-    passed = itertools.count(1)
-
-    def step(name: str) -> None:
-        if name == point and next(passed) == count:
-            os._exit(7)
-
-    def stepping(name: str, function: Any, after: str = "") -> Any:
-        def call(*args: Any, **more: Any) -> Any:
-            step(name)
-            result = function(*args, **more)
-            step(after)
-            return result
-
-        return call
-
-    class Producer(confluent_kafka.Producer):
-        commit_transaction = stepping("commit_transaction", confluent_kafka.Producer.commit_transaction, "committed")
-
-    for name in ("init_transactions", "begin_transaction", "produce", "send_offsets_to_transaction"):
-        setattr(Producer, name, stepping(name, getattr(confluent_kafka.Producer, name)))
-    confluent_kafka.Producer = Producer
-    records.packed = stepping("packed", records.packed)
 
     def write_manifest(*args: Any) -> bool:
         written = original(*args)
@@ -83,8 +58,9 @@ def _die_at(point: str, count: int, job: str, log: Path) -> None:
         return written
 
     original = publish.write_manifest
-    publish.write_manifest = stepping("manifest", write_manifest, "manifested")
-    publish.remove = stepping("remove", publish.remove)
+    publish.write_manifest = stepping(step, write_manifest, "manifest", "manifested")
+    publish.remove = stepping(step, publish.remove, "remove")
+    watch_sending(step)
 
 
 def main(servers: str, topic: str, folder: str, first: str, point: str, count: str) -> None:
@@ -92,7 +68,7 @@ def main(servers: str, topic: str, folder: str, first: str, point: str, count: s
     from tests.kafka.topics import Topics
 
     _small_transactions()
-    _die_at(point, int(count), first, Path(folder).with_name(HAPPENED))
+    _watch(at(point, int(count), die), first, Path(folder).with_name(HAPPENED))
     write(Topics(servers), topic, folder, int(first))
 
 

@@ -8,8 +8,10 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,13 +24,18 @@ from penstock.errors import FolderHeldError, ShutOutError
 from penstock.job.steps import committing
 from penstock.runtime.kafka import transactions
 from penstock.spark import SparkExecutor
-from tests.kafka.broker import Broker
 from tests.kafka.counting import POINTS, Counting, numbered
+from tests.kafka.points import Step, at, watch_sending
 from tests.kafka.topics import Topics
 
 pytestmark = pytest.mark.spark
 
 KEYS = "abcdefg"
+OUTAGES = {
+    "local": (("", False), ("send_offsets_to_transaction", False), ("commit_transaction", True)),
+    "spark": (("", False), ("commit_transaction", True)),
+}
+"""When a broker is ended, and whether it is killed; without a name, while there is something to read."""
 
 
 def some(count: int, seed: int = 0) -> list[str]:
@@ -66,9 +73,9 @@ def counting(broker: Topics, tmp_path: Path, *sources: list[str], **more) -> Cou
 
 
 @contextlib.contextmanager
-def running(program: Counting) -> Iterator[None]:
+def running(program: Counting, executor: SparkExecutor | None = None) -> Iterator[None]:
     """The program in a thread of its own, until the block ends; then it is stopped, and has not failed."""
-    client = program.environment().execute_async("counting")
+    client = program.environment(executor).execute_async("counting")
     try:
         yield
     except BaseException:
@@ -134,7 +141,7 @@ def test_records_that_come_while_it_runs(broker, tmp_path, many) -> None:
 
 
 def test_partitions_and_topics_that_come_later(broker, tmp_path) -> None:
-    from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+    from confluent_kafka.admin import AdminClient, NewTopic
 
     admin, stem = AdminClient({"bootstrap.servers": broker.servers}), broker.name()
     first, second = f"{stem}-in-1", f"{stem}-in-2"
@@ -146,11 +153,27 @@ def test_partitions_and_topics_that_come_later(broker, tmp_path) -> None:
             values += fill(broker, first, some(20, run))
             wait_for(broker, program.target, numbered(values))
             if run == 0:
-                admin.create_partitions([NewPartitions(first, 3)])[first].result(30)
+                broker.grow(first, 3)
                 admin.create_topics([NewTopic(second, 2, 1)])[second].result(30)
-                wait_until(lambda: len(ends(broker, first)) == 3)
             values += fill(broker, second, some(20, 10 + run)) + fill(broker, first, some(30, 20 + run))
             wait_for(broker, program.target, numbered(values))
+
+
+def test_a_topic_that_gets_partitions_while_drivers_die(broker, tmp_path) -> None:
+    topic = broker.made()
+    program = counting(broker, tmp_path, [topic])
+    values: list[str] = []
+    for partitions, point in ((2, "manifested"), (4, "commit_transaction"), (5, "")):
+        values += fill(broker, topic, some(40, partitions))
+        if point:
+            dies(program, point, 2)
+            broker.grow(topic, partitions)
+        else:
+            program.run()
+        assert set(broker.values(program.target)) <= set(numbered(values))
+    assert broker.values(program.target) == numbered(values)
+    assert committed(broker, f"{program.target}-group", topic) == ends(broker, topic)
+    assert all(ends(broker, topic).values())
 
 
 def test_a_source_that_ends_keeps_its_ends_when_the_job_starts_again(broker, tmp_path) -> None:
@@ -170,27 +193,33 @@ def test_a_source_that_ends_keeps_its_ends_when_the_job_starts_again(broker, tmp
     assert broker.values(program.target) == numbered(values)
 
 
-@pytest.mark.xfail(run=False, reason="for minutes the driver's client may be told of no partition (docs/limits.md)")
-def test_a_broker_that_is_restarted_while_the_job_runs(tmp_path) -> None:
-    try:
-        broker = Broker(tmp_path)
-    except LookupError as error:
-        pytest.skip(str(error))
-    broker.start()
-    try:
-        topics = Topics(broker.servers)
-        topic = topics.made(2)
-        program = counting(topics, tmp_path, [topic], available_now=False, restarts=100, records=50)
-        values: list[str] = []
-        with running(program):
-            for run in range(3):
-                values += fill(topics, topic, some(300, run))
-                if run:
-                    broker.stop()  # it is still reading, or sending
-                    broker.start()
-                wait_for(topics, program.target, numbered(values))
-    finally:
-        broker.stop()
+@pytest.mark.parametrize("executor", ["local", "spark"])
+def test_a_broker_that_is_restarted_while_the_job_runs(broker, tmp_path, monkeypatch, request, executor) -> None:
+    """While tasks read and write, and in the middle of a transaction and of its commit."""
+    topic, also = broker.made(2), broker.made(2)
+    waits = {"seconds": 1.0} if executor == "local" else {}  # which are over before the broker is there again
+    program = counting(broker, tmp_path, [topic], available_now=False, restarts=100, records=50, also=also, **waits)
+    starting: list[threading.Thread] = []
+    moments: list[Step] = []
+
+    def outage(kill: bool) -> None:
+        broker.cluster.stop(kill)
+        starting.append(threading.Thread(target=broker.cluster.start))
+        starting[-1].start()
+
+    watch_sending(lambda name: [step(name) for step in moments], monkeypatch.setattr)
+    values: list[str] = []
+    spark = SparkExecutor(request.getfixturevalue("spark")) if executor == "spark" else None
+    with running(program, spark):
+        for number, (point, kill) in enumerate(OUTAGES[executor]):
+            moments[:] = [at(point, 1, partial(outage, kill))] if point else []
+            values += fill(broker, topic, some(300, number))
+            if not point:
+                outage(kill)
+            wait_until(lambda number=number: len(starting) > number)
+            starting[-1].join()
+            wait_for(broker, program.target, numbered(values))
+    assert set(broker.values(also)) == set(numbered(values))
 
 
 def test_a_second_driver_is_refused_and_does_not_disturb_the_first(broker, tmp_path) -> None:
@@ -240,12 +269,13 @@ def test_the_older_classes(broker, tmp_path) -> None:
 
 
 def test_on_spark_a_driver_is_killed_and_the_next_goes_on(broker, tmp_path, spark) -> None:
-    topic = broker.made(3)
+    topic = broker.made()
     program = counting(broker, tmp_path, [topic], executor="spark", records=20)
     values: list[str] = []
     for number, (point, count) in enumerate((("manifested", 1), ("commit_transaction", 2))):
         values += fill(broker, topic, some(60, number))
         dies(program, point, count)
+        broker.grow(topic, number + 2)
         assert set(broker.values(program.target)) <= set(numbered(values))
     values += fill(broker, topic, some(60, 9))
     program.run(SparkExecutor(spark))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -29,7 +30,7 @@ def texts(*firsts: int) -> list[str]:
 def dies(broker: Topics, topic: str, folder: Path, first: int, point: str, count: int) -> None:
     arguments = [broker.servers, topic, str(folder), str(first), point, str(count)]
     run = subprocess.run([sys.executable, "-m", "tests.kafka.dying", *arguments], capture_output=True, text=True)
-    assert run.returncode == 7, run.stderr
+    assert run.returncode == -signal.SIGKILL, run.stderr
 
 
 @pytest.mark.parametrize("parallelism", [1, 3])

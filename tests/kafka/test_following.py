@@ -13,7 +13,6 @@ from penstock.datastream.connectors import FlinkKafkaConsumer, KafkaOffsetsIniti
 from penstock.errors import ConfigurationError
 from penstock.runtime.io.splits import Split
 from penstock.runtime.kafka.consumers import READERS
-from tests.kafka.broker import Broker
 from tests.kafka.loop import Loop
 from tests.kafka.topics import Topics
 
@@ -107,15 +106,12 @@ def test_where_reading_begins_is_said_once(broker) -> None:
 
 
 def test_a_partition_that_is_added_is_read_from_its_first_record(broker) -> None:
-    from confluent_kafka.admin import AdminClient, NewPartitions
-
     topic = broker.made()
     fill(broker, topic, range(3))
     source = endless(broker, topic).set_starting_offsets(AT.latest()).build()
     loop = Loop(source)
     assert loop.step() == []
-    admin = AdminClient({"bootstrap.servers": broker.servers})
-    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(30)
+    broker.grow(topic, 2)
     broker.fill(topic, ({"value": b"%d" % n, "partition": 1} for n in (10, 11)))
     after = Loop(source, loop.positions)  # found after a restart, as in the same run
     for each in (loop, after):
@@ -144,13 +140,10 @@ def test_topics_that_come_later_fit_the_pattern_or_do_not(broker) -> None:
 
 
 def test_new_partitions_are_not_looked_for_where_the_program_says_so(broker) -> None:
-    from confluent_kafka.admin import AdminClient, NewPartitions
-
     topic = broker.made()
     loop = Loop(endless(broker, topic).set_property("partition.discovery.interval.ms", "-1").build())
     loop.step()
-    admin = AdminClient({"bootstrap.servers": broker.servers})
-    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(30)
+    broker.grow(topic, 2)
     loop.step()
     assert list(loop.positions) == [f"{topic}-0"]
 
@@ -278,37 +271,26 @@ def test_readers_in_threads(broker) -> None:
     assert found == {f"{topic}-{p}": [str(n) for n in range(3_000) if n % 6 == p] for p in range(6)}
 
 
-def test_a_broker_is_restarted_between_steps_and_within_one(tmp_path) -> None:
-    try:
-        broker = Broker(tmp_path)
-    except LookupError as error:
-        pytest.skip(str(error))
-    broker.start()
-    try:
-        topics = Topics(broker.servers)
-        topic = topics.made(2)
-        fill(topics, topic, range(20_000), 2)
-        source = endless(topics, topic).set_group_id("g").build()
-        loop = Loop(source)
-        loop.step(5)
-        broker.stop()
-        broker.start()
-        loop.step(5)
-        splits = [Split(each.id, loop.positions[each.id], each.end) for each in loop.source.splits(1)]
-        within = [source.read(split) for split in splits]
-        values = [list(next(each).values) for each in within]  # both are in the middle of their range
-        broker.stop()
-        starting = threading.Timer(1.0, broker.start)
-        starting.start()
-        for each, found in zip(within, values, strict=True):
-            for records in each:
-                found += records.values
-        starting.join()
-        assert sorted(loop.all() + [value for found in values for value in found]) == texts(range(20_000))
-        loop.step()
-        assert loop.all() == texts(range(20_000))
-    finally:
-        broker.stop()
+def test_a_broker_is_restarted_between_steps_and_within_one(broker) -> None:
+    topic = broker.made(2)
+    fill(broker, topic, range(20_000), 2)
+    source = endless(broker, topic).set_group_id("g").build()
+    loop = Loop(source)
+    loop.step(5)
+    broker.cluster.restart()
+    loop.step(5)
+    splits = [Split(each.id, loop.positions[each.id], each.end) for each in loop.source.splits(1)]
+    within = [source.read(split) for split in splits]
+    values = [list(next(each).values) for each in within]  # both are in the middle of their range
+    restarting = threading.Thread(target=broker.cluster.restart)
+    restarting.start()
+    for each, found in zip(within, values, strict=True):
+        for records in each:
+            found += records.values
+    restarting.join()
+    assert sorted(loop.all() + [value for found in values for value in found]) == texts(range(20_000))
+    loop.step()
+    assert loop.all() == texts(range(20_000))
 
 
 def test_a_broker_that_is_gone_is_named(tmp_path, broker) -> None:

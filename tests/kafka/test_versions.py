@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import itertools
 import random
+import threading
+import weakref
 from types import SimpleNamespace
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 
 from penstock.common.serialization import SimpleStringSchema
 from penstock.datastream.connectors import DeliveryGuarantee, KafkaRecordSerializationSchema
@@ -180,6 +183,58 @@ def test_a_sender_that_is_paused_within_a_transaction(broker, tmp_path, monkeypa
     assert job.sent() == job.expected(1, 2)
 
 
+def test_a_sender_that_has_failed_keeps_no_client(broker, tmp_path, monkeypatch) -> None:
+    """It would go on in the background with what it was waited for in vain, and shut its successor out."""
+    job, original = Job(broker, tmp_path), transactions.transactional
+    version, made = job.version(), []
+
+    class Refused:
+        def __init__(self, producer, point: str) -> None:
+            self._producer, self._point = producer, point
+            made.append(weakref.ref(self))
+
+        def __getattr__(self, name: str):
+            def refused(*_):
+                raise KafkaException(KafkaError(KafkaError.CLUSTER_AUTHORIZATION_FAILED))
+
+            return refused if name == self._point else getattr(self._producer, name)
+
+    for point in POINTS:
+        with monkeypatch.context() as patch:
+            patch.setattr(transactions, "transactional", lambda *args, point=point: Refused(original(*args), point))
+            with pytest.raises(ConfigurationError) as failure:
+                job.send(job.sender(), version)
+        assert isinstance(failure.value.__cause__, KafkaException)
+        assert made.pop()() is None
+    job.send(job.sender(), version)
+    assert job.sent() == job.expected(1)
+
+
+def test_a_client_that_waits_for_ever_is_replaced(broker, tmp_path, monkeypatch) -> None:
+    job, original = Job(broker, tmp_path), transactions.transactional
+    made, ended = [], threading.Event()
+
+    class Stuck:
+        """As librdkafka 2.16, where a coordinator goes away at the wrong moment."""
+
+        def __init__(self, producer) -> None:
+            self._producer = producer
+            made.append(producer)
+
+        def __getattr__(self, name: str):
+            stuck = name == "send_offsets_to_transaction" and len(made) == 1
+            return (lambda *_: ended.wait()) if stuck else getattr(self._producer, name)
+
+    monkeypatch.setattr(transactions, "_MARKER", 0.1)
+    monkeypatch.setattr(transactions, "_GRACE", 0.1)
+    monkeypatch.setattr(transactions, "transactional", lambda *args: Stuck(original(*args)))
+    job.send(job.sender(), job.version())
+    monkeypatch.setattr(transactions, "_MARKER", 5.0)
+    ended.set()
+    assert len(made) == 2
+    assert job.sent() == job.expected(1)
+
+
 def test_a_version_that_was_left_out_is_missed(broker, tmp_path) -> None:
     job = Job(broker, tmp_path)
     job.send(job.sender(), job.version())
@@ -300,8 +355,6 @@ def test_topics_by_record_with_keys_and_headers(broker, tmp_path) -> None:
 
 
 def test_a_transaction_that_has_expired_is_tried_again(broker, tmp_path, monkeypatch) -> None:
-    from confluent_kafka import KafkaError, KafkaException
-
     job, original = Job(broker, tmp_path), transactions.transactional
     version, clock = job.version(), itertools.count(0, 100)
 

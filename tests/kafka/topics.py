@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -28,7 +29,7 @@ class Topics:
 
     Args:
         servers: where it is.
-        cluster: what keeps it alive.
+        cluster: what keeps it alive: the process, of a real broker.
     """
 
     def __init__(self, servers: str, cluster: Any = None) -> None:
@@ -46,6 +47,15 @@ class Topics:
         admin, name = AdminClient({"bootstrap.servers": self.servers}), self.name()
         admin.create_topics([NewTopic(name, partitions, 1)])[name].result(30)
         return name
+
+    def grow(self, topic: str, partitions: int) -> None:
+        """Have a topic of a real broker have more partitions."""
+        from confluent_kafka.admin import AdminClient, NewPartitions
+
+        admin = AdminClient({"bootstrap.servers": self.servers})
+        admin.create_partitions([NewPartitions(topic, partitions)])[topic].result(30)
+        while len(admin.list_topics(topic, timeout=30).topics[topic].partitions) < partitions:
+            time.sleep(0.02)
 
     def fill(self, topic: str, records: Iterable[Any]) -> None:
         """Write records: dicts of a producer's ``produce``, or values."""

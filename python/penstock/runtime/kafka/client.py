@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.common.extras import library
@@ -30,13 +33,25 @@ _PASSING = frozenset(
     {
         "COORDINATOR_LOAD_IN_PROGRESS",
         "COORDINATOR_NOT_AVAILABLE",
+        "FENCED_LEADER_EPOCH",
         "LEADER_NOT_AVAILABLE",
         "NOT_COORDINATOR",
         "NOT_LEADER_FOR_PARTITION",
+        "REQUEST_TIMED_OUT",
+        "UNKNOWN_LEADER_EPOCH",
+        "_ALL_BROKERS_DOWN",
+        "_DESTROY_BROKER",
+        "_TIMED_OUT",
+        "_TRANSPORT",
         "_WAIT_COORD",
     }
 )
-"""Errors of a broker that is not ready yet, or of a topic that was made just now."""
+"""Errors of a broker that is away or not ready yet, or of a topic that was made just now."""
+_BOOTSTRAP = {"metadata.recovery.rebootstrap.trigger.ms": 1_000}
+"""A broker that is being stopped says to the last that there is no broker, and the client forgets all it knows of: it
+begins anew with the addresses that it was given, but as a rule only after five minutes without an answer."""
+_BOOTSTRAPS = 0x020B0000
+"""The version of librdkafka that has that setting first."""
 _NEW_TOPIC = 3.0
 """Seconds that a broker is given to make a topic that is written to, if it does so."""
 
@@ -103,7 +118,7 @@ def made(kind: str, properties: Mapping[str, str], client: str, more: Mapping[st
         ConfigurationError: it cannot be made so.
     """
     module = kafka()
-    config: dict[str, Any] = names.settings(properties, client)
+    config = settings(properties, client)
     config.update({key if callable(value) else key.replace("_", "."): value for key, value in more.items()})
     try:
         return getattr(module, kind)({"error_cb": Errors(), **config}, logger=LOGGER)
@@ -114,31 +129,42 @@ def made(kind: str, properties: Mapping[str, str], client: str, more: Mapping[st
         ) from error
 
 
-def offsets_of(properties: Mapping[str, str], group: str, seconds: float) -> Callable[[], Sequence[Any]]:
-    """What asks for all offsets that a group has committed; transactions that are about to end are waited for.
+def settings(properties: Mapping[str, str], client: str) -> dict[str, Any]:
+    """What librdkafka is configured with, as far as the one that is here knows it.
+
+    Args:
+        properties: of the program.
+        client: consumer or producer.
+    """
+    given = names.settings(properties, client)
+    return {**(_BOOTSTRAP if kafka().libversion()[1] >= _BOOTSTRAPS else {}), **given}
+
+
+def offsets_of(properties: Mapping[str, str], group: str) -> Callable[[float], Sequence[Any]]:
+    """What asks, for so many seconds, for all offsets that a group has committed; transactions that are about to end
+    are waited for.
 
     Args:
         properties: that say where brokers are and who asks.
         group: its id.
-        seconds: how long to wait.
     """
     from confluent_kafka.admin import AdminClient
 
-    config: Any = {**names.settings(properties, "producer"), "logger": LOGGER, "error_cb": Errors()}
+    config: Any = {**settings(properties, "producer"), "logger": LOGGER, "error_cb": Errors()}
     admin, asked = AdminClient(config), kafka().ConsumerGroupTopicPartitions(group)
 
-    def ask() -> Sequence[Any]:
+    def ask(seconds: float) -> Sequence[Any]:
         answer = admin.list_consumer_group_offsets([asked], require_stable=True, request_timeout=seconds)
         return answer[group].result().topic_partitions or ()
 
     return ask
 
 
-def patiently(call: Callable[[], T], seconds: float) -> T:
-    """What a call of Kafka's client gives; again and again where it says that this may help.
+def patiently(call: Callable[[float], T], seconds: float) -> T:
+    """What a call of Kafka's client gives; again and again where this may help.
 
     Args:
-        call: what to call.
+        call: what to call, with the seconds that it may take.
         seconds: how long.
 
     Raises:
@@ -146,16 +172,52 @@ def patiently(call: Callable[[], T], seconds: float) -> T:
     """
     until = time.monotonic() + seconds
     while True:
+        left = until - time.monotonic()
         try:
-            return call()
+            return call(max(left, _AGAIN))
         except kafka().KafkaException as error:
-            if not passing(error.args[0]) or time.monotonic() > until:
+            if not passing(error.args[0]) or left < _AGAIN:
                 raise
         time.sleep(_AGAIN)
 
 
+class StuckError(ConfigurationError):
+    """A call of Kafka's client has not come back in its time, and may never do."""
+
+
+def in_time(call: Callable[[], T], seconds: float, what: str) -> T:
+    """What a call gives whose client may forget its time-out; it waits in a thread of its own.
+
+    Args:
+        call: what to call.
+        seconds: how long to wait.
+        what: that is done, for the message.
+
+    Raises:
+        StuckError: it has not come back. Nothing more can be done with the client.
+    """
+    outcome: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(call())
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    threading.Thread(target=run, name="penstock-kafka-call", daemon=True).start()
+    try:
+        return outcome.result(seconds)
+    except FutureTimeoutError:
+        raise StuckError(
+            f"Kafka's client did not {what} within {seconds:g} s: the brokers went away meanwhile. The records wait; "
+            "run the program again, which sends them first."
+        ) from None
+
+
 def passing(error: Any) -> bool:
     """Whether an error of Kafka's may be gone when one asks again."""
+    if error.fatal() or error.txn_requires_abort():
+        return False
     return error.retriable() or error.name() in _PASSING
 
 
@@ -187,9 +249,11 @@ def topics(client: Any, properties: Mapping[str, str], kind: str, topic: str | N
     Raises:
         ConfigurationError: no broker answers.
     """
+    arguments = {} if topic is None else {"topic": topic}
     try:
-        arguments = {} if topic is None else {"topic": topic}
-        return client.list_topics(timeout=names.seconds(properties, kind), **arguments).topics
+        return patiently(
+            lambda left: client.list_topics(timeout=left, **arguments).topics, names.seconds(properties, kind)
+        )
     except kafka().KafkaException as error:
         raise unreachable(properties, kind, reason(error)) from error
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,9 @@ from penstock.runtime.kafka.subscription import INTERNAL, Subscription, in_order
 _BEGINNING, _END = -2, -1
 """What stands for a time where an offset is asked for."""
 _MOST, _SECONDS = 8, 600.0
+_LEADERLESS = "LEADER_NOT_AVAILABLE"
+_STALE = frozenset({"FENCED_LEADER_EPOCH", _LEADERLESS, "UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_PARTITION"})
+"""What a client says that has not heard of new leaders."""
 
 Offsets = dict[KafkaTopicPartition, int]
 
@@ -40,8 +44,12 @@ class Asker:
         self.consumer: Any = client.made("Consumer", properties, "consumer", {"on_commit": _committed})
 
     def close(self) -> None:
-        """End it."""
+        """End it; offsets that are being committed are waited for."""
         self.consumer.close()
+
+    def leave(self) -> None:
+        """End it some time. Without a broker it would be waited for, up to a minute, for the offsets' sake."""
+        threading.Thread(target=close, args=(self,), name="penstock-kafka-leaving", daemon=True).start()
 
 
 ASKERS: Pool[Asker] = Pool(_MOST, _SECONDS)
@@ -59,7 +67,7 @@ def asking(properties: Mapping[str, str]) -> Iterator[Cluster]:
     try:
         yield Cluster(asker.consumer, properties)
     except BaseException:
-        close(asker)
+        asker.leave()
         raise
     ASKERS.put(asker)
 
@@ -144,23 +152,40 @@ class Cluster:
     def _asked(self, question: Callable[..., Any], partitions: list[Any]) -> Offsets:
         kafka_exception = client.kafka().KafkaException
 
-        def ask() -> Offsets:
-            found = question(partitions, timeout=self._seconds)
-            for each in found:
-                if each.error is not None:
-                    raise kafka_exception(each.error)
-            return {KafkaTopicPartition(each.topic, each.partition): each.offset for each in found}
+        def ask(left: float) -> Offsets:
+            try:
+                found = question(partitions, timeout=left)
+                failure = next((each.error for each in found if each.error is not None), None)
+            except kafka_exception as error:
+                failure = error.args[0]
+            if failure is None:
+                return {KafkaTopicPartition(each.topic, each.partition): each.offset for each in found}
+            raise kafka_exception(self._judged(failure, partitions, left))
 
         try:
             return client.patiently(ask, self._seconds)
         except kafka_exception as error:
-            if error.args[0].name().startswith("_"):  # the client's own: it has no answer
+            if error.args[0].name().startswith(("_", _LEADERLESS)):  # the client's own: it has no answer
                 raise client.unreachable(self._properties, "consumer", client.reason(error)) from error
             raise ConfigurationError(
                 f"Kafka at {names.servers(self._properties)!r} does not say the offsets of "
                 f"{', '.join(dict.fromkeys(repr(each.topic) for each in partitions))}: {client.reason(error)}. It may "
                 "be that they, or the consumer group, may not be read."
             ) from error
+
+    def _judged(self, failure: Any, partitions: list[Any], seconds: float) -> Any:
+        """What the answer to a question is that has failed.
+
+        A client that was told once that a partition has no leader, as a broker says that is being stopped, takes this
+        for the last word, and even for a partition that is not there. So it is made to ask for the leaders.
+        """
+        if failure.name() not in _STALE:
+            return failure
+        topics = self._consumer.list_topics(timeout=seconds).topics
+        for each in partitions:
+            if each.topic not in topics or each.partition not in topics[each.topic].partitions:
+                return failure
+        return client.kafka().KafkaError(client.kafka().KafkaError.LEADER_NOT_AVAILABLE)
 
 
 def _fits(topic: str, pattern: str) -> bool:

@@ -72,11 +72,13 @@ _DEFAULTS: dict[str, Settings] = {
         "group.id": "penstock",  # it must have one; nothing is committed unless the program says so
         "isolation.level": "read_uncommitted",  # Kafka's own default, not librdkafka's
         "queued.max.messages.kbytes": 16_384,
+        "reconnect.backoff.max.ms": 1_000,  # as Java's, not ten seconds: a broker that is back is found soon
     },
     "producer": {
         "linger.ms": 5,
         "partitioner": "murmur2_random",  # the partition of a key is that of the Java client
         "queue.buffering.max.kbytes": 32_768,
+        "reconnect.backoff.max.ms": 1_000,
     },
 }
 _LOGIN = re.compile(r"(username|password)\s*=\s*(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s;]+)")

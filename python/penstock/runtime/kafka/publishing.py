@@ -15,6 +15,7 @@ readers with ``isolation.level=read_committed``. Cost: linear in the bytes; memo
 from __future__ import annotations
 
 import os
+import traceback
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
@@ -69,17 +70,28 @@ class Sender:
         waiting = Waiting(files, version, before)
         try:
             if waiting.size or before:  # else there is no marker, and none is needed
-                self._begun().run(waiting)
+                self._run(waiting)
         except BaseException as error:
             if isinstance(error, ShutOutError):
                 self._refused = error
             self.close()
+            _forget_clients(error)
             raise
         return before + waiting.size
+
+    def _run(self, waiting: Waiting) -> None:
+        """Send; with new clients, if those that there are cannot go on."""
+        try:
+            self._begun().run(waiting)
+        except client.StuckError as error:
+            client.LOGGER.warning("%s It is tried again.", error)
+            self.close()
+            self._begun().run(waiting)
 
     def _begun(self) -> Transactions:
         if self._transactions is None:
             self._transactions = Transactions(self._properties, self._prefix, self._group)
+            self._transactions.begin()
         return self._transactions
 
     def close(self) -> None:
@@ -87,6 +99,13 @@ class Sender:
         transactions, self._transactions = self._transactions, None
         if transactions is not None:
             close(transactions)
+
+
+def _forget_clients(error: BaseException | None) -> None:
+    """Have an error keep nothing alive of what it was raised in."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
 
 
 _CHECK = "check"
@@ -118,7 +137,7 @@ def check(properties: Mapping[str, str], prefix: str) -> None:
     """
     producer, seconds = transactional(properties, prefix, _CHECK), names.seconds(properties, "producer")
     try:
-        client.patiently(lambda: producer.init_transactions(seconds), seconds)
+        client.patiently(producer.init_transactions, seconds)
     except client.kafka().KafkaException as error:
         raise ConfigurationError(
             f"Kafka at {names.servers(properties)!r} does not let the sink begin transactions: {client.reason(error)}. "

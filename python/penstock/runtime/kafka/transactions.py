@@ -19,6 +19,8 @@ LOST = "penstock.marker.lost"
 _TIMEOUT = 60_000
 _REFRESH = 86_400.0
 """Seconds after which a marker is written again though nothing was sent: brokers forget those that are a week old."""
+_MARKER, _GRACE = 5.0, 1.0
+"""Seconds after which the writing of a marker is asked for again, and how many more it is given to answer."""
 _LOGIN = ("bootstrap.", "client.", "sasl.", "security.", "socket.", "ssl.")
 """What properties begin with that say where brokers are and who asks."""
 
@@ -87,15 +89,12 @@ class Waiting:
 
 
 class Transactions:
-    """Has taken over the transactional id, and knows the marker.
+    """Takes over the transactional id, and knows the marker then.
 
     Args:
         properties: of the sink.
         prefix: of transactional ids.
         group: of the marker.
-
-    Raises:
-        ConfigurationError: brokers do not answer, or refuse.
     """
 
     def __init__(self, properties: Mapping[str, str], prefix: str, group: str) -> None:
@@ -103,18 +102,31 @@ class Transactions:
         self._waiting = names.seconds(properties, "producer")
         self._seconds = timeout_of(properties) / 2000
         self._since: float | None = None  # when the transaction began
-        self._producer = transactional(properties, prefix)
+        self._producer: Any = transactional(properties, prefix)
         self._login = {key: value for key, value in properties.items() if key.startswith(_LOGIN)}
         more = {"group_id": group, "isolation_level": "read_committed"}
         self._consumer: Any = client.made("Consumer", self._login, "consumer", more)
-        self._call(lambda: self._producer.init_transactions(self._waiting), "take over the transactional id")
         self._topic = ""
-        self._done = self._marker()
+        self._done: int | None = None
         self._written = time.monotonic() - _REFRESH  # nobody knows how old it is
 
+    def begin(self) -> None:
+        """Take over the transactional id, and read the marker.
+
+        Raises:
+            ConfigurationError: brokers do not answer, or refuse.
+        """
+        self._call(lambda left: self._producer.init_transactions(left), "take over the transactional id")
+        self._done = self._marker()
+
     def close(self) -> None:
-        """Let the clients go."""
+        """Let the clients go.
+
+        The producer ends with its last reference. As long as it lives it goes on with a call that was waited for in
+        vain, and may take over the transactional id from its successor.
+        """
         self._consumer.close()
+        self._producer = None
 
     def run(self, waiting: Waiting) -> None:
         """Send the records of a version that have not been sent.
@@ -164,7 +176,7 @@ class Transactions:
 
     def _marker(self) -> int | None:
         """How many bytes have been sent; None if nothing says so."""
-        ask = client.offsets_of(self._login, self._group, self._waiting)
+        ask = client.offsets_of(self._login, self._group)
         found = [each for each in self._call(ask, "read the marker") if each.offset >= 0]
         if not found:
             return None
@@ -177,7 +189,7 @@ class Transactions:
         producer, position = self._producer, self._done
         self._since = time.monotonic()
         until, more = self._since + self._seconds, False
-        self._call(producer.begin_transaction, "begin a transaction")
+        self._call(lambda _: self._producer.begin_transaction(), "begin a transaction")
         try:
             for rows, position in blocks:  # noqa: B007 - of the last block
                 produce(producer, rows)
@@ -186,10 +198,8 @@ class Transactions:
                 if time.monotonic() > until:
                     more = True
                     break
-            marker = client.kafka().TopicPartition(self._topic, 0, position)  # any topic will do
-            group = self._consumer.consumer_group_metadata()
-            self._call(lambda: producer.send_offsets_to_transaction([marker], group), "write the marker")
-            self._call(producer.commit_transaction, "commit the transaction")
+            self._write_marker(position)
+            self._call(lambda left: self._producer.commit_transaction(left), "commit the transaction")
         except BaseException as error:
             shut_out = self._abort()
             if shut_out is not None and not isinstance(error, ShutOutError):
@@ -198,8 +208,20 @@ class Transactions:
         self._done, self._written, self._since = position, time.monotonic(), None
         return more
 
-    def _call(self, call: Callable[[], Any], what: str) -> Any:
-        """Call Kafka's client, again where it says that this may help."""
+    def _write_marker(self, position: int | None) -> None:
+        """Put the marker into the transaction. Where a broker goes away meanwhile, Kafka's client may wait for ever for
+        another to be found that knows the group, whatever time it was given."""
+        marker = client.kafka().TopicPartition(self._topic, 0, position)  # any topic will do
+        sent, what = ([marker], self._consumer.consumer_group_metadata()), "write the marker"
+
+        def ask(left: float) -> None:
+            seconds = min(left, _MARKER)
+            client.in_time(lambda: self._producer.send_offsets_to_transaction(*sent, seconds), seconds + _GRACE, what)
+
+        self._call(ask, what)
+
+    def _call(self, call: Callable[[float], Any], what: str) -> Any:
+        """Call Kafka's client, again where this may help."""
         try:
             return client.patiently(call, self._waiting)
         except client.kafka().KafkaException as error:

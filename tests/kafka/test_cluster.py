@@ -1,0 +1,77 @@
+"""Questions to brokers that are away for a while, of a client that has been told that partitions have no leader."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
+
+from penstock.errors import ConfigurationError
+from penstock.runtime.kafka import client
+from penstock.runtime.kafka.cluster import Cluster
+from penstock.runtime.kafka.offsets import KafkaTopicPartition
+
+PARTITIONS = [KafkaTopicPartition("t", number) for number in range(2)]
+
+
+class Stale:
+    """A consumer that knows of no leader until it has asked for leaders as often as that."""
+
+    def __init__(self, looks: int, partitions: int = 2, some: bool = False) -> None:
+        self.looks, self._partitions, self._some = looks, partitions, some
+
+    def offsets_for_times(self, partitions: list[TopicPartition], timeout: float) -> list[Any]:
+        if self.looks > 0 and not self._some:
+            raise KafkaException(KafkaError(KafkaError._UNKNOWN_PARTITION))
+        late = KafkaError(KafkaError.LEADER_NOT_AVAILABLE) if self.looks > 0 else None
+        errors = [None] * (len(partitions) - 1) + [late]
+        pairs = zip(partitions, errors, strict=True)
+        return [SimpleNamespace(topic=p.topic, partition=p.partition, offset=7, error=error) for p, error in pairs]
+
+    def list_topics(self, timeout: float) -> Any:
+        self.looks -= 1
+        if self.looks == 1:
+            raise KafkaException(KafkaError(KafkaError._TRANSPORT))
+        return SimpleNamespace(topics={"t": SimpleNamespace(partitions=dict.fromkeys(range(self._partitions)))})
+
+
+def ends(consumer: Any, milliseconds: int = 10_000) -> dict[KafkaTopicPartition, int]:
+    properties = {"bootstrap.servers": "there:9092", "default.api.timeout.ms": str(milliseconds)}
+    return Cluster(consumer, properties).ends(PARTITIONS)
+
+
+@pytest.mark.parametrize("some", [False, True])
+@pytest.mark.parametrize("looks", [0, 1, 3])
+def test_leaders_are_asked_for_until_there_are_some(looks, some) -> None:
+    assert ends(Stale(looks, some=some)) == dict.fromkeys(PARTITIONS, 7)
+
+
+def test_a_partition_that_is_gone_is_not_waited_for() -> None:
+    consumer = Stale(9, partitions=1)
+    with pytest.raises(ConfigurationError, match="Unknown partition"):
+        ends(consumer, 1_000_000)
+    assert consumer.looks == 8
+
+
+def test_a_partition_without_a_leader_is_waited_for_as_long_as_the_program_says() -> None:
+    with pytest.raises(ConfigurationError, match=r"'there:9092' within 0\.5 s .*[Ll]eader not available"):
+        ends(Stale(999), 500)
+
+
+def test_clients_begin_anew_without_brokers_where_they_can(monkeypatch) -> None:
+    name, given = "metadata.recovery.rebootstrap.trigger.ms", {"bootstrap.servers": "there"}
+    for kind in ("consumer", "producer"):
+        assert client.settings(given, kind)[name] == 1_000
+        assert client.settings({**given, name: "7"}, kind)[name] == "7"
+        with monkeypatch.context() as patch:
+            patch.setattr("confluent_kafka.libversion", lambda: ("2.10.1", 0x020A01FF))
+            assert name not in client.settings(given, kind)
+
+
+def test_what_may_pass_is_not_what_ends_a_transaction() -> None:
+    assert client.passing(KafkaError(KafkaError._TRANSPORT))
+    assert not client.passing(KafkaError(KafkaError._TIMED_OUT, txn_requires_abort=True))
+    assert not client.passing(KafkaError(KafkaError._TIMED_OUT, fatal=True))
+    assert not client.passing(KafkaError(KafkaError._UNKNOWN_PARTITION))
