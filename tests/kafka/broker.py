@@ -99,7 +99,7 @@ class Broker:
         text = PROPERTIES.format(port=self._port, controller=controller, data=folder / "data")
         self._properties.write_text(text)
         self.servers = f"127.0.0.1:{self._port}"
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        cluster = base64.urlsafe_b64encode(b"\0" + uuid.uuid4().bytes[1:]).decode().rstrip("=")  # no "-" comes first
         format_data = ["kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self._properties)]
         subprocess.run([*self._java, *format_data], check=True, capture_output=True, timeout=START_SECONDS)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.kafka.broker import running
+from tests.kafka.lives import Lives
 from tests.kafka.topics import Topics
 
 
@@ -28,3 +29,11 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Topics]:
             yield Topics(process.servers, process)
     except LookupError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def lives(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lives]:
+    """Where drivers are begun that are to die."""
+    begun = Lives(tmp_path_factory.mktemp("lives") / "said")
+    yield begun
+    begun.close()

@@ -6,8 +6,6 @@ from __future__ import annotations
 import contextlib
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,6 +23,7 @@ from penstock.job.steps import committing
 from penstock.runtime.kafka import transactions
 from penstock.spark import SparkExecutor
 from tests.kafka.counting import POINTS, Counting, numbered
+from tests.kafka.lives import Lives
 from tests.kafka.points import Step, at, watch_sending
 from tests.kafka.topics import Topics
 
@@ -100,10 +99,9 @@ def wait_for(broker: Topics, topic: str, expected: list[str]) -> None:
     assert broker.values(topic) == expected
 
 
-def dies(program: Counting, point: str, count: int) -> None:
-    command = [sys.executable, "-m", "tests.kafka.counting", program.text(), point, str(count)]
-    run = subprocess.run(command, capture_output=True, text=True)
-    assert run.returncode in (-signal.SIGKILL, 0), run.stderr
+def dies(lives: Lives, program: Counting, point: str, count: int) -> None:
+    code = lives.run("tests.kafka.counting", program.text(), point, count)
+    assert code in (-signal.SIGKILL, 0), lives.said()
 
 
 def test_a_job_goes_on_where_it_was(broker, tmp_path) -> None:
@@ -117,13 +115,13 @@ def test_a_job_goes_on_where_it_was(broker, tmp_path) -> None:
         assert committed(broker, f"{program.target}-group", topic) == ends(broker, topic)
 
 
-def test_wherever_the_driver_is_killed_the_next_run_goes_on(broker, tmp_path) -> None:
+def test_wherever_the_driver_is_killed_the_next_run_goes_on(broker, lives, tmp_path) -> None:
     topic = broker.made(3)
     program = counting(broker, tmp_path, [topic])
     values: list[str] = []
     for number, (point, count) in enumerate(random.Random(7).sample(POINTS, len(POINTS))):
         values += fill(broker, topic, some(40, number))
-        dies(program, point, count)
+        dies(lives, program, point, count)
         assert set(broker.values(program.target)) <= set(numbered(values))
     program.run()
     assert broker.values(program.target) == numbered(values)
@@ -159,14 +157,14 @@ def test_partitions_and_topics_that_come_later(broker, tmp_path) -> None:
             wait_for(broker, program.target, numbered(values))
 
 
-def test_a_topic_that_gets_partitions_while_drivers_die(broker, tmp_path) -> None:
+def test_a_topic_that_gets_partitions_while_drivers_die(broker, lives, tmp_path) -> None:
     topic = broker.made()
     program = counting(broker, tmp_path, [topic])
     values: list[str] = []
     for partitions, point in ((2, "manifested"), (4, "commit_transaction"), (5, "")):
         values += fill(broker, topic, some(40, partitions))
         if point:
-            dies(program, point, 2)
+            dies(lives, program, point, 2)
             broker.grow(topic, partitions)
         else:
             program.run()
@@ -176,13 +174,13 @@ def test_a_topic_that_gets_partitions_while_drivers_die(broker, tmp_path) -> Non
     assert all(ends(broker, topic).values())
 
 
-def test_a_source_that_ends_keeps_its_ends_when_the_job_starts_again(broker, tmp_path) -> None:
+def test_a_source_that_ends_keeps_its_ends_when_the_job_starts_again(broker, lives, tmp_path) -> None:
     endless, bounded = broker.made(2), broker.made(3)
     program = counting(broker, tmp_path, [endless], bounded=bounded)
     values = fill(broker, endless, some(30, 1))
     broker.fill(bounded, ({"value": value.encode(), "partition": n % 2} for n, value in enumerate(some(40, 2))))
     values += some(40, 2)
-    dies(program, "manifested", 2)  # when both have begun, and the third partition is empty still
+    dies(lives, program, "manifested", 2)  # when both have begun, and the third partition is empty still
     broker.fill(bounded, ({"value": b"z", "partition": n % 3} for n in range(9)))  # behind its ends
     values += fill(broker, endless, some(10, 3))
     program.run()
@@ -268,13 +266,13 @@ def test_the_older_classes(broker, tmp_path) -> None:
             values += fill(broker, source, some(20, 1))
 
 
-def test_on_spark_a_driver_is_killed_and_the_next_goes_on(broker, tmp_path, spark) -> None:
+def test_on_spark_a_driver_is_killed_and_the_next_goes_on(broker, lives, tmp_path, spark) -> None:
     topic = broker.made()
     program = counting(broker, tmp_path, [topic], executor="spark", records=20)
     values: list[str] = []
     for number, (point, count) in enumerate((("manifested", 1), ("commit_transaction", 2))):
         values += fill(broker, topic, some(60, number))
-        dies(program, point, count)
+        dies(lives, program, point, count)
         broker.grow(topic, number + 2)
         assert set(broker.values(program.target)) <= set(numbered(values))
     values += fill(broker, topic, some(60, 9))

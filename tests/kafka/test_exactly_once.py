@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from penstock.errors import ConfigurationError, InvalidProgramError, JobExecutio
 from penstock.job.commit.recovery import Verdict, pending_at, recover
 from penstock.runtime.kafka.records import Row, packed, read_blocks
 from tests.kafka.dying import HAPPENED, POINTS, RECORDS, write
+from tests.kafka.lives import Lives
 from tests.kafka.topics import Topics
 from tests.running import environment
 
@@ -27,10 +26,9 @@ def texts(*firsts: int) -> list[str]:
     return sorted(str(number) for first in firsts for number in range(first, first + RECORDS))
 
 
-def dies(broker: Topics, topic: str, folder: Path, first: int, point: str, count: int) -> None:
-    arguments = [broker.servers, topic, str(folder), str(first), point, str(count)]
-    run = subprocess.run([sys.executable, "-m", "tests.kafka.dying", *arguments], capture_output=True, text=True)
-    assert run.returncode == -signal.SIGKILL, run.stderr
+def dies(lives: Lives, broker: Topics, topic: str, folder: Path, first: int, point: str, count: int) -> None:
+    code = lives.run("tests.kafka.dying", broker.servers, topic, folder, first, point, count)
+    assert code == -signal.SIGKILL, lives.said()
 
 
 @pytest.mark.parametrize("parallelism", [1, 3])
@@ -43,12 +41,12 @@ def test_records_of_a_job_are_there_when_it_has_succeeded(broker, tmp_path, para
     assert list(left.iterdir()) == []
 
 
-def test_wherever_the_driver_dies_the_next_run_finishes_it(broker, tmp_path) -> None:
+def test_wherever_the_driver_dies_the_next_run_finishes_it(broker, lives, tmp_path) -> None:
     """A run dies at each of some points, in any order; what it has left, the next one settles before it dies itself."""
     points = random.Random(5).sample(POINTS, len(POINTS))
     topic, folder = broker.made(2), tmp_path / "waiting"
     for number, (point, count) in enumerate(points):
-        dies(broker, topic, folder, number * RECORDS, point, count)
+        dies(lives, broker, topic, folder, number * RECORDS, point, count)
     last = len(points) * RECORDS
     write(broker, topic, folder, last)
     happened = list(map(int, (tmp_path / HAPPENED).read_text().split()))
@@ -56,9 +54,9 @@ def test_wherever_the_driver_dies_the_next_run_finishes_it(broker, tmp_path) -> 
     assert broker.values(topic) == texts(*happened, last)
 
 
-def test_nobody_but_the_program_can_send_what_it_has_left(broker, tmp_path) -> None:
+def test_nobody_but_the_program_can_send_what_it_has_left(broker, lives, tmp_path) -> None:
     topic = broker.made()
-    dies(broker, topic, tmp_path, 0, "manifested", 1)
+    dies(lives, broker, topic, tmp_path, 0, "manifested", 1)
     [base] = tmp_path.iterdir()
     [folder] = pending_at(base)
     for dry_run in (True, False):
