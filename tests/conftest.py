@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import threading
-import urllib.request
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,36 +53,24 @@ def spark() -> Any:
 @pytest.fixture(scope="session")
 def s3_endpoint() -> Iterator[str]:
     """The address of an S3 service in memory (moto), which ends with the tests."""
-    for module in ("moto", "flask", "flask_cors", "s3fs"):
-        pytest.importorskip(module, reason=f"{module} is not installed: there is no S3 endpoint")
-    from tests.running import answers, free_ports
+    from tests.s3 import NEEDS, s3_service
 
-    [port] = free_ports(1)
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        if not answers(server, port, 60):
-            pytest.fail("the S3 endpoint has ended instead of serving, or does not answer")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait()
+    for module in NEEDS:
+        pytest.importorskip(module, reason=f"{module} is not installed: there is no S3 endpoint")
+    with s3_service() as endpoint:
+        yield endpoint
 
 
 @pytest.fixture
 def bucket(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """The URL of an empty bucket, which programs reach by the variables of their environment."""
-    name = f"penstock-{uuid.uuid4().hex[:12]}"
-    urllib.request.urlopen(urllib.request.Request(f"{s3_endpoint}/{name}", method="PUT")).close()
-    for variable, value in {
-        "AWS_ACCESS_KEY_ID": "tester",
-        "AWS_SECRET_ACCESS_KEY": "secret",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ENDPOINT_URL": s3_endpoint,
-    }.items():
+    from tests.s3 import new_bucket
+
+    url, variables = new_bucket(s3_endpoint)
+    for variable, value in variables.items():
         monkeypatch.setenv(variable, value)
     sys.modules["s3fs"].S3FileSystem.clear_instance_cache()  # they keep what variables have said before
-    return f"s3://{name}"
+    return url
 
 
 @pytest.fixture

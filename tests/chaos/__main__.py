@@ -1,86 +1,76 @@
-"""Kill the job until it has been killed as often as asked: ``python -m tests.chaos [--kills 100] [--seed 1]``.
+"""Kill jobs a hundred times, and look at what they have left: ``python -m tests.chaos [--kills 100] [--seed 1]``.
 
-Half of the kills are those of drivers on the local executor, at random moments; a third are before single changes of
-files, chosen evenly among all; the others are on Spark, of its driver, its JVM and its Python workers. After each job
-its output must be exact, and nothing may be left. ``--all-changes`` dies before every single change instead.
+Drivers on the local executor die at random moments, and before single changes of files and of a store; on Spark,
+in one process and on a standalone cluster of two workers, also the driver's JVM, executors, Python workers, and all
+that runs on one of the hosts. After each job its output must be exact, and nothing may be left that nobody needs. It
+stops at the first defect, and says what to run again.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import random
-import shutil
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
-from tests.chaos.changes import changes, died
-from tests.chaos.lives import Chaos
-
-LOCAL = {"penstock.executor": "local", "penstock.step.records": "5"}
-SPARK = {
-    "penstock.executor": "spark",
-    "spark.master": "local[2,4]",
-    "spark.ui.enabled": "false",
-    "spark.driver.memory": "512m",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "penstock.step.records": "10",
-}
-PER_JOB = 10
+from tests.chaos.parts import PARTS, Defect, Outcome, Places
 
 
 def main() -> int:
     """See the module."""
-    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
-    parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--all-changes", action="store_true", help="before every change of a file, on the local executor"
-    )
-    parser.add_argument("--no-spark", action="store_true")
-    options = parser.parse_args()
-    began, chance = time.monotonic(), random.Random(options.seed)
-    with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
-        if options.all_changes:
-            print(f"{sum(1 for _ in died(Path(folder)))} deaths, each before another change: exact.")
-            return 0
-        third = options.kills // 3
-        spark = 0 if options.no_spark else options.kills - third - options.kills // 2
-        _changes(Path(folder), third)
-        _jobs(Path(folder), LOCAL, chance, ("driver",), options.kills - third - spark)
-        _jobs(Path(folder), SPARK, chance, ("driver", "worker", "worker", "jvm"), spark)
-    print(f"{options.kills} kills: exact, and nothing left. {time.monotonic() - began:.0f} seconds.")
+    options = _options()
+    parts = [name for name in PARTS if name in (options.parts or PARTS)]
+    began, outcomes = time.monotonic(), list[Outcome]()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    with tempfile.TemporaryDirectory(prefix="chaos-") as folder, ExitStack() as stack:
+        places = Places(Path(folder), stack, options.seed, options.before, options.all_changes)
+        print(f"seed {options.seed}")
+        for name, kills in _shares(parts, options.kills).items():
+            try:
+                outcomes += PARTS[name].run(places, name, kills)
+            except Defect as defect:
+                print(f"FAILED in {name}: {defect}")
+                return 1
+    print("\n".join(_table(outcomes)))
+    kills = sum(outcome.kills for outcome in outcomes)
+    print(f"{kills} kills: all output exact, nothing left. {time.monotonic() - began:.0f} seconds.")
     return 0
 
 
-def _changes(folder: Path, number: int) -> None:
-    """Die before so many changes, evenly among all."""
-    root = folder / "changes"
-    root.mkdir()
-    all_ = changes(root)
-    for at, what in died(root, [all_ * i // number for i in range(number)]):
-        print(f"died before change {at} of {all_}: {os.path.basename(what)}")
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
+    parser.add_argument("--kills", type=int, default=100, help="of all parts together")
+    parser.add_argument("--seed", type=int, default=1, help="the same choices as with the same seed")
+    named = "; ".join(f"{name}: {part.what}" for name, part in PARTS.items())
+    parser.add_argument("--parts", nargs="+", choices=list(PARTS), metavar="PART", help=f"some of these. {named}")
+    parser.add_argument("--before", type=int, metavar="CHANGE", help="die before this change only")
+    parser.add_argument("--all-changes", action="store_true", help="die before every change, one after the other")
+    options = parser.parse_args()
+    if (options.before is not None or options.all_changes) and not options.parts:
+        options.parts = ["changes"]
+    return options
 
 
-def _jobs(folder: Path, settings: dict[str, str], chance: random.Random, victims: tuple[str, ...], kills: int) -> None:
-    """Kill jobs so often, some times each."""
-    number = 0
-    while kills > 0:
-        root = folder / f"{settings['penstock.executor']}-{number}"
-        root.mkdir()
-        chaos = Chaos(root, settings, chance, victims)
-        try:
-            chaos.run(min(kills, PER_JOB))
-        except BaseException:
-            kept = tempfile.mkdtemp(prefix="chaos-failed-")
-            shutil.copytree(root, kept, dirs_exist_ok=True)
-            print(f"FAILED: see {kept}")
-            raise
-        print(f"job {number} on {settings['penstock.executor']}: killed {chaos.kills}")
-        kills -= sum(chaos.kills.values())
-        number += 1
+def _shares(parts: list[str], kills: int) -> dict[str, int]:
+    """How many kills each part has, in proportion, and so many altogether."""
+    shares, done, found = sum(PARTS[name].share for name in parts), 0, {}
+    for name in parts:
+        before = done * kills // max(shares, 1)
+        done += PARTS[name].share
+        found[name] = done * kills // max(shares, 1) - before
+    return found
+
+
+def _table(outcomes: list[Outcome]) -> list[str]:
+    """The outcomes as a table of Markdown."""
+    rows = [("Where", "Killed", "Times", "When", "Left by dead drivers", "Left at the end")]
+    rows += [(each.where, each.victim, str(each.kills), each.when, each.left, each.end) for each in outcomes]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [" | ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in rows]
+    return [f"| {line} |" for line in [lines[0], " | ".join("-" * width for width in widths), *lines[1:]]]
 
 
 if __name__ == "__main__":

@@ -1,60 +1,93 @@
-"""The job dies before each single change of a file that its protocol makes, one after the other."""
+"""The job dies before each single change that its protocol makes, of a file or on a store, one after the other."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import Any
 
-from tests.chaos.job import run
-from tests.chaos.lives import check
+from tests.chaos.job import run, short_lease
+from tests.chaos.lives import check, waste
 from tests.job.commit.crashes import Fuse, before_each_change
 
 SETTINGS = {"penstock.executor": "local", "penstock.step.records": "200"}
 """Steps of many records: there are few of them."""
+_REQUESTS = {
+    "put_object",
+    "copy_object",
+    "delete_object",
+    "delete_objects",
+    "create_multipart_upload",
+    "upload_part",
+    "upload_part_copy",
+    "complete_multipart_upload",
+    "abort_multipart_upload",
+}
+"""Requests that change what a store has."""
 
 
-def died(root: Path, numbers: Iterable[int] | None = None) -> Iterator[tuple[int, str]]:
+@dataclass(frozen=True)
+class Death:
+    """One of them.
+
+    Attributes:
+        number: of the change before which it came, from 0.
+        change: what that was.
+        left: files that the dead one has left, and that nobody needs.
+    """
+
+    number: int
+    change: str
+    left: int
+
+
+def died(root: Path, numbers: Iterable[int] | None = None, bucket: str | None = None) -> Iterator[Death]:
     """Run the job so that it dies, then to its end, and look at what it has left.
 
     Args:
         root: for its files.
         numbers: of the changes, from 0, before which it dies; None for all.
-
-    Yields:
-        Each number, and what the change was.
+        bucket: URL of a store for the job folder and for outputs; None: they are local.
     """
     for number in count() if numbers is None else numbers:
         folder = root / str(number)
         folder.mkdir(parents=True)
-        seen = root / f"seen-{number}"
-        ended = in_a_process(lambda folder=folder, seen=seen, number=number: _dying(folder, seen, number))
-        if not ended:
-            assert in_a_process(lambda folder=folder: run(str(folder), SETTINGS)), f"no way on after change {number}"
-        check(folder, SETTINGS)
-        shutil.rmtree(folder)
-        if ended:
+        seen, settings = root / f"seen-{number}", _settings(bucket, number)
+        if in_a_process(lambda job=(folder, settings, seen, number): _dying(*job)):
+            check(folder, settings)
             return
-        yield number, seen.read_text()
+        left = len(waste(folder, settings))
+        assert in_a_process(lambda job=(folder, settings): _run(*job)), f"no way on after change {number}"
+        check(folder, settings)
+        shutil.rmtree(folder)
+        yield Death(number, seen.read_text(), left)
 
 
-def changes(root: Path) -> int:
-    """How many changes of files a run makes."""
-    folder, seen = root / "counted", root / "seen"
+def changes(root: Path, bucket: str | None = None) -> int:
+    """How many changes a run makes.
+
+    Args:
+        root: for its files.
+        bucket: as for :func:`died`.
+    """
+    folder, seen, settings = root / "counted", root / "seen", _settings(bucket, "counted")
     folder.mkdir()
 
     def counted() -> None:
         number = [0]
 
         def hook(change: str) -> None:
-            number[0] += str(folder) in change
+            number[0] += 1
 
-        with before_each_change(hook):
-            run(str(folder), SETTINGS)
+        with _before_each(hook, folder):
+            _run(folder, settings)
         seen.write_text(str(number[0]))
 
     assert in_a_process(counted)
@@ -62,15 +95,54 @@ def changes(root: Path) -> int:
     return int(seen.read_text())
 
 
-def _dying(folder: Path, seen: Path, number: int) -> None:
+def _settings(bucket: str | None, name: object) -> dict[str, str]:
+    return SETTINGS if bucket is None else SETTINGS | {"penstock.job.folder": f"{bucket}/{name}/job"}
+
+
+def _run(folder: Path, settings: dict[str, str]) -> None:
+    if "penstock.job.folder" in settings:
+        short_lease(0)  # there are no locks
+    run(str(folder), settings)
+
+
+def _dying(folder: Path, settings: dict[str, str], seen: Path, number: int) -> None:
     def die() -> None:
         os.write(descriptor, fuse.seen.encode())
         os.kill(os.getpid(), signal.SIGKILL)
 
     descriptor = os.open(seen, os.O_CREAT | os.O_WRONLY)
     fuse = Fuse(number, die)
-    with before_each_change(lambda change: fuse(change) if str(folder) in change else None):
-        run(str(folder), SETTINGS)
+    with _before_each(fuse, folder):
+        _run(folder, settings)
+
+
+@contextlib.contextmanager
+def _before_each(hook: Callable[[str], None], folder: Path) -> Iterator[None]:
+    """Call a hook before changes of files in a folder, and of all that is on stores."""
+    with before_each_change(lambda change: hook(change) if str(folder) in change else None), _before_requests(hook):
+        yield
+
+
+@contextlib.contextmanager
+def _before_requests(hook: Callable[[str], None]) -> Iterator[None]:
+    try:
+        from s3fs import S3FileSystem
+    except ImportError:
+        yield
+        return
+    original = S3FileSystem._call_s3
+
+    async def call(self: Any, method: str, *arguments: Any, **more: Any) -> Any:
+        if method in _REQUESTS:
+            names = {name: text for each in (*arguments, more) for name, text in each.items()}
+            hook(f"{method} s3://{names.get('Bucket')}/{names.get('Key', '')}")
+        return await original(self, method, *arguments, **more)
+
+    S3FileSystem._call_s3 = call
+    try:
+        yield
+    finally:
+        S3FileSystem._call_s3 = original
 
 
 def in_a_process(work: Callable[[], None]) -> bool:

@@ -11,13 +11,14 @@ import json
 import logging
 import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from penstock.common import Configuration, Time, Types, WatermarkStrategy
 from penstock.common.serialization import Encoder
-from penstock.datastream import KeyedProcessFunction, StreamExecutionEnvironment
+from penstock.datastream import KeyedProcessFunction, MapFunction, StreamExecutionEnvironment
 from penstock.datastream.connectors import FileSink
 from penstock.datastream.sinks import TwoPhaseCommitSink
 from penstock.datastream.state import MapStateDescriptor, ValueStateDescriptor
@@ -28,6 +29,8 @@ from penstock.runtime.io.splits import Records, Source, Split
 COUNT, SPLITS, KEYS = 300, 2, 5
 """Numbers in a split, splits of a source, keys of a split."""
 SECTION, WINDOW = 100, 50
+DAWDLES = "chaos.dawdles"
+"""Not of the program's settings: the name of a folder, for tasks that take their time; see :class:`Dawdler`."""
 Pair = tuple[str, int]
 PAIR = Types.TUPLE([Types.STRING(), Types.LONG()])
 
@@ -71,6 +74,32 @@ class Numbers(Source[Pair]):
 def key_of(split: str, number: int) -> str:
     """The key of a number."""
     return f"{split}-{number % KEYS}"
+
+
+class Dawdler(MapFunction):
+    """Takes its time now and then, so that Spark starts another attempt of the task, if it may.
+
+    Args:
+        folder: gets a file for each time that this is another attempt.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.seen: set[int] = set()
+
+    def map(self, value: Pair) -> Pair:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        if context is None:
+            return value
+        task = context.taskAttemptId()
+        if context.attemptNumber() > 0 and task not in self.seen:
+            self.seen.add(task)
+            Path(self.folder, str(task)).touch()
+        if context.attemptNumber() == 0 and os.urandom(1)[0] < 2:
+            time.sleep(3)
+        return value
 
 
 class Sections(KeyedProcessFunction):
@@ -135,10 +164,16 @@ def run(root: str, settings: dict[str, str]) -> None:
         settings: of the executor, and more.
     """
     texts = {"penstock.job.folder": f"{root}/job", "penstock.step.records": "20", "parallelism.default": "2"}
+    settings = dict(settings)
+    dawdles = settings.pop(DAWDLES, None)
     env = StreamExecutionEnvironment.get_execution_environment(Configuration(texts | settings))
     strategy = WatermarkStrategy.for_monotonous_timestamps()
     one, other = (env.from_source(Numbers(name, name == "a"), strategy, name, PAIR) for name in "ab")
-    keyed = one.union(other).key_by(lambda pair: pair[0], Types.STRING())
+    both = one.union(other)
+    if dawdles:
+        Path(root, dawdles).mkdir(exist_ok=True)
+        both = both.map(Dawdler(f"{root}/{dawdles}"), PAIR)
+    keyed = both.key_by(lambda pair: pair[0], Types.STRING())
     sums = keyed.reduce(lambda x, y: (x[0], x[1] + y[1])).map(lambda pair: f"{pair[0]} {pair[1]}", Types.STRING())
     target = settings.get("penstock.job.folder", root).removesuffix("/job")
     sums.sink_to(FileSink.for_row_format(f"{target}/sums", Encoder.simple_string_encoder()).build())
@@ -175,9 +210,14 @@ def main(root: str, settings: str, lease: str = "") -> None:
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("py4j").setLevel(logging.WARNING)
     if lease:
-        owners.LEASE_SECONDS = float(lease)
-        owners.Lock._lock = lambda self, file: None
+        short_lease(float(lease))
     run(root, json.loads(settings))
+
+
+def short_lease(seconds: float) -> None:
+    """From now on a silent driver counts as dead after these seconds, and no lock tells."""
+    owners.LEASE_SECONDS = seconds
+    owners.Lock._lock = lambda self, file: None
 
 
 if __name__ == "__main__":

@@ -10,14 +10,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from penstock.job.folder.lease import JobFolder
 from penstock.runtime.io.stores import storage_of
 from tests.chaos.job import expected
 from tests.soak.processes import below, kind
+
+if TYPE_CHECKING:
+    from tests.chaos.cluster import Cluster
 
 LIMIT = 240.0
 """Seconds that a life may take."""
@@ -32,17 +36,32 @@ class Life:
         log: takes what it says; a file beside its files.
         lease: seconds after which a silent driver counts as dead, on a file system that is taken to have no locks; None
             for as it is.
+        environment: more variables of the process.
+
+    Attributes:
+        began: when.
     """
 
     def __init__(
-        self, root: Path, settings: Mapping[str, str], log: Path | None = None, lease: float | None = None
+        self,
+        root: Path,
+        settings: Mapping[str, str],
+        log: Path | None = None,
+        lease: float | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self.root, self.log = root, log or root.with_name(f"{root.name}.log")
         command = [sys.executable, "-m", "tests.chaos.job", str(root), json.dumps(dict(settings))]
         more = [] if lease is None else [str(lease)]
         with open(self.log, "ab") as out:
-            self.process = subprocess.Popen([*command, *more], stdout=out, stderr=out, start_new_session=True)
-        self._began, self._first = time.monotonic(), progress(root)
+            self.process = subprocess.Popen(
+                [*command, *more],
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+                env={**os.environ, **(environment or {})},
+            )
+        self.began = time.monotonic()
 
     @property
     def over(self) -> bool:
@@ -50,8 +69,9 @@ class Life:
         return self.process.poll() is not None
 
     def until(self, steps: int) -> bool:
-        """Wait until it has committed some steps; False if it has ended before."""
-        while not self.over and progress(self.root) < self._first + steps:
+        """Wait until it has committed some more steps; False if it has ended before."""
+        goal = progress(self.root) + steps
+        while not self.over and progress(self.root) < goal:
             self._alive()
             time.sleep(0.005)
         return not self.over
@@ -86,7 +106,7 @@ class Life:
         return self.process.returncode
 
     def _alive(self) -> None:
-        if time.monotonic() - self._began > LIMIT:
+        if time.monotonic() - self.began > LIMIT:
             self.kill()
             raise TimeoutError(f"The job has not ended in {LIMIT:.0f} seconds. {tail(self.log)}")
 
@@ -106,92 +126,139 @@ def progress(root: Path) -> int:
     return 0
 
 
+@dataclass(frozen=True)
+class Kill:
+    """One of them.
+
+    Attributes:
+        victim: kind of what was killed.
+        version: the newest one then.
+        seconds: since the driver's start.
+    """
+
+    victim: str
+    version: int
+    seconds: float
+
+
 @dataclass
 class Chaos:
     """Kills a job until it has ended.
 
     Args:
-        root: for its files; not there yet.
+        root: for its files.
         settings: of the job.
         chance: chooses.
-        victims: kinds of processes that die, more often the more often they are there; see :meth:`_pids`.
-        executors: the pids of executors that are not below the driver.
+        victims: kinds of what dies, in turns, more often the more often they are there: ``driver``, ``jvm`` (the
+            driver's), ``worker`` (a Python process), and, of a cluster, ``executor`` and ``host``.
+        cluster: where the tasks run, if they do not run below the driver.
         apart: more than the steps between two kills.
+        pause: seconds, more than the wait after these steps, and a twelfth of what it waits when it kills without
+            looking for steps, as while a driver starts.
         lease: as for a :class:`Life`.
 
     Attributes:
-        kills: how many there were, by kind.
+        kills: those that there were.
+        left: files that dead drivers have left and that nobody needed, one number each.
+        cleaned: files that were left when all was over, and that the next start has removed.
     """
 
     root: Path
     settings: Mapping[str, str]
     chance: random.Random
     victims: tuple[str, ...] = ("driver",)
-    executors: Callable[[], list[int]] = list
+    cluster: Cluster | None = None
     apart: int = 12
+    pause: float = 0.12
     lease: float | None = None
-    kills: dict[str, int] = field(default_factory=dict)
+    kills: list[Kill] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)
+    cleaned: int = 0
+    _turns: list[str] = field(default_factory=list)
 
     def run(self, most: int) -> None:
         """Run the job to its end, killed a number of times at most; then look at what it has left."""
-        left = most
-        while True:
-            life = Life(self.root, self.settings, lease=self.lease)
-            try:
-                left = self._live(life, left)
-                status = life.end()
-            finally:
-                if not life.over:
-                    life.kill()
-            if status == 0:
-                break
-            died = status == -signal.SIGKILL or self.kills.get("jvm", 0) > self._jvms
-            assert died, f"The job has ended by {status}. {tail(life.log)}"
-            self._jvms = self.kills.get("jvm", 0)
+        while self._lived(most):
+            self.left.append(len(waste(self.root, self.settings)))
+        if self.victims != ("driver",):  # tasks can outlive their step, and a driver, and write after the last look
+            self.cleaned = len(waste(self.root, self.settings))
+            assert not self.cleaned or not self._lived(0)
         check(self.root, self.settings)
 
-    _jvms = 0
+    def _lived(self, most: int) -> bool:
+        """Let the job live once; whether it was killed."""
+        environment = None if self.cluster is None else self.cluster.environment
+        life = Life(self.root, self.settings, lease=self.lease, environment=environment)
+        try:
+            killed = self._live(life, most)
+            status = life.end()
+        finally:
+            if not life.over:
+                life.kill()
+        assert status == 0 or killed, f"The job has ended by {status}. {tail(life.log)}"
+        return status != 0
 
-    def _live(self, life: Life, left: int) -> int:
-        """Kill somebody, again and again, until the driver is dead, or the job over, or no kills are left."""
-        while left > 0:
+    def _live(self, life: Life, most: int) -> bool:
+        """Kill somebody, again and again, until the driver is dead, or the job over, or has been killed so often.
+        Whether the driver was killed, or its JVM."""
+        while len(self.kills) < most:
             if self.chance.random() < 0.15:
-                time.sleep(self.chance.uniform(0, 1.5))  # while it starts, or takes over
+                self._wait(life, self.chance.uniform(0, 12 * self.pause))  # while it starts, or takes over
             elif not life.until(self.chance.randrange(self.apart)):
                 break
-            time.sleep(self.chance.uniform(0, 0.12))
-            victim = self.chance.choice(self.victims)
-            pids = self._pids(life, victim)
-            if life.over or not pids:
-                if life.over:
-                    break
-                continue
-            left -= 1
-            self.kills[victim] = self.kills.get(victim, 0) + 1
-            if victim == "driver":
-                life.kill()
+            self._wait(life, self.chance.uniform(0, self.pause))
+            victim = self._turn()
+            if not life.over and self._kill(life, victim):
+                if victim in ("driver", "jvm"):
+                    return True
+                life.until(2)  # else Spark gives up for good reason: too much dies at once
+            if life.over:
                 break
+        return False
+
+    def _turn(self) -> str:
+        """Who is next."""
+        if not self._turns:
+            self._turns = list(self.victims)
+            self.chance.shuffle(self._turns)
+        return self._turns[-1]
+
+    def _wait(self, life: Life, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while not life.over and time.monotonic() < end:
+            time.sleep(min(0.02, seconds))
+
+    def _kill(self, life: Life, victim: str) -> bool:
+        """Kill one of a kind, if there is one."""
+        pids = self._pids(life, victim)
+        if not pids:
+            return False
+        self._turns.pop()
+        self.kills.append(Kill(victim, progress(self.root), time.monotonic() - life.began))
+        if victim == "driver":
+            life.kill()
+        elif victim == "host":
+            assert self.cluster is not None
+            self.cluster.lose(self.chance)
+        else:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.chance.choice(pids), signal.SIGKILL)
-            if victim == "jvm":
-                break
-            life.until(2)  # else Spark gives up for good reason: too much dies at once
-        return left
+        return True
 
     def _pids(self, life: Life, victim: str) -> list[int]:
-        if victim == "driver":
+        if victim in ("driver", "host"):
             return [life.process.pid]
-        if victim == "worker":
-            return life.workers()
         if victim == "jvm":
             return life.jvms()
-        return self.executors()
+        if self.cluster is None:
+            return life.workers()
+        return self.cluster.workers() if victim == "worker" else self.cluster.executors()
 
 
 def check(root: Path, settings: Mapping[str, str]) -> None:
     """The output is exact, and nothing is left that nobody needs."""
     assert outputs(root, settings) == expected(), f"{root} is not what it should be"
-    left = list(leftovers(root, settings))
+    left = waste(root, settings)
     assert not left, left
 
 
@@ -206,26 +273,25 @@ def outputs(root: Path, settings: Mapping[str, str]) -> dict[str, list[str]]:
     return found
 
 
-def leftovers(root: Path, settings: Mapping[str, str]) -> Iterator[str]:
-    """Files that should not be there when the job has ended."""
+def waste(root: Path, settings: Mapping[str, str]) -> list[str]:
+    """Files that nobody needs: that the next start is to remove, or that should not be there when the job has ended."""
     place = _target(root, settings)
     folder = JobFolder(f"{place}/job")
-    versions = folder.versions()
-    needed = {name for version in versions for name in folder.read(version).files()}
-    newest = folder.newest()
-    assert newest is not None
+    newest, versions = folder.newest(), folder.versions()
     named = {
-        "state": needed,
+        "state": {name for version in versions for name in folder.read(version).files()},
         "manifests": {f"manifest-{version}.json" for version in versions},
-        "lease": {"lock", *(name.format(newest.epoch) for name in _OWN)},
+        "lease": {"lock", *(name.format(0 if newest is None else newest.epoch) for name in _OWN)},
         "": {"job.json"},
     }
+    found: list[str] = []
     for path in {*_files(str(root)), *_files(place)}:
         name = path.rpartition("/")[2]
         inside, known = path.partition("/job/")[2], path.startswith(f"{place}/job/")
         unknown = known and name not in named.get(inside.rpartition("/")[0], ())
         if unknown or "/." in path.removeprefix(str(root)) or name == "unfinished":
-            yield path
+            found.append(path)
+    return found
 
 
 _OWN = ("owner-{}.json", "beat-{}", "left-{}")

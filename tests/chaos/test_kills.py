@@ -1,44 +1,68 @@
-"""Kills at random moments and before changes of files: a few of those of ``make chaos``, which has a hundred."""
+"""Kills at random moments and before changes: some of those of ``make chaos``, which has a hundred."""
 
 from __future__ import annotations
 
 import random
+import sys
+from collections import Counter
+from contextlib import ExitStack
 
 import pytest
 
-from tests.chaos.__main__ import LOCAL, SPARK
 from tests.chaos.changes import died
 from tests.chaos.lives import Chaos
+from tests.chaos.parts import LOCAL, PARTS, SPARK, Kills, Places
 
 
-def test_a_driver_that_is_killed_at_random_leaves_exact_outputs(tmp_path):
-    root = tmp_path / "root"
-    root.mkdir()
-    chaos = Chaos(root, LOCAL, random.Random(12))
+@pytest.fixture
+def root(tmp_path):
+    folder = tmp_path / "root"
+    folder.mkdir()
+    return folder
+
+
+def test_a_driver_that_is_killed_at_random_leaves_exact_outputs(root):
+    chaos = Chaos(root, LOCAL, random.Random(12), apart=6)
     chaos.run(3)
-    assert sum(chaos.kills.values()) >= 1
+    assert len(chaos.kills) == 3
 
 
 @pytest.mark.parametrize("change", [0, 5, 10, 61, 95, 130, 171, 222, 273])
 def test_a_driver_that_dies_before_a_change_leaves_exact_outputs(tmp_path, change):
-    [(at, what)] = died(tmp_path, [change])
-    assert at == change
-    assert what
+    [death] = died(tmp_path, [change])
+    assert death.number == change
+    assert death.change
+
+
+@pytest.mark.parametrize("change", [3, 40, 90])
+def test_a_driver_that_dies_before_a_change_of_a_store_leaves_exact_outputs(tmp_path, bucket, change):
+    [death] = died(tmp_path, [change], bucket)
+    assert death.change
+
+
+def test_a_driver_whose_job_folder_is_on_a_store_leaves_exact_outputs(root, bucket):
+    settings = LOCAL | {"penstock.job.folder": f"{bucket}/job", "penstock.step.records": "20"}
+    chaos = Chaos(root, settings, random.Random(3), apart=3, lease=0.0)
+    chaos.run(3)
+    assert len(chaos.kills) == 3
 
 
 @pytest.mark.spark
-def test_a_job_on_spark_that_is_killed_leaves_exact_outputs(tmp_path):
-    root = tmp_path / "root"
-    root.mkdir()
-    chaos = Chaos(root, SPARK, random.Random(7), ("driver", "worker", "jvm"))
-    chaos.run(2)
-    assert sum(chaos.kills.values()) >= 1
-
-
-def test_a_driver_whose_job_folder_is_on_a_store_leaves_exact_outputs(tmp_path, bucket):
-    root = tmp_path / "root"
-    root.mkdir()
-    settings = LOCAL | {"penstock.job.folder": f"{bucket}/job", "penstock.step.records": "50"}
-    chaos = Chaos(root, settings, random.Random(3), apart=2, lease=0.0)
+def test_a_job_on_spark_that_is_killed_leaves_exact_outputs(root):
+    chaos = Chaos(root, SPARK, random.Random(7), ("driver", "worker", "jvm"), apart=6)
     chaos.run(3)
-    assert sum(chaos.kills.values()) >= 1
+    assert Counter(kill.victim for kill in chaos.kills) == {"driver": 1, "worker": 1, "jvm": 1}
+
+
+@pytest.mark.spark
+@pytest.mark.skipif(sys.platform != "linux", reason="needs several loopback addresses and /proc")
+def test_a_job_on_a_cluster_that_is_killed_leaves_exact_outputs(tmp_path):
+    part = PARTS["cluster"]
+    assert isinstance(part, Kills)
+    with ExitStack() as stack:
+        places = Places(tmp_path, stack, 5)
+        (tmp_path / "root").mkdir()
+        chaos = part.job(places, tmp_path / "root", random.Random(5))
+        chaos.victims = "driver", "executor", "worker", "host"
+        chaos.run(4)
+    assert {kill.victim for kill in chaos.kills} == set(chaos.victims)

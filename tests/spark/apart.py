@@ -289,18 +289,34 @@ STANDALONE = {"unfit": unfit, "killed": killed}
 def standalone(folder: Path) -> Iterator[str]:
     """A master and two workers that cannot see the driver's packages."""
     bare = Bare(folder / "bare")
-    web = "--webui-port", "0"
     with ExitStack() as stack:
-        started = {"environment": bare.environment(), "command": bare.command(f"{bare.spark_home}/bin/spark-class")}
-        url = start(
-            stack, folder / "master", "master.Master", r"spark://\S+:\d+", "--host", "127.0.0.1", "--port", "0", *web
-        )
-        size = "--cores", "1", "--memory", "600m", "--work-dir"
+        url = start_master(stack, folder)
         for host in HOSTS:
-            work = *size, str(folder / f"work-{host}"), "--host", host, *web, url
-            start(stack, folder / host, "worker.Worker", "Successfully registered", *work, **started)
+            start_host(stack, folder, bare, host, url)
         os.environ["PYSPARK_PYTHON"] = bare.python
         yield url
+
+
+def start_master(stack: ExitStack, folder: Path) -> str:
+    """Start a master that ends with the stack; its URL."""
+    where = "--host", "127.0.0.1", "--port", "0", "--webui-port", "0"
+    return start(stack, folder / "master", "master.Master", r"spark://\S+:\d+", *where)
+
+
+def start_host(stack: ExitStack, folder: Path, bare: Bare, host: str, url: str) -> None:
+    """Start a worker of one core, which ends with the stack.
+
+    Args:
+        stack: ends it.
+        folder: for its files, and the log by the name of the host.
+        bare: what it can see.
+        host: its address.
+        url: of the master.
+    """
+    size = "--cores", "1", "--memory", "600m", "--work-dir", str(folder / f"work-{host}")
+    started = {"environment": bare.environment(), "command": bare.command(f"{bare.spark_home}/bin/spark-class")}
+    where = "--host", host, "--webui-port", "0", url
+    start(stack, folder / host, "worker.Worker", "Successfully registered", *size, *where, **started)
 
 
 @contextmanager

@@ -1,0 +1,276 @@
+"""The parts of ``python -m tests.chaos``: who dies, where, how often of a hundred times, and what came of it."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.chaos.changes import changes, died
+from tests.chaos.job import DAWDLES
+from tests.chaos.lives import Chaos
+from tests.s3 import new_bucket, s3_service
+
+if TYPE_CHECKING:
+    from tests.chaos.cluster import Cluster
+
+LOCAL = {"penstock.executor": "local", "penstock.step.records": "5"}
+SPARK = {
+    "penstock.executor": "spark",
+    "spark.master": "local[2,4]",
+    "spark.ui.enabled": "false",
+    "spark.driver.memory": "512m",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "penstock.step.records": "10",
+}
+SPECULATION = {
+    "spark.speculation": "true",
+    "spark.speculation.interval": "100ms",
+    "spark.speculation.quantile": "0.5",
+    "spark.speculation.minTaskRuntime": "300ms",
+    DAWDLES: "overtaken",
+}
+PER_JOB = 10
+"""Kills of a job; then another one begins."""
+
+
+class Defect(Exception):
+    """What should not be; its text says what to run again."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A line of the table: the output was exact.
+
+    Attributes:
+        where: the part.
+        victim: kind of what was killed.
+        kills: how often.
+        when: the moments, in short.
+        left: files that the dead have left and nobody needed.
+        end: what was left when all was over.
+    """
+
+    where: str
+    victim: str
+    kills: int
+    when: str
+    left: str
+    end: str
+
+
+@dataclass
+class Places:
+    """Where parts run; what they need is started when they ask for it.
+
+    Args:
+        folder: for their files.
+        stack: ends what was started.
+        seed: chooses.
+        before: the only change to die before; None for some by chance.
+        every: whether to die before each change.
+    """
+
+    folder: Path
+    stack: ExitStack
+    seed: int
+    before: int | None = None
+    every: bool = False
+
+    @cached_property
+    def bucket(self) -> str:
+        """URL of an empty bucket on an S3 endpoint of this machine."""
+        url, variables = new_bucket(self.stack.enter_context(s3_service()))
+        os.environ |= variables
+        return url
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        """A cluster of two workers."""
+        from tests.chaos.cluster import Cluster
+
+        return Cluster(self.folder / "cluster", self.stack)
+
+    @contextmanager
+    def kept(self, name: str, again: str) -> Iterator[Path]:
+        """A folder for a job, which is there after a defect.
+
+        Args:
+            name: of the folder.
+            again: the options to run the job again.
+
+        Raises:
+            Defect: anything was raised in the block.
+        """
+        root = self.folder / name
+        root.mkdir(parents=True)
+        try:
+            yield root
+        except Exception as error:
+            kept = tempfile.mkdtemp(prefix="chaos-failed-")
+            shutil.copytree(self.folder, kept, dirs_exist_ok=True, ignore=shutil.ignore_patterns("cluster"))
+            raise Defect(f"{error!r}\nSee {kept}. Again: make chaos ARGS='{again}'") from error
+
+
+@dataclass(frozen=True)
+class Deaths:
+    """A part: the driver dies before single changes, chosen by chance.
+
+    Attributes:
+        what: in the table.
+        share: kills of a hundred.
+        store: whether the job is on an S3 endpoint.
+    """
+
+    what: str
+    share: int
+    store: bool = False
+
+    def run(self, places: Places, name: str, kills: int) -> Iterator[Outcome]:
+        """Kill so often.
+
+        Args:
+            places: where.
+            name: of the part.
+            kills: how often.
+
+        Raises:
+            Defect: something is not as it should be.
+        """
+        bucket = f"{places.bucket}/{name}" if self.store else None
+        with places.kept(name, f"--parts {name} --seed {places.seed}") as root:
+            all_ = changes(root, bucket)
+        numbers: Iterable[int] = sorted(random.Random(places.seed).sample(range(all_), min(kills, all_)))
+        if places.before is not None:
+            numbers = [places.before]
+        elif places.every:
+            numbers = range(all_)
+        met, left = list[int](), 0
+        for number in numbers:
+            with places.kept(f"{name}/deaths-{number}", f"--parts {name} --before {number}") as root:
+                for death in died(root, [number], bucket):
+                    print(f"{name}: died before change {number} of {all_}: {_short(death.change)}", flush=True)
+                    met.append(death.number)
+                    left += death.left
+        when = f"before changes {_span(met)} of {all_}"
+        yield Outcome(self.what, "driver", len(met), when, f"{left} files", "nothing")
+
+
+@dataclass(frozen=True)
+class Kills:
+    """A part: jobs are killed at random moments.
+
+    Attributes:
+        what, share, store: as for :class:`Deaths`.
+        settings: of the job.
+        victims, pause, apart: as for :class:`~tests.chaos.lives.Chaos`.
+        cluster: whether its tasks run on a cluster.
+    """
+
+    what: str
+    share: int
+    settings: Mapping[str, str]
+    victims: tuple[str, ...] = ("driver",)
+    pause: float = 0.12
+    apart: int = 12
+    store: bool = False
+    cluster: bool = False
+
+    def run(self, places: Places, name: str, kills: int) -> Iterator[Outcome]:
+        """See :meth:`Deaths.run`."""
+        done: list[Chaos] = []
+        seed = places.seed
+        while kills > 0:
+            most = min(kills, PER_JOB)
+            with places.kept(f"{name}-{seed}", f"--parts {name} --seed {seed} --kills {most}") as root:
+                chaos = self.job(places, root, random.Random(f"{name} {seed}"))
+                chaos.run(most)
+            victims = ", ".join(f"{each.victim} at version {each.version}" for each in chaos.kills)
+            print(f"{name}, seed {seed}: {victims}", flush=True)
+            done.append(chaos)
+            kills -= len(chaos.kills)
+            seed += 1
+        yield from self._outcomes(done)
+
+    def job(self, places: Places, root: Path, chance: random.Random) -> Chaos:
+        """A job, to be killed."""
+        settings, cluster = dict(self.settings), places.cluster if self.cluster else None
+        if cluster is not None:
+            settings = cluster.settings | settings | {"penstock.files.shared-folders": str(root)}
+        if self.store:
+            settings["penstock.job.folder"] = f"{places.bucket}/{root.name}/job"
+        lease = 0.0 if self.store else None  # there are no locks
+        return Chaos(root, settings, chance, self.victims, cluster, self.apart, self.pause, lease)
+
+    def _outcomes(self, done: list[Chaos]) -> Iterator[Outcome]:
+        left = f"{sum(sum(chaos.left) for chaos in done)} files"
+        cleaned = sum(chaos.cleaned for chaos in done)
+        end = f"{cleaned} files, which the next start removed" if cleaned else "nothing"
+        all_ = [kill for chaos in done for kill in chaos.kills]
+        for victim, number in Counter(kill.victim for kill in all_).items():
+            moments = [kill for kill in all_ if kill.victim == victim]
+            when = f"at versions {_span(kill.version for kill in moments)}"
+            yield Outcome(self.what, victim, number, when, left, end)
+            left = end = ""  # it is of all victims together
+
+
+@dataclass(frozen=True)
+class Speculation:
+    """A part: nobody is killed; tasks that take their time are overtaken by other attempts.
+
+    Attributes:
+        what, share: as for :class:`Deaths`.
+        job: what runs.
+    """
+
+    what: str
+    job: Kills
+    share: int = 0
+
+    def run(self, places: Places, name: str, kills: int) -> Iterator[Outcome]:
+        """See :meth:`Deaths.run`."""
+        with places.kept(name, f"--parts {name}") as root:
+            chaos = self.job.job(places, root, random.Random(places.seed))
+            chaos.run(0)
+            overtaken = len(list((root / SPECULATION[DAWDLES]).iterdir()))
+            assert overtaken, "no task was overtaken"
+        end = f"{chaos.cleaned} files, which the next start removed" if chaos.cleaned else "nothing"
+        yield Outcome(self.what, f"none; {overtaken} tasks were overtaken", 0, "", "", end)
+
+
+def _short(change: str) -> str:
+    return " ".join(each.rpartition("/")[2] for each in change.split())
+
+
+def _span(numbers: Iterable[int]) -> str:
+    """The least and the largest of some numbers."""
+    found = sorted(numbers)
+    return f"{found[0]} to {found[-1]}" if len(found) > 1 else ", ".join(map(str, found))
+
+
+_SPARKS = ("driver", "worker", "worker", "jvm")
+_CLUSTERS = ("driver", "executor", "executor", "executor", "worker", "worker", "worker", "host", "host", "jvm")
+
+PARTS: dict[str, Deaths | Kills | Speculation] = {
+    "changes": Deaths("local executor, before a change of a file", 25),
+    "local": Kills("local executor", 15, LOCAL),
+    "store-changes": Deaths("S3 endpoint, before a change of a file or of the store", 12, store=True),
+    "store": Kills("S3 endpoint", 6, LOCAL | {"penstock.step.records": "20"}, apart=4, store=True),
+    "store-spark": Kills("S3 endpoint, Spark", 4, SPARK, _SPARKS, pause=0.4, apart=4, store=True),
+    "spark": Kills("Spark, local[2,4]", 13, SPARK, _SPARKS, pause=0.4),
+    "cluster": Kills(
+        "cluster of two workers", 25, {"penstock.step.records": "10"}, _CLUSTERS, pause=0.5, apart=5, cluster=True
+    ),
+    "speculation": Speculation(
+        "cluster of two workers, speculation",
+        Kills("", 0, SPECULATION | {"penstock.step.records": "20"}, ("worker",), cluster=True),
+    ),
+}

@@ -1,0 +1,50 @@
+"""An S3 service in memory (moto), in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import urllib.request
+import uuid
+from collections.abc import Iterator
+
+from tests.running import answers, free_ports
+
+NEEDS = ("moto", "flask", "flask_cors", "s3fs")
+"""Modules, without which there is none."""
+
+
+@contextlib.contextmanager
+def s3_service() -> Iterator[str]:
+    """Its address, within the block.
+
+    Raises:
+        RuntimeError: it does not answer.
+    """
+    [port] = free_ports(1)
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        if not answers(server, port, 60):
+            raise RuntimeError("the S3 endpoint has ended instead of serving, or does not answer")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def new_bucket(endpoint: str) -> tuple[str, dict[str, str]]:
+    """The URL of an empty bucket, and the variables by which programs reach it.
+
+    Args:
+        endpoint: address of the service.
+    """
+    name = f"penstock-{uuid.uuid4().hex[:12]}"
+    urllib.request.urlopen(urllib.request.Request(f"{endpoint}/{name}", method="PUT")).close()
+    return f"s3://{name}", {
+        "AWS_ACCESS_KEY_ID": "tester",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": endpoint,
+    }
