@@ -140,6 +140,9 @@ class Kill:
     version: int
     seconds: float
 
+    def __str__(self) -> str:
+        return f"{self.victim} at version {self.version} ({self.seconds:.1f} s)"
+
 
 @dataclass
 class Chaos:

@@ -193,8 +193,7 @@ class Kills:
             with places.kept(f"{name}-{seed}", f"--parts {name} --seed {seed} --kills {most}") as root:
                 chaos = self.job(places, root, random.Random(f"{name} {seed}"))
                 chaos.run(most)
-            victims = ", ".join(f"{each.victim} at version {each.version}" for each in chaos.kills)
-            print(f"{name}, seed {seed}: {victims}", flush=True)
+            print(f"{name}, seed {seed}: {', '.join(map(str, chaos.kills))}", flush=True)
             done.append(chaos)
             kills -= len(chaos.kills)
             seed += 1
@@ -217,7 +216,8 @@ class Kills:
         all_ = [kill for chaos in done for kill in chaos.kills]
         for victim, number in Counter(kill.victim for kill in all_).items():
             moments = [kill for kill in all_ if kill.victim == victim]
-            when = f"at versions {_span(kill.version for kill in moments)}"
+            seconds = _span(round(kill.seconds, 1) for kill in moments)
+            when = f"at versions {_span(kill.version for kill in moments)}, {seconds} s after the driver's start"
             yield Outcome(self.what, victim, number, when, left, end)
             left = end = ""  # it is of all victims together
 
@@ -250,10 +250,10 @@ def _short(change: str) -> str:
     return " ".join(each.rpartition("/")[2] for each in change.split())
 
 
-def _span(numbers: Iterable[int]) -> str:
+def _span(numbers: Iterable[float]) -> str:
     """The least and the largest of some numbers."""
     found = sorted(numbers)
-    return f"{found[0]} to {found[-1]}" if len(found) > 1 else ", ".join(map(str, found))
+    return f"{found[0]} to {found[-1]}" if found[:1] != found[-1:] else f"{found[0]}" if found else "none"
 
 
 _SPARKS = ("driver", "worker", "worker", "jvm")
