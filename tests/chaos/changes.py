@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import shutil
 import signal
@@ -151,7 +152,8 @@ def in_a_process(work: Callable[[], None]) -> bool:
     if child == 0:
         status = 1
         try:
-            work()
+            with contextlib.redirect_stderr(io.StringIO()):  # what each run says that it has found
+                work()
             status = 0
         except BaseException as error:
             print(repr(error), file=sys.stderr)

@@ -117,7 +117,7 @@ class Places:
         except Exception as error:
             kept = tempfile.mkdtemp(prefix="chaos-failed-")
             shutil.copytree(self.folder, kept, dirs_exist_ok=True, ignore=shutil.ignore_patterns("cluster"))
-            raise Defect(f"{error!r}\nSee {kept}. Again: make chaos ARGS='{again}'") from error
+            raise Defect(f"{type(error).__name__}: {error}\nSee {kept}. Again: make chaos ARGS='{again}'") from error
 
 
 @dataclass(frozen=True)
