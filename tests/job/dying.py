@@ -59,11 +59,25 @@ def kill_executor(attempt: int, marker: str) -> None:
     """End the worker's executor, a JVM above it, once."""
     if not first(marker):
         return
-    pid = os.getpid()
-    while b"CoarseGrainedExecutorBackend" not in Path(f"/proc/{pid}/cmdline").read_bytes():
-        pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    os.kill(pid, signal.SIGKILL)
+    os.kill(executor_above(os.getpid()), signal.SIGKILL)
     time.sleep(60)
+
+
+def executor_above(pid: int) -> int:
+    """The JVM of Spark that a worker works for."""
+    while not is_executor(pid):
+        pid = parent_of(pid)
+    return pid
+
+
+def is_executor(pid: int) -> bool:
+    """Whether a process is a JVM that runs tasks."""
+    return b"CoarseGrainedExecutorBackend" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def parent_of(pid: int) -> int:
+    """The process that a process was started by."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def dawdle(attempt: int, marker: str) -> None:

@@ -1,6 +1,7 @@
-"""Jobs on clusters of their own, a process each: ``python -m tests.spark.cluster lost|speculated FOLDER``.
+"""Jobs on clusters of their own, a process each: ``python -m tests.spark.cluster lost|late|speculated FOLDER``.
 
 ``lost`` runs on a ``local-cluster`` and kills an executor in the middle of a task, with the shuffle files it holds;
+``late`` does so in a step, when one of its last tasks has ended and the other one needs these files once more;
 ``speculated`` runs on a standalone cluster, whose workers have addresses of their own (a second attempt of a task never
 runs on the host of the first), and lets a task take so long that another attempt overtakes it. Both compare with the
 local executor, and print what shows that it has happened.
@@ -8,21 +9,27 @@ local executor, and print what shows that it has happened.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyspark
 
+from penstock.common import Configuration
+from penstock.datastream import MapFunction, StreamExecutionEnvironment
 from penstock.local import LocalExecutor
 from penstock.spark import SparkExecutor
 from penstock.spark.session import open_session
-from tests.job.dying import dawdle, facts, kill_executor, mortal
+from tests.job.dying import dawdle, executor_above, facts, first, is_executor, kill_executor, mortal, parent_of
+from tests.soak.processes import below
 
 HOME = os.path.dirname(pyspark.__file__)
 FAST_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -46,6 +53,49 @@ def lost(folder: Path) -> str:
     for place in ("map", "window"):
         compare(executor, folder / place, place, kill_executor)
     return "lost two executors"
+
+
+class Late(MapFunction):
+    """The second subtask waits until the first one has ended, kills the other executor, and then its own worker, once:
+    when it is tried again, what it reads is gone."""
+
+    def __init__(self, marker: str) -> None:
+        self.marker = marker
+
+    def open(self, context: Any) -> None:
+        self.subtask = context.get_index_of_this_subtask()
+
+    def map(self, pair: Any) -> str:
+        if self.subtask == 1 and first(self.marker):
+            time.sleep(4)
+            mine = executor_above(os.getpid())
+            for other in (each for each in below(parent_of(mine)) if is_executor(each) and each != mine):
+                os.kill(other, signal.SIGKILL)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return f"{pair[0]} {pair[1]}"
+
+
+def late(folder: Path) -> str:
+    """Lose what tasks of the last level have read, when some of them have ended: Spark gives such a job up."""
+    said: list[str] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: said.append(record.getMessage())
+    logging.getLogger("penstock").addHandler(handler)
+    executor = SparkExecutor(open_session("local-cluster[2,1,1024]", SETTINGS), progress=False)
+    settings = Configuration.from_dict(
+        {"penstock.job.folder": str(folder / "job"), "penstock.files.shared-folders": str(folder)}
+    )
+    env = StreamExecutionEnvironment.get_execution_environment(settings, executor=executor).set_parallelism(2)
+    pairs = env.generate_sequence(0, 99).map(lambda number: (number % 10, number))
+    sums = pairs.key_by(lambda pair: pair[0]).reduce(lambda one, other: (one[0], one[1] + other[1]))
+    sums.map(Late(str(folder / "marker"))).write_as_text(str(folder / "out"))
+    env.execute("late")
+    lines = sorted(line for file in (folder / "out").iterdir() for line in file.read_text().splitlines())
+    assert lines == sorted(
+        f"{key} {sum(range(key, last + 1, 10))}" for key in range(10) for last in range(key, 100, 10)
+    )
+    assert (folder / "marker").exists()
+    return f"lost late: {'; '.join(text for text in said if 'rollback' in text)}"
 
 
 def speculated(folder: Path) -> str:
@@ -110,4 +160,4 @@ def start(
 
 if __name__ == "__main__":
     os.environ |= {"SPARK_HOME": HOME, "PYSPARK_PYTHON": sys.executable}
-    print({"lost": lost, "speculated": speculated}[sys.argv[1]](Path(sys.argv[2])))
+    print({"lost": lost, "late": late, "speculated": speculated}[sys.argv[1]](Path(sys.argv[2])))

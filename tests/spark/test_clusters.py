@@ -14,7 +14,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds executors by /proc, and needs several loopback addresses")
 @pytest.mark.parametrize(
-    ("happens", "shown"), [("lost", "lost two executors"), ("speculated", "overtaken: source -> map (")]
+    ("happens", "shown"),
+    [
+        ("lost", "lost two executors"),
+        ("late", "lost late: The step from version 0 has failed, and is run again: "),
+        ("speculated", "overtaken: source -> map ("),
+    ],
 )
 def test_a_cluster_loses_nothing(tmp_path, happens, shown):
     command = [sys.executable, "-m", "tests.spark.cluster", happens, str(tmp_path)]

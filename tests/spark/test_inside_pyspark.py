@@ -87,6 +87,19 @@ def test_the_status_of_tasks_and_its_json():
     assert {name for name in fields if name.encode() not in task} == set()
 
 
+def test_the_signs_of_what_was_lost():
+    places = {
+        "scheduler/DAGScheduler": "indeterminate output was failed and retried",
+        "api/python/BasePythonRunner$ReaderIterator$$anonfun$1": "Python worker exited unexpectedly",
+        "ExecutorLostFailure": "ExecutorLostFailure",
+        "FetchFailed$": "FetchFailed",
+    }
+    for place, sign in places.items():
+        assert sign.encode() in classes("core").read(f"org/apache/spark/{place}.class")
+        assert inside_pyspark.lost_tasks(f"Job aborted due to stage failure: {sign} (and more)")
+    assert not inside_pyspark.lost_tasks("Job aborted due to stage failure: Task 1 in stage 3.0 failed 4 times")
+
+
 def test_the_archives_that_workers_get():
     """pip's pyspark has none of them; Spark's own distributions do. The names are in what puts them on the path."""
     text = classes("core").read("org/apache/spark/api/python/PythonUtils$.class")

@@ -188,7 +188,12 @@ def fork_workers() -> None:
     manager()
 
 
-_LOST = ("Python worker exited unexpectedly", "ExecutorLostFailure", "FetchFailed")
+_LOST = (
+    "Python worker exited unexpectedly",
+    "ExecutorLostFailure",
+    "FetchFailed",
+    "indeterminate output was failed and retried",  # shuffle files, when tasks of the last stage had ended already
+)
 """What stands in the text of a job of Spark 4.3 that failed because processes or shuffle files were lost."""
 
 
