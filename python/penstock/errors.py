@@ -134,6 +134,10 @@ class ShutOutError(FencedError, ConfigurationError):
     """Another has taken over the name under which a sink sends what it has kept; nothing is sent here any more."""
 
 
+class SavepointError(JobFolderError):
+    """A savepoint that cannot be written, found or read: what is there is damaged, of a newer version, or none."""
+
+
 class JobExecutionError(PenstockError):
     """A job failed while running. The user's own exception is ``__cause__``.
 

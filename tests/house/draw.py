@@ -52,6 +52,7 @@ SAYS = {
     "job.shipping": "files in one archive",
     "job.commit": "manifest, publication, recovery",
     "job.folder": "steps, owners, clean-up",
+    "job.savepoint": "folders to begin from",
     "runtime.task": "rows in, rows out",
     "runtime.operators": "one family per file",
     "runtime.kafka": "topics, offsets, transactions",

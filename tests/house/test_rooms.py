@@ -73,10 +73,12 @@ ROOMS = {
         "deployment",
         "rows",
         "results",
+        "savepoint",
         "steps",
         "running",
         "temporary",
     ],
+    "job.savepoint": ["checking", "carrying", "format", "taking"],
     "job.folder": ["ended", "manifest", "owners", "files", "writer", "cleaner", "lease"],
     "job.commit": ["pending", "manifest", "publish", "recovery", "stores", "store_recovery", "prepared"],
     "job.steps": [

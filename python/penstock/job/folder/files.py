@@ -80,18 +80,25 @@ class Files:
         names = (entry.path.rpartition("/")[2] for entry in self.storage.list(self.manifests))
         return [int(match[1]) for match in map(MANIFEST.fullmatch, names) if match]
 
-    def load(self, version: int) -> StepManifest:
+    def load(self, version: int, *, unpickle: bool = True) -> StepManifest:
         """The manifest of a version.
+
+        Args:
+            version: which.
+            unpickle: whether positions of the program's own classes are made.
 
         Raises:
             FileNotFoundError: it is not there.
             JobFolderError: it is damaged, or of a newer Penstock.
         """
         path = self.path(version)
-        return decoded(self.storage.get(path), version, path)
+        return decoded(self.storage.get(path), version, path, unpickle=unpickle)
 
-    def newest(self) -> StepManifest | None:
+    def newest(self, *, unpickle: bool = True) -> StepManifest | None:
         """The newest manifest, None if there is none.
+
+        Args:
+            unpickle: as for :meth:`load`.
 
         Raises:
             JobFolderError: it is damaged, or of a newer Penstock. The one before is not taken instead: what sinks have
@@ -103,7 +110,7 @@ class Files:
             if version == 0:
                 return None
             try:
-                return self.load(version)
+                return self.load(version, unpickle=unpickle)
             except FileNotFoundError:  # a newer one has come meanwhile, and this one has gone
                 continue
         raise JobFolderError(f"The manifests in {self.manifests!r} change faster than they can be read; try again.")

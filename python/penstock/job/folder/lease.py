@@ -57,32 +57,39 @@ class JobFolder:
         """As all of Penstock writes it: links are followed."""
         return self.files.place
 
-    def newest(self) -> StepManifest | None:
+    def newest(self, *, unpickle: bool = True) -> StepManifest | None:
         """The newest manifest, None if there is none. Two requests.
+
+        Args:
+            unpickle: whether positions of the program's own classes are made.
 
         Raises:
             JobFolderError: it is damaged, or of a newer Penstock.
             OSError, ConfigurationError: the folder cannot be read.
         """
-        return self.files.newest()
+        return self.files.newest(unpickle=unpickle)
 
     def versions(self) -> tuple[int, ...]:
         """The versions that can be read, in order: the newest one and those that it retains."""
-        newest = self.newest()
+        newest = self.newest(unpickle=False)
         if newest is None:
             return ()
         there = set(self.files.there())
         return tuple(version for version in (*newest.retained, newest.version) if version in there)
 
-    def read(self, version: int) -> StepManifest:
+    def read(self, version: int, *, unpickle: bool = True) -> StepManifest:
         """The manifest of a version.
+
+        Args:
+            version: which.
+            unpickle: as for :meth:`newest`.
 
         Raises:
             JobFolderError: there is no such version (any more), or it is damaged.
         """
         if version in self.versions():
             with contextlib.suppress(FileNotFoundError):  # gone meanwhile
-                return self.files.load(version)
+                return self.files.load(version, unpickle=unpickle)
         raise JobFolderError(
             f"The job folder {self.place!r} has no version {version}. Those that it has: "
             f"{', '.join(map(str, self.versions())) or 'none'}; penstock.job.retained-manifests says how many are kept."

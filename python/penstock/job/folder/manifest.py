@@ -46,6 +46,17 @@ class OperatorState:
 
 
 @dataclass(frozen=True)
+class Pickled:
+    """A position of a program's own class that was left as it was read, since unpickling runs code.
+
+    Attributes:
+        data: the pickle, in base 64.
+    """
+
+    data: str
+
+
+@dataclass(frozen=True)
 class SourceState:
     """How far a source has been read.
 
@@ -136,7 +147,7 @@ class StepManifest:
 
 def encoded(manifest: StepManifest) -> bytes:
     """The text of a manifest. Linear in it."""
-    body = json.dumps(_plain(manifest), separators=(",", ":")).encode("ascii")
+    body = json.dumps(plain_manifest(manifest), separators=(",", ":")).encode("ascii")
     return _head(manifest.version, body) + body + b"\n"
 
 
@@ -145,7 +156,8 @@ def _head(version: int, body: bytes) -> bytes:
     return json.dumps({"kind": _KIND, "format": FORMAT, "version": version, "sha256": digest}).encode("ascii") + b"\n"
 
 
-def _plain(manifest: StepManifest) -> dict[str, Any]:
+def plain_manifest(manifest: StepManifest) -> dict[str, Any]:
+    """A manifest as values of JSON; :func:`manifest_of` has it back. Linear in it."""
     plain = {name: getattr(manifest, name) for name in _AS_THEY_ARE}
     if manifest.step:
         plain["step"] = manifest.step
@@ -181,6 +193,8 @@ def _plain_source(source: SourceState) -> dict[str, Any]:
 
 def encoded_position(position: Any) -> Any:
     """A position as JSON: what it is, if it comes back from JSON as the same; else pickled, in a dictionary."""
+    if type(position) is Pickled:
+        return {"pickle": position.data}
     return position if _is_plain(position) else {"pickle": base64.b64encode(pickle.dumps(position)).decode("ascii")}
 
 
@@ -218,13 +232,36 @@ def decoded_position(value: Any) -> Any:
     return value
 
 
-def decoded(text: bytes, version: int, path: str) -> StepManifest:
+def _left_pickled(value: Any) -> Any:
+    return Pickled(value["pickle"]) if type(value) is dict and "pickle" in value else value
+
+
+def unpickled(manifest: StepManifest) -> StepManifest:
+    """A manifest with the positions that were left :class:`Pickled`. What is pickled is of the program's own classes,
+    and can run code.
+
+    Raises:
+        Exception: whatever a class raises that is not as it was, or not there.
+    """
+    sources = {
+        each: replace(source, positions={split: _made(position) for split, position in source.positions.items()})
+        for each, source in manifest.sources.items()
+    }
+    return replace(manifest, sources=sources)
+
+
+def _made(position: Any) -> Any:
+    return decoded_position({"pickle": position.data}) if type(position) is Pickled else position
+
+
+def decoded(text: bytes, version: int, path: str, *, unpickle: bool = True) -> StepManifest:
     """The manifest of a text.
 
     Args:
         text: all of it.
         version: that of its name.
         path: where it was read, for errors.
+        unpickle: whether positions of a program's own classes are made; else they are :class:`Pickled`.
 
     Raises:
         JobFolderError: it is damaged, of a newer Penstock, or none.
@@ -237,7 +274,7 @@ def decoded(text: bytes, version: int, path: str) -> StepManifest:
             raise _newer(path, said["format"])
         if text != _head(version, body) + body + b"\n":
             raise ValueError(_difference(said, version, body))
-        return _manifest(json.loads(body))
+        return manifest_of(json.loads(body), unpickle=unpickle)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise _damaged(path, error) from error
 
@@ -265,9 +302,18 @@ def _damaged(path: str, error: Exception) -> JobFolderError:
     )
 
 
-def _manifest(data: dict[str, Any]) -> StepManifest:
+def manifest_of(data: dict[str, Any], *, unpickle: bool) -> StepManifest:
+    """The manifest of what :func:`plain_manifest` has given.
+
+    Args:
+        data: taken apart.
+        unpickle: as for :func:`decoded`.
+
+    Raises:
+        ValueError, TypeError, KeyError, AttributeError: it is not of that kind.
+    """
     operators = {each: _operator(each, operator) for each, operator in data.pop("operators").items()}
-    sources = {each: _source(source) for each, source in data.pop("sources").items()}
+    sources = {each: _source(source, unpickle) for each, source in data.pop("sources").items()}
     tasks = {
         key: tuple(TaskState(base64.b64decode(volatile, validate=True), finished) for volatile, finished in subtasks)
         for key, subtasks in data.pop("tasks").items()
@@ -286,7 +332,7 @@ def _operator(operator_id: str, data: dict[str, Any]) -> OperatorState:
     return OperatorState(**{name: data[name] for name in _OF_OPERATORS}, subtasks=chains)
 
 
-def _source(data: dict[str, Any]) -> SourceState:
-    ended = data["ended"]
-    positions = {split: decoded_position(position) for split, position in data["positions"].items()}
+def _source(data: dict[str, Any], unpickle: bool) -> SourceState:
+    ended, found = data["ended"], data["positions"].items()
+    positions = {split: decoded_position(at) if unpickle else _left_pickled(at) for split, at in found}
     return SourceState(positions, EndedSplits(tuple(EndedFile(*file) for file in ended["files"]), tuple(ended["last"])))

@@ -200,9 +200,7 @@ class Store(Storage):
         old, new = ([self._place(pair[i]) for pair in files] for i in (0, 1))
         with _reaching(files[0][1]):
             if not self.has_folders:
-                self._fs.copy(old, new)
-                if self._scheme == "abfs":
-                    _wait_for_azure(self._fs, new)
+                self._copy(old, new)
                 return
             for each, last in zip(old, new, strict=True):
                 self._fs.makedirs(self._fs._parent(last), exist_ok=True)
@@ -212,6 +210,37 @@ class Store(Storage):
                 with contextlib.suppress(FileNotFoundError):  # a rename does not replace
                     self._fs.rm_file(last)
                 self._fs.mv(each, last)
+
+    def _copy(self, old: list[str], new: list[str]) -> None:
+        self._fs.copy(old, new)
+        if self._scheme == "abfs":
+            _wait_for_azure(self._fs, new)
+
+    def copied(self, files: Sequence[tuple[str, str]]) -> bool:
+        """Have the store itself copy files, several at a time, within it. What has such a name is replaced.
+
+        Args:
+            files: their names, and those of the copies; at least one.
+
+        Returns:
+            Whether it has: HDFS copies nothing, and no store what lies in another one.
+
+        Raises:
+            OSError: the store refuses; FileNotFoundError: a file is not there.
+        """
+        scheme = files[0][0].partition("://")[0]
+        roots = {path.split("/")[2] for path in files[0]}  # of Azure, container and account
+        if scheme != self._scheme or scheme == "hdfs" or (scheme == "abfs" and len(roots) > 1):
+            return False
+        old, new = ([self._place(pair[i]) for pair in files] for i in (0, 1))
+        with _reaching(files[0][1]):
+            if scheme != "memory":
+                self._copy(old, new)
+                return True
+            for each, last in zip(old, new, strict=True):
+                self._fs.makedirs(self._fs._parent(last), exist_ok=True)
+                self._fs.cp_file(each, last)
+        return True
 
     def remove_folder(self, path: str) -> None:
         """Remove a folder if it is empty, where there are folders."""

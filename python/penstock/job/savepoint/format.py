@@ -1,0 +1,169 @@
+"""The file ``savepoint.json``: what a savepoint says of itself, in a text that people can read.
+
+::
+
+    SAVEPOINT/savepoint.json     two parts: a line with the format and a checksum, then an indented JSON document
+    SAVEPOINT/state/...          the files that it names, as they were in the job folder
+
+Nothing in it has a path, so a savepoint can be copied or moved as a folder. Written last and created once: a folder
+without the file is no savepoint, and can be removed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from penstock.errors import SavepointError
+from penstock.job.folder.manifest import StepManifest, manifest_of, plain_manifest
+from penstock.job.savepoint.checking import check_about, check_manifest
+from penstock.runtime.io.storage import join
+
+NAME = "savepoint.json"
+FORMAT = 1
+"""Of the text; a reader takes this one and those before."""
+SAVEPOINT, STOP, DRAIN, VERSION = "savepoint", "stop", "drain", "version"
+"""Kinds: of a job that ran on; of one that was stopped for it, without or with the end of time; and a version of a job
+folder, which can be read as one."""
+
+_KIND = "penstock savepoint"
+
+
+@dataclass(frozen=True)
+class AboutSavepoint:
+    """What a savepoint says of itself.
+
+    Attributes:
+        id: its own, in all places to which it is copied.
+        job: name of the job.
+        job_id: of the run.
+        created: wall time in milliseconds since 1970.
+        version: of the job's state.
+        kind: ``savepoint``, ``stop`` or ``drain``; ``version`` for one of a job folder.
+        parallelism: of the plan.
+    """
+
+    id: str
+    job: str
+    job_id: str
+    created: int
+    version: int
+    kind: str
+    parallelism: int
+
+
+@dataclass(frozen=True)
+class Savepoint:
+    """A savepoint, as far as it can be read without unpickling anything.
+
+    Attributes:
+        place: its folder, a path or URL; of a version, the job folder.
+        about: what it says of itself.
+        manifest: the state, without outputs that wait. Positions of a program's own classes are
+            :class:`~penstock.job.folder.manifest.Pickled`.
+    """
+
+    place: str
+    about: AboutSavepoint
+    manifest: StepManifest
+
+    @property
+    def state(self) -> str:
+        """The folder with its state files."""
+        return join(self.place, "state")
+
+
+def bare(manifest: StepManifest) -> StepManifest:
+    """The state of a manifest, without what belongs to its job folder: outputs, other versions, the driver."""
+    return replace(manifest, outputs=(), retained=(), epoch=0, sealed=False, step=0)
+
+
+def written(savepoint: Savepoint) -> bytes:
+    """The text of a savepoint. Linear in it."""
+    document = {"about": asdict(savepoint.about), "state": plain_manifest(savepoint.manifest)}
+    body = json.dumps(document, indent=1).encode("ascii") + b"\n"
+    return _head(body) + body
+
+
+def _head(body: bytes) -> bytes:
+    head = {"kind": _KIND, "format": FORMAT, "sha256": hashlib.sha256(body).hexdigest()}
+    return json.dumps(head).encode("ascii") + b"\n"
+
+
+def parsed(text: bytes, place: str) -> Savepoint:
+    """The savepoint of a text. Nothing is unpickled.
+
+    Args:
+        text: all of it.
+        place: the folder that it was read from.
+
+    Raises:
+        SavepointError: it is damaged, of a newer Penstock, or none.
+    """
+    path = join(place, NAME)
+    head, _, body = text.partition(b"\n")
+    try:
+        said = json.loads(head)
+        if type(said) is not dict or said.get("kind") != _KIND:
+            raise SavepointError(
+                f"{path!r} is no savepoint of Penstock: its first line is not that of one. Give the folder that taking "
+                "a savepoint has printed."
+            )
+        if type(said.get("format")) is int and said["format"] > FORMAT:
+            raise _newer(path, said["format"])
+        _check_head(said, head, body)
+        document = json.loads(body, parse_constant=_no_constant)
+        check_about(document["about"])
+        about = AboutSavepoint(**document["about"])
+        manifest = manifest_of(_mapping(document["state"]), unpickle=False)
+        check_manifest(manifest)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise damaged(path, _reason(error)) from error
+    return Savepoint(place, about, manifest)
+
+
+def _check_head(said: Mapping[str, Any], head: bytes, body: bytes) -> None:
+    if said.get("sha256") != hashlib.sha256(body).hexdigest():
+        cut = "" if body.endswith(b"}\n") else ", and it does not end as one does: it was cut off, perhaps"
+        raise ValueError(f"its checksum is not that of what is in it{cut}")
+    if head + b"\n" != _head(body):
+        raise ValueError("its first line is not as it was written")
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    if type(value) is not dict:
+        raise TypeError("its state is no JSON object")
+    return value
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    return str(error) or type(error).__name__
+
+
+def _newer(path: str, found: int) -> SavepointError:
+    return SavepointError(
+        f"{path!r} has format {found}: a newer Penstock has written it, and this one knows formats up to {FORMAT}. "
+        "Read it with that version or a later one."
+    )
+
+
+def damaged(path: str, reason: str) -> SavepointError:
+    """The error for a savepoint that is not what was written.
+
+    Args:
+        path: of the file.
+        reason: what is wrong.
+    """
+    return SavepointError(
+        f"The savepoint {path!r} is damaged: {reason}. Copy it anew from where it was taken, or use an older one; "
+        "nothing has been changed by this attempt."
+    )

@@ -1,0 +1,251 @@
+"""Savepoints are written, found, and brought into job folders."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from penstock.errors import JobFolderError, SavepointError
+from penstock.job.folder.files import Files
+from penstock.job.folder.lease import JobFolder
+from penstock.job.folder.manifest import StepManifest, unpickled
+from penstock.job.savepoint.carrying import carry
+from penstock.job.savepoint.checking import check_manifest
+from penstock.job.savepoint.format import (
+    NAME,
+    SAVEPOINT,
+    VERSION,
+    AboutSavepoint,
+    Savepoint,
+    bare,
+    damaged,
+    parsed,
+    written,
+)
+from penstock.runtime.io.storage import Entry, Storage, is_local, join, real_place
+from penstock.runtime.io.stores import storage_of
+
+_AT = re.compile(r"(.+)@(\d+)")
+
+
+def new_place(folder: str | Path, job_id: str) -> str:
+    """A folder for a new savepoint, named as Flink names them; it is not made.
+
+    Args:
+        folder: in which it is to lie.
+        job_id: of the run.
+    """
+    return join(real_place(str(folder)), f"savepoint-{job_id[:6]}-{uuid.uuid4().hex[:12]}")
+
+
+def write_savepoint(
+    files: Files,
+    manifest: StepManifest,
+    place: str | Path,
+    kind: str = SAVEPOINT,
+    go_on: Callable[[], None] = lambda: None,
+) -> Savepoint:
+    """Make a savepoint of a version of a job folder. The version must stay there until this returns.
+
+    Args:
+        files: of the job folder.
+        manifest: of the version; what it names is published.
+        place: the savepoint's own folder.
+        kind: ``savepoint``, ``stop`` or ``drain``.
+        go_on: called now and then; what it raises ends the attempt.
+
+    Returns:
+        The savepoint. It is there as a whole, or this raises.
+
+    Raises:
+        SavepointError: there is one already; or a file of the version is not there.
+        OSError, ConfigurationError: something cannot be read or written.
+
+    Cost: a second name for each file on one local file system, else a copy of each, by the store itself within one.
+    """
+    target = real_place(str(place))
+    about = AboutSavepoint(
+        uuid.uuid4().hex, manifest.job, manifest.job_id, _now(), manifest.version, kind, manifest.parallelism
+    )
+    savepoint = Savepoint(target, about, bare(manifest))
+    storage, path = storage_of(target), join(target, NAME)
+    _check_free(files, target, storage)
+    try:
+        carry((files.storage, files.state), (storage, savepoint.state), manifest.files(), go_on)
+    except FileNotFoundError as error:
+        raise _gone(target, manifest, files, error) from error
+    _check_sizes(savepoint, storage)
+    if not storage.create(path, written(savepoint)):
+        raise _exists(path)
+    return savepoint
+
+
+def _check_free(files: Files, target: str, storage: Storage) -> None:
+    """There can be a savepoint."""
+    if target == files.place or target.startswith(f"{files.state}/"):
+        raise SavepointError(
+            f"The savepoint {target!r} would lie inside of what it is taken of. Give it a folder elsewhere."
+        )
+    path = join(target, NAME)
+    if storage.size(path) is not None:
+        raise _exists(path)
+
+
+def _gone(target: str, manifest: StepManifest, files: Files, error: FileNotFoundError) -> SavepointError:
+    return SavepointError(
+        f"The savepoint {target!r} was not taken: {error.filename or error!s} is not there (any more), which version "
+        f"{manifest.version} of {files.place!r} needs. If the job has gone on meanwhile, take one of the newest."
+    )
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _exists(path: str) -> SavepointError:
+    return SavepointError(
+        f"There is a savepoint already: {path!r}. Savepoints are never replaced; choose another folder."
+    )
+
+
+def _check_sizes(savepoint: Savepoint, storage: Storage) -> None:
+    """All files are there, and as long as they should be. One listing.
+
+    Raises:
+        SavepointError: one is not.
+    """
+    there = {entry.path.rpartition("/")[2]: entry.size for entry in storage.list(savepoint.state)}
+    wanted: Mapping[str, int | None] = {
+        **dict.fromkeys(savepoint.manifest.files()),
+        **{file.name: file.bytes for file in savepoint.manifest.state_files()},
+    }
+    for name, size in wanted.items():
+        path = join(savepoint.state, name)
+        if name not in there:
+            raise damaged(savepoint.place, f"the file {path!r} is not there")
+        if size is not None and there[name] != size:
+            raise damaged(savepoint.place, f"the file {path!r} should have {size} bytes and has {there[name]}")
+
+
+def read_savepoint(place: str | Path) -> Savepoint:
+    """What a savepoint says. Nothing is unpickled, and its state files are not looked at.
+
+    Args:
+        place: its folder or the file ``savepoint.json`` in it, a path or URL; or a job folder, whose newest version is
+            taken, or ``JOB@VERSION``.
+
+    Raises:
+        SavepointError: there is none, or it is damaged, or of a newer Penstock.
+        ConfigurationError: its storage cannot be reached. UnsupportedError: nothing has such a URL.
+    """
+    given = str(place)
+    try:
+        found = _read_folder(given)
+        if found is None and (match := _AT.fullmatch(given)) is not None:
+            found = _read_folder(match[1], int(match[2]))
+    except SavepointError:
+        raise
+    except JobFolderError as error:
+        raise SavepointError(str(error)) from error
+    except (OSError, ValueError) as error:
+        raise SavepointError(
+            f"The savepoint {given!r} cannot be read: {error}. Check the path, and that you may read what is there."
+        ) from error
+    if found is None:
+        raise _no_savepoint(given)
+    return found
+
+
+def _read_folder(given: str, version: int | None = None) -> Savepoint | None:
+    """The savepoint, or the version of a job, that lies somewhere; None if there is neither."""
+    folder = real_place(given)
+    if folder.endswith(f"/{NAME}"):
+        folder = folder.removesuffix(f"/{NAME}")
+    storage = storage_of(folder)
+    if version is None and (text := _text(storage, join(folder, NAME))) is not None:
+        return parsed(text, folder)
+    files = Files(folder, storage)
+    try:
+        about = files.about()
+    except NotADirectoryError:
+        return None
+    if about is None:
+        return None
+    job = JobFolder(folder)
+    manifest = job.newest(unpickle=False) if version is None else job.read(version, unpickle=False)
+    if manifest is None or manifest.is_nothing:
+        raise SavepointError(
+            f"The job folder {folder!r} has no version yet: its job has not come to the end of a step. Start the job, "
+            "or take another folder."
+        )
+    state = bare(manifest)
+    try:
+        check_manifest(state)
+    except ValueError as error:
+        raise damaged(files.path(manifest.version), str(error)) from error
+    said = manifest.job, manifest.job_id, manifest.time, manifest.version, VERSION, manifest.parallelism
+    return Savepoint(folder, AboutSavepoint(f"{about.id}-{manifest.version}", *said), state)
+
+
+def _text(storage: Storage, path: str) -> bytes | None:
+    try:
+        return storage.get(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _no_savepoint(given: str) -> SavepointError:
+    """The error for a place where there is none; it says what is there instead."""
+    folder = real_place(given.removesuffix(f"/{NAME}"))
+    there: list[Entry] = storage_of(folder).list(folder)
+    names = {entry.path.rpartition("/")[2] for entry in there}
+    if not there and is_local(folder) and not os.path.exists(folder):
+        why = "there is no such folder"
+    elif [entry.path for entry in there] == [folder]:
+        why = "it is a file"
+    elif "_metadata" in names:
+        why = "its file _metadata is that of Apache Flink, whose savepoints Penstock does not read"
+    elif names == {"state"}:
+        why = f"it has state, but no {NAME}: it was not finished, and can be removed"
+    else:
+        why = f"it has no {NAME}, nor is it a job folder"
+    return SavepointError(
+        f"There is no savepoint at {given!r}: {why}. Give the folder that taking a savepoint has printed, or JOB or "
+        "JOB@VERSION for a job folder."
+    )
+
+
+def bring_in(savepoint: Savepoint, files: Files) -> StepManifest:
+    """Put the state files of a savepoint into a job folder. They count for nothing until a manifest names them.
+
+    Args:
+        savepoint: from :func:`read_savepoint`.
+        files: of the job folder, which this driver has opened.
+
+    Returns:
+        The manifest to commit there as version 1, with all positions made; ``statistics["savepoint"]`` has the
+        savepoint's id.
+
+    Raises:
+        SavepointError: a file is missing or of another length, or a position's class is not there.
+        OSError, ConfigurationError: something cannot be read or written.
+
+    Cost: as for :func:`write_savepoint`.
+    """
+    storage = storage_of(savepoint.place)
+    _check_sizes(savepoint, storage)
+    try:
+        manifest = unpickled(savepoint.manifest)
+    except Exception as error:
+        raise SavepointError(
+            f"The savepoint {savepoint.place!r} has a position of a source that this program cannot read: {error!r}. "
+            "The class of the position has to be importable under the name that it had when the savepoint was taken."
+        ) from error
+    names = manifest.files()
+    carry((storage, savepoint.state), (files.storage, files.state), names, lambda: None)
+    return replace(manifest, version=1, statistics={"savepoint": savepoint.about.id})
