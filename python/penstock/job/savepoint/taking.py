@@ -69,9 +69,8 @@ def write_savepoint(
     Cost: a second name for each file on one local file system, else a copy of each, by the store itself within one.
     """
     target = real_place(str(place))
-    about = AboutSavepoint(
-        uuid.uuid4().hex, manifest.job, manifest.job_id, _now(), manifest.version, kind, manifest.parallelism
-    )
+    said = manifest.job, manifest.job_id, _now(), manifest.version, kind, manifest.parallelism
+    about = AboutSavepoint(uuid.uuid4().hex, *said)
     savepoint = Savepoint(target, about, bare(manifest))
     storage, path = storage_of(target), join(target, NAME)
     _check_free(files, target, storage)
