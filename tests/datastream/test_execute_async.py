@@ -266,12 +266,12 @@ def test_an_executor_of_the_users_must_be_able_to() -> None:
         env.execute_async()
 
 
-def test_savepoints_are_refused(env) -> None:
+def test_a_job_of_one_step_has_no_savepoints(env) -> None:
     env.from_collection([1]).print()
     client = env.execute_async()
     for call in (client.trigger_savepoint, lambda: client.stop_with_savepoint(True, "/tmp")):
-        with pytest.raises(UnsupportedError, match="savepoints come with the next version"):
-            call()
+        with pytest.raises(JobExecutionError, match="a job that is one step"):
+            call().result(20)
     assert ended(client) is None
 
 

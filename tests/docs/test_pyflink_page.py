@@ -37,7 +37,7 @@ def test_every_name_is_on_it() -> None:
         ("java_gateway", "get_gateway", THERE),
         ("datastream.window", "PurgingTrigger.__init__", THERE),
         ("datastream.state", "StateDescriptor.__init__", DEVIATES),
-        ("common.job_client", "JobClient.trigger_savepoint", REFUSED),
+        ("common.job_client", "JobClient.trigger_savepoint", THERE),
         ("datastream.utils", "ResultTypeQueryable", NOT_THERE),
         ("datastream.utils", "ResultTypeQueryable.get_produced_type", NOT_THERE),
         ("util.java_utils", "to_jarray", THERE),
@@ -59,8 +59,6 @@ def test_what_programs_use_is_there() -> None:
     """All of P0 and P1, but for what cannot mean anything where a job is bounded."""
     others = {n.path: status(n) for n in read() if n.priority in ("P0", "P1") and n.kind != "import"}
     assert {path: each for path, each in others.items() if each != THERE} == {
-        "JobClient.stop_with_savepoint": REFUSED,
-        "JobClient.trigger_savepoint": REFUSED,
         "StateDescriptor.__init__": DEVIATES,
     }
 

@@ -79,7 +79,7 @@ ROOMS = {
         "temporary",
     ],
     "job.savepoint": ["checking", "carrying", "format", "taking"],
-    "job.folder": ["ended", "manifest", "owners", "files", "writer", "cleaner", "lease"],
+    "job.folder": ["ended", "manifest", "owners", "requests", "files", "writer", "cleaner", "lease"],
     "job.commit": ["pending", "manifest", "publish", "recovery", "stores", "store_recovery", "prepared"],
     "job.steps": [
         "events",
@@ -100,6 +100,7 @@ ROOMS = {
         "committing",
         "interrupting",
         "restarts",
+        "savepoints",
         "loop",
     ],
     "spark": [

@@ -37,6 +37,5 @@ RETENTION = _hint(
     None,
 )
 CHECKPOINT_FOLDER = _hint("state.checkpoints.dir", Text(), None, "execution.checkpointing.dir")
-SAVEPOINT_FOLDER = _hint("state.savepoints.dir", Text(), None, "execution.checkpointing.savepoint-dir")
 STATE_BACKEND = _hint("state.backend", Text(), None, "state.backend.type")
 CHANGELOG = _hint("state.backend.changelog.enabled", Flag(), None, "state.changelog.enabled")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import NoReturn
+from typing import Literal
 
+from penstock.common import checks
 from penstock.common.completable_future import CompletableFuture
 from penstock.common.job import JobExecutionResult
-from penstock.common.job_control import JobControl, Observed
+from penstock.common.job_control import JobControl, Observed, SavepointWish
 from penstock.common.job_executions import JobExecutions
 from penstock.common.job_id import JobID
 from penstock.common.job_status import JobStatus
@@ -109,30 +110,44 @@ class JobClient:
         theirs when they have ended, so the future is done when the job is; in Flink it has what is counted so far."""
         return CompletableFuture.after(self._result, JobExecutionResult.get_all_accumulator_results)
 
-    def trigger_savepoint(self, savepoint_directory: str | None = None) -> NoReturn:
-        """Not supported yet: savepoints come with the next version of Penstock.
+    def trigger_savepoint(self, savepoint_directory: str | None = None) -> CompletableFuture[str]:
+        """Take a savepoint of the job, which runs on: of the state after its newest step.
 
-        Raises:
-            UnsupportedError: always.
+        Args:
+            savepoint_directory: path or URL of a folder, in which the savepoint gets one of its own; None for that of
+                the setting ``state.savepoints.dir``.
+
+        Returns:
+            A future of the savepoint's folder. It has a SavepointError if none could be taken, and a JobExecutionError
+            if the job ended before, or does not run in steps.
         """
-        raise UnsupportedError(
-            "trigger_savepoint() is not supported yet: savepoints come with the next version of Penstock. Each step of "
-            "a program with a job folder leaves a version there, from which the same program goes on when it is "
-            "started again; a copy of the folder, made while no job runs, keeps one."
-        )
+        return self._asked("savepoint", savepoint_directory, "trigger_savepoint")
 
     def stop_with_savepoint(
         self, advance_to_end_of_event_time: bool, savepoint_directory: str | None = None
-    ) -> NoReturn:
-        """Not supported yet: a job is ended by :meth:`stop` or :meth:`cancel`, or waited for.
+    ) -> CompletableFuture[str]:
+        """End the job after the step that runs, with a savepoint from which it, or a changed program, can go on.
 
-        Raises:
-            UnsupportedError: always.
+        Args:
+            advance_to_end_of_event_time: whether the job is drained before: its sources end, all timers and windows of
+                event time fire, and what comes of them is in the outputs and not in the savepoint. For a job that is
+                not to go on: later records would find windows that have fired already.
+            savepoint_directory: as for :meth:`trigger_savepoint`.
+
+        Returns:
+            A future of the savepoint's folder, when the job has ended. If the savepoint cannot be taken, the future has
+            the error, and a job that is not drained runs on.
         """
-        raise UnsupportedError(
-            "stop_with_savepoint() is not supported yet: savepoints come with the next version of Penstock. stop() "
-            "ends a job in order; if it has a job folder, the same program goes on from there when it is started again."
-        )
+        call = "stop_with_savepoint"
+        drains = checks.boolean(advance_to_end_of_event_time, call, "advance_to_end_of_event_time")
+        return self._asked("drain" if drains else "stop", savepoint_directory, call)
+
+    def _asked(
+        self, kind: Literal["savepoint", "stop", "drain"], folder: str | None, call: str
+    ) -> CompletableFuture[str]:
+        wish = SavepointWish(kind, None if folder is None else checks.text(folder, call, "savepoint_directory"))
+        self._control.ask(wish)
+        return CompletableFuture(wish.place)
 
     def __repr__(self) -> str:
         return f"<JobClient of {self._control.job_id}, {self._control.status.name}>"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Generator
-from typing import Protocol
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
 from penstock.common.collected import Collected
 from penstock.common.job_executions import JobExecutions
@@ -27,6 +29,28 @@ class Observed(Protocol):
     def executions(self) -> JobExecutions:
         """The execution graph with its attempts, as they are now."""
         ...
+
+
+@dataclass(frozen=True, eq=False)
+class SavepointWish:
+    """A savepoint that somebody wants of a job that runs.
+
+    Attributes:
+        kind: ``savepoint``: the job runs on; ``stop``: it ends with it; ``drain``: its sources end before, and with
+            them event time.
+        folder: in which the savepoint gets a folder of its own; None for the one of the settings.
+        version: of the job folder; None for the newest.
+        taken: whether a savepoint is to be taken at all, for one who only wants the job to end.
+        early: whether its place is told when it is there, not when the job has ended.
+        place: gets where it is, or what went wrong.
+    """
+
+    kind: Literal["savepoint", "stop", "drain"]
+    folder: str | None = None
+    version: int | None = None
+    taken: bool = True
+    early: bool = False
+    place: Future[str] = field(default_factory=Future[str])
 
 
 class JobControl:
@@ -56,6 +80,8 @@ class JobControl:
         self._awake = threading.Event()
         self._sealed = False
         self._act: Callable[[], None] | None = None
+        self._wishes: list[SavepointWish] = []
+        self._taken: list[tuple[SavepointWish, str]] = []
 
     @property
     def status(self) -> JobStatus:
@@ -67,6 +93,48 @@ class JobControl:
         with self._lock:
             if self._status is not JobStatus.CANCELLING or status.is_terminal_state():
                 self._status = status
+        if status.is_terminal_state():
+            self._end_wishes()
+
+    def ask(self, wish: SavepointWish) -> None:
+        """Wish for a savepoint. Returns at once; the future of the wish says what has become of it."""
+        wish.place.set_running_or_notify_cancel()  # so that nobody cancels it
+        with self._lock:
+            over = self._status.is_terminal_state()
+            if not over:
+                self._wishes.append(wish)
+                self._awake.set()
+        if over:
+            wish.place.set_exception(self._no_savepoint())
+
+    def asked(self) -> list[SavepointWish]:
+        """The wishes since the last call; whoever runs the job sees to them."""
+        with self._lock:
+            found, self._wishes = self._wishes, []
+            if not (self._stop.is_set() or self._wish.is_set()):
+                self._awake.clear()
+            return found
+
+    def taken(self, wish: SavepointWish, place: str) -> None:
+        """A wish has come true; who has it is told now, or when the job has ended."""
+        if wish.kind == "savepoint" or wish.early:
+            wish.place.set_result(place)
+        else:
+            self._taken.append((wish, place))
+
+    def _end_wishes(self) -> None:
+        for wish in self.asked():
+            wish.place.set_exception(self._no_savepoint())
+        while self._taken:
+            wish, place = self._taken.pop()
+            wish.place.set_result(place)
+
+    def _no_savepoint(self) -> JobExecutionError:
+        return JobExecutionError(
+            f"No savepoint was taken of the job {self._job_name!r}: it is {self._status.name}. A job that runs in "
+            "steps can be asked while it runs, and every version in its job folder can be used as a savepoint; a job "
+            "that is one step, without an unbounded source or penstock.job.folder, has none."
+        )
 
     def cancel(self) -> None:
         """Wish the job to end. Returns at once; a job that ends so is CANCELED a little later.
@@ -94,8 +162,9 @@ class JobControl:
     def stop(self) -> None:
         """Wish the job to end after the step that runs, which is finished and committed. Returns at once. A bounded job
         has one step, and ends as it would have ended."""
-        self._stop.set()
-        self._awake.set()
+        with self._lock:
+            self._stop.set()
+            self._awake.set()
 
     @property
     def stopping(self) -> bool:

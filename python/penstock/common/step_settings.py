@@ -23,6 +23,10 @@ class StepSettings:
         "penstock.job.retained-manifests", Whole(1, _LARGEST_INT), 2, "steps",
         "How many of the newest versions stay in the job folder.", "state.checkpoints.num-retained",
     )
+    savepoints: str | None = line(
+        "state.savepoints.dir", Text(), None, "steps",
+        "Where savepoints go for which no folder is said, a path or a URL.", "execution.checkpointing.savepoint-dir",
+    )
     step_records: int = line(
         "penstock.step.records", Whole(0, _LARGEST_INT), 0, "steps",
         "Most records that a subtask of a source reads in a step; 0 for as many as fit the target.",

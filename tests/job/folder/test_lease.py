@@ -203,7 +203,7 @@ def test_one_that_another_host_has_left_without_a_word_is_held_for_a_while(
 ) -> None:
     place = str(tmp_path / "job")
     with monkeypatch.context() as patch:
-        patch.setattr("penstock.job.folder.owners.Owners.leave", lambda self, epoch: None)
+        patch.setattr("penstock.job.folder.owners.Owners.leave", lambda self, epoch, published: None)
         JobFolder(place).open("count", Owner("count", host="elsewhere")).close()
     with pytest.raises(FolderHeldError, match=r"on elsewhere.*last heard of \d+ seconds ago.*is free in \d+ seconds"):
         JobFolder(place).open("count")

@@ -72,11 +72,6 @@ def test_a_rest_ends_with_the_wish_to_stop() -> None:
         control.rest(SECONDS)
 
 
-def test_savepoints_are_refused_still(client: JobClient) -> None:
-    with pytest.raises(UnsupportedError):
-        client.trigger_savepoint()
-
-
 class Blind(Planned):
     def prepare(self, pipeline, control):
         return lambda: JobExecutionResult(pipeline.name)

@@ -124,11 +124,11 @@ class ConfiguredProgram(Program):
         return self.settings.hint(hints.CHANGELOG)
 
     def set_default_savepoint_directory(self: _Self, directory: str) -> _Self:
-        """Keep where savepoints are to go. None are taken."""
+        """Say where savepoints go for which no folder is said."""
         given = checks.text(directory, "set_default_savepoint_directory", "folder")
-        self.settings = self.settings.hinted(hints.SAVEPOINT_FOLDER, given)
+        self.settings = self.settings.updated({"state.savepoints.dir": given})
         return self
 
     def get_default_savepoint_directory(self) -> str | None:
         """What was set; None at first."""
-        return self.settings.hint(hints.SAVEPOINT_FOLDER)
+        return self.settings.savepoints

@@ -166,17 +166,24 @@ class Lease:
             self._pulse.stop()
         if self._writer.epoch and not self.closed:
             with contextlib.suppress(OSError, PenstockError):  # then the next one waits until the lease is over
-                self._files.owners.leave(self._writer.epoch)
+                self._files.owners.leave(self._writer.epoch, published=self.published)
         self._lock.release()
         self.closed = True
 
     closed = False
     """Whether the folder has been left."""
+    published = False
+    """Whether no output of the newest version waits any more, as whoever has the folder open says."""
 
     @property
     def place(self) -> str:
         """The job folder."""
         return self._files.place
+
+    @property
+    def files(self) -> Files:
+        """What is where."""
+        return self._files
 
     @property
     def state(self) -> str:
@@ -212,6 +219,7 @@ class Lease:
     def commit(self, manifest: StepManifest) -> StepManifest:
         """See :meth:`penstock.job.folder.writer.Writer.commit`."""
         with self._open() as writer:
+            self.published = not manifest.outputs
             return writer.commit(manifest)
 
     def check(self) -> None:
@@ -241,6 +249,16 @@ class Lease:
         """See :meth:`penstock.job.folder.writer.Writer.unpin`."""
         with self._open() as writer:
             writer.unpin(version)
+
+    def hold(self, version: int) -> None:
+        """See :meth:`penstock.job.folder.writer.Writer.hold`."""
+        with self._open() as writer:
+            writer.hold(version)
+
+    def release(self, version: int) -> None:
+        """See :meth:`penstock.job.folder.writer.Writer.release`. Also when the folder has been left."""
+        with self._one:
+            self._writer.release(version)
 
     def with_ended(self, ended: EndedSplits, more: Iterable[str]) -> EndedSplits:
         """See :func:`penstock.job.folder.ended.with_ended`."""

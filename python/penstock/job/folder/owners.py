@@ -36,7 +36,9 @@ BEAT_SECONDS, LEASE_SECONDS = 10.0, 60.0
 """How often an owner says that it lives; how long it may be silent, where no lock tells."""
 
 _OWNER = re.compile(r"owner-(\d+)\.json")
-_OWN = re.compile(r"(?:owner|beat|left)-(\d+)(?:\.json)?(?:\.[0-9a-f]{32}\.tmp)?")
+_OWN = re.compile(r"(?:owner|beat|left|ask|answer)-(\d+)(?:-[0-9a-f]{32})?(?:\.json)?(?:\.[0-9a-f]{32}\.tmp)?")
+PUBLISHED = b"left, all published"
+"""What a driver says when it leaves, if no output of the newest version waits any more."""
 
 
 def _user() -> str:
@@ -150,9 +152,32 @@ class Owners:
         """Say that the driver with an epoch lives."""
         self._storage.put(join(self.folder, f"beat-{epoch}"), b"alive")
 
-    def leave(self, epoch: int) -> None:
-        """Say that the driver with an epoch is done."""
-        self._storage.create(join(self.folder, f"left-{epoch}"), b"left")
+    def leave(self, epoch: int, *, published: bool = False) -> None:
+        """Say that the driver with an epoch is done.
+
+        Args:
+            epoch: the driver's.
+            published: whether no output of the newest version waits any more.
+        """
+        self._storage.create(join(self.folder, f"left-{epoch}"), PUBLISHED if published else b"left")
+
+    def left_published(self, epoch: int) -> bool:
+        """Whether the driver with an epoch has left, and said that no output waits."""
+        try:
+            return self._storage.get(join(self.folder, f"left-{epoch}")) == PUBLISHED
+        except FileNotFoundError:
+            return False
+
+    def living(self) -> tuple[int, Owner] | None:
+        """The driver that has the folder, with its epoch, as far as somebody else can tell without a lock; None if
+        there is none. Some requests."""
+        names = self.names()
+        epoch = self.highest(names)
+        owner = self.read(epoch) if epoch and f"left-{epoch}" not in names else None
+        if owner is None or (is_local(self._place) and owner.host == socket.gethostname() and _gone(owner.pid)):
+            return None
+        own = (name for name in names if name in (f"owner-{epoch}.json", f"beat-{epoch}"))
+        return (epoch, owner) if min(_age(join(self.folder, name)) for name in own) < LEASE_SECONDS else None
 
     def outdated(self, epoch: int, names: Iterable[str]) -> list[str]:
         """The files of the owners before an epoch, among some names; and what is left of those that wanted to have the
@@ -160,6 +185,17 @@ class Owners:
         matches = (match for match in map(_OWN.fullmatch, names) if match)
         tried = f"owner-{epoch}.json."
         return [join(self.folder, match[0]) for match in matches if int(match[1]) < epoch or match[0].startswith(tried)]
+
+
+def _gone(pid: int) -> bool:
+    """Whether there is no such process on this machine."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:  # another user's
+        return False
+    return False
 
 
 class Lock:

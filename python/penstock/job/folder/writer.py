@@ -13,6 +13,7 @@ else happens: it is sealed, or found to be there.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -44,6 +45,7 @@ class Writer:
         self.epoch = 0
         self.newest: StepManifest | None = None
         self.pins: set[int] = set()
+        self._held: Counter[int] = Counter()
         self._doubtful: StepManifest | None = None
         self._unchecked = False
         self._fenced: FencedError | None = None
@@ -90,7 +92,8 @@ class Writer:
     def _stamped(self, manifest: StepManifest) -> StepManifest:
         counting = self.counting
         newest = counting[-(self._retained - 1) :] if self._retained > 1 else ()
-        return replace(manifest, epoch=self.epoch, retained=tuple(sorted({*newest, *(self.pins & set(counting))})))
+        kept = (self.pins | self._held.keys()) & set(counting)
+        return replace(manifest, epoch=self.epoch, retained=tuple(sorted({*newest, *kept})))
 
     def _create(self, manifest: StepManifest) -> bool:
         """Write a manifest, if its version is free."""
@@ -199,13 +202,32 @@ class Writer:
         """
         self.settled()
         if version not in self.counting:
-            raise JobFolderError(
-                f"Version {version} cannot be pinned: it is not there. Those that are: "
-                f"{', '.join(map(str, self.counting)) or 'none'}."
-            )
+            raise self._not_there(version, "pinned")
         self._files.storage.create(self._files.pin(version, self.epoch), b"")
         self.check()
         self.pins.add(version)
+
+    def _not_there(self, version: int, what: str) -> JobFolderError:
+        return JobFolderError(
+            f"Version {version} cannot be {what}: it is not there. Those that are: "
+            f"{', '.join(map(str, self.counting)) or 'none'}."
+        )
+
+    def hold(self, version: int) -> None:
+        """Keep a version, with all its files, while this driver has the folder, until it is released as often. No
+        request; a successor knows nothing of it.
+
+        Raises:
+            JobFolderError: it is not there.
+        """
+        if version not in self.counting:
+            raise self._not_there(version, "read")
+        self._held[version] += 1
+
+    def release(self, version: int) -> None:
+        """Hold a version no longer."""
+        self._held[version] -= 1
+        self._held += Counter[int]()  # without zeros
 
     def unpin(self, version: int) -> None:
         """Keep a version no longer than others. One that is not pinned is fine. What a successor pins stays."""

@@ -63,25 +63,30 @@ def write_savepoint(
         The savepoint. It is there as a whole, or this raises.
 
     Raises:
-        SavepointError: there is one already; or a file of the version is not there.
-        OSError, ConfigurationError: something cannot be read or written.
+        SavepointError: there is one already; or a file of the version is not there, or something cannot be written.
+        ConfigurationError: a store cannot be reached.
 
     Cost: a second name for each file on one local file system, else a copy of each, by the store itself within one.
     """
     target = real_place(str(place))
-    said = manifest.job, manifest.job_id, _now(), manifest.version, kind, manifest.parallelism
-    about = AboutSavepoint(uuid.uuid4().hex, *said)
-    savepoint = Savepoint(target, about, bare(manifest))
+    savepoint = Savepoint(target, _about(manifest, uuid.uuid4().hex, kind, time.time_ns() // 1_000_000), bare(manifest))
     storage, path = storage_of(target), join(target, NAME)
-    _check_free(files, target, storage)
     try:
+        _check_free(files, target, storage)
         carry((files.storage, files.state), (storage, savepoint.state), manifest.files(), go_on)
+        _check_sizes(savepoint, storage)
+        if not storage.create(path, written(savepoint)):
+            raise _exists(path)
     except FileNotFoundError as error:
         raise _gone(target, manifest, files, error) from error
-    _check_sizes(savepoint, storage)
-    if not storage.create(path, written(savepoint)):
-        raise _exists(path)
+    except OSError as error:
+        raise SavepointError(f"{target!r} cannot be written: {error}. Choose a place with room for you.") from error
     return savepoint
+
+
+def _about(manifest: StepManifest, savepoint_id: str, kind: str, time: int) -> AboutSavepoint:
+    said = manifest.job, manifest.job_id, time, manifest.version, kind, manifest.parallelism
+    return AboutSavepoint(savepoint_id, *said)
 
 
 def _check_free(files: Files, target: str, storage: Storage) -> None:
@@ -100,10 +105,6 @@ def _gone(target: str, manifest: StepManifest, files: Files, error: FileNotFound
         f"The savepoint {target!r} was not taken: {error.filename or error!s} is not there (any more), which version "
         f"{manifest.version} of {files.place!r} needs. If the job has gone on meanwhile, take one of the newest."
     )
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def _exists(path: str) -> SavepointError:
@@ -187,8 +188,7 @@ def _read_folder(given: str, version: int | None = None) -> Savepoint | None:
         check_manifest(state)
     except ValueError as error:
         raise damaged(files.path(manifest.version), str(error)) from error
-    said = manifest.job, manifest.job_id, manifest.time, manifest.version, VERSION, manifest.parallelism
-    return Savepoint(folder, AboutSavepoint(f"{about.id}-{manifest.version}", *said), state)
+    return Savepoint(folder, _about(manifest, f"{about.id}-{manifest.version}", VERSION, manifest.time), state)
 
 
 def _text(storage: Storage, path: str) -> bytes | None:

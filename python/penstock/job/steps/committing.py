@@ -62,6 +62,7 @@ class Commits:
         )
         with outputs:
             outputs.recover(() if newest is None else newest.outputs, version)
+            self._lease.published = True
             self._lease.clean()  # what a driver has left that died: there may be no step any more after which it goes
             yield outputs
 
@@ -72,6 +73,11 @@ class Commits:
     def newest(self) -> StepManifest | None:
         """The newest version, None at the beginning."""
         return self._lease.newest()
+
+    @property
+    def lease(self) -> Lease:
+        """The job folder as this driver has it."""
+        return self._lease
 
     @property
     def place(self) -> str:
@@ -115,6 +121,7 @@ class Commits:
             ConfigurationError, OSError: the storage refuses; whoever goes on does it.
         """
         self._outputs.publish(manifest.outputs, manifest.version)
+        self._lease.published = True
         self._kept = time.monotonic()
         self._lease.clean()
 
@@ -152,3 +159,4 @@ class Commits:
             self._outputs.recover((), 0)
         else:
             self._outputs.recover(newest.outputs, newest.made)
+        self._lease.published = True

@@ -30,6 +30,7 @@ from penstock.job.steps.pace import Pace
 from penstock.job.steps.progress import Progress
 from penstock.job.steps.reading import Plan, PlanFrame, SourcePlan, hold_back, now_millis, plan_of
 from penstock.job.steps.restarts import Restarts
+from penstock.job.steps.savepoints import Savepoints
 from penstock.job.steps.stopwatch import Stopwatch
 from penstock.job.steps.versions import Place, Version, summary_of
 from penstock.runtime.buffers.row import Row
@@ -136,12 +137,14 @@ class StepLoop:
             self._deployment = self._commits.deployment
             self._runner = opened.enter_context(contextlib.closing(self._made(self._deployment)))
             opened.callback(lambda: [source.close() for source in self._sources])
+            self._savepoints = opened.enter_context(Savepoints(self._control, self._commits))
             self._begin()
             if (found := self._commits.found()) is not None:
                 print(found, file=sys.stderr)
             self._control.enter(JobStatus.RUNNING)
             while self._turn():
                 pass
+            self._savepoints.ended(self._version)
             self._control.seal()
         self._report()
         elapsed = int((time.perf_counter() - started) * 1000)
@@ -177,12 +180,12 @@ class StepLoop:
         try:
             if self._failed:
                 self._again()
-            if self._version.over or self._control.stopping or self._dry():
+            if self._savepoints.look(self._version) or self._over():
                 return False
             readings = self._planned()
             if readings is None:
                 self._commits.rest()
-                self._control.rest(self._until() / 1000)
+                self._control.rest(min(self._until() / 1000, 1.0))
             else:
                 self._step(readings)
                 self._restarts.stepped()
@@ -236,8 +239,14 @@ class StepLoop:
         self._failed = False
         self._control.enter(JobStatus.RUNNING)
 
+    def _over(self) -> bool:
+        """Whether the job has come to its end, or is to end here."""
+        return self._version.over or self._control.stopping or self._dry()
+
     def _dry(self) -> bool:
         """Whether the job was to read what is there, and has."""
+        if self._savepoints.draining:
+            return False
         once = self._settings.available_now and not self._version.comes_back
         return once and all(source.over_for_good or source.dry() for source in self._sources)
 
@@ -245,7 +254,7 @@ class StepLoop:
         """Milliseconds since the last step began."""
         return (time.monotonic() - self._began) * 1000
 
-    def _planned(self) -> dict[Place, Reading] | None:
+    def _planned(self) -> Mapping[Place, Reading] | None:
         """What sources read in the next step; None if there is no need of one."""
         interval = self._settings.checkpoint_interval or 0
         if interval and self._since() < interval and not self._hurries():
@@ -254,21 +263,23 @@ class StepLoop:
         plans = [(source, source.plan(self._pace.records, millis)) for source in self._sources]
         if not self._wanted([planned for _, planned in plans]):
             return None
-        readings = zip(plans, hold_back(plans), strict=True)
-        return {(plan.vertex.index, i): each for (plan, _), all_ in readings for i, each in enumerate(all_)}
+        both = zip(plans, hold_back(plans), strict=True)
+        readings = {(plan.vertex.index, i): each for (plan, _), all_ in both for i, each in enumerate(all_)}
+        return self._savepoints.drained(readings)
 
     def _wanted(self, plans: Sequence[Plan]) -> bool:
         """Whether a step has anything to do."""
         due = self._timer is not None and self._timer <= now_millis()
         tick = self._ticks and self._since() >= TICK
         ending = all(source.over_for_good for source in self._sources)
-        return due or tick or ending or self._version.comes_back or any(planned.busy for planned in plans)
+        more = self._version.comes_back or self._savepoints.hurries
+        return due or tick or ending or more or any(planned.busy for planned in plans)
 
     def _hurries(self) -> bool:
         """Whether a step does not wait for the interval: there is more to read than one takes, or a loop goes round,
         or nothing comes any more."""
         ending = all(source.over_for_good for source in self._sources)
-        return self._pace.behind or self._version.comes_back or ending
+        return self._pace.behind or self._version.comes_back or self._savepoints.hurries or ending
 
     def _until(self) -> int:
         """How long there is nothing to do for certain, in milliseconds."""

@@ -27,6 +27,7 @@ class Reading:
         last: whether there is nothing to come beside these splits: the subtask ends when they have.
         idle: whether the subtask has no split of those that are there, so that it holds nobody's watermark back; None
             where nothing is known of that.
+        drain: whether the subtask ends when it has read this, though there is more.
     """
 
     splits: tuple[Any, ...] = ()
@@ -34,6 +35,7 @@ class Reading:
     millis: int = 100
     last: bool = False
     idle: bool | None = None
+    drain: bool = False
 
 
 @dataclass(frozen=True)

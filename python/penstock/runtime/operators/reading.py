@@ -221,7 +221,9 @@ class FunctionReader(Reader):
         self._operator.emitted += context.emitted - before
         self.positions = {OWN: list(context.position)}
         self.exhausted = turns.done
-        if turns.done:
+        if reading.drain:
+            self.close()
+        if turns.done or reading.drain:
             context.end()
 
     def _begin(self, start: tuple[int, int], backlog: Backlog) -> None:

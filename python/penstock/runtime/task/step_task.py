@@ -210,7 +210,7 @@ class StepTask(Task):
             self._toggle(not reading.idle)
         for _ in head.step(reading, self._backlog):
             yield from self._drain()
-        self._finished = reading.last and head.reader.exhausted
+        self._finished = reading.drain or (reading.last and head.reader.exhausted)
 
     def _finish(self, chain: OperatorChain) -> Iterator[Row]:
         for entry in dict.fromkeys(self._entries.values()):

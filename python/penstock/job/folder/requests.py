@@ -1,0 +1,119 @@
+"""What another process asks of the driver that has a job folder: for a savepoint, or to stop. Nothing depends on it but
+who asks.
+
+In the folder ``lease``:
+
+- ``ask-EPOCH-ID.json``: asked of the driver with an epoch, and of no other: what was asked of one that has died stops
+  none that comes later.
+- ``answer-EPOCH-ID.json``: what has become of it.
+
+Who asks removes both. The driver looks for them between two steps, and rarely; what is left goes with the files of the
+owners before.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+
+from penstock.job.folder.owners import Owners
+from penstock.runtime.io.storage import Storage, is_local, join
+
+KINDS = ("savepoint", "stop", "drain")
+_ASK = re.compile(r"ask-(\d+)-([0-9a-f]{32})\.json")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked.
+
+    Attributes:
+        kind: ``savepoint``, ``stop`` or ``drain``.
+        folder: in which the savepoint is to lie, absolute; None for where the job's savepoints go.
+        version: which is to be taken; None for the newest.
+        taken: whether a savepoint is to be taken; if not, the job only ends.
+        id: 32 hex digits.
+    """
+
+    kind: str
+    folder: str | None = None
+    version: int | None = None
+    taken: bool = True
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What has become of a request.
+
+    Attributes:
+        place: of the savepoint; "" if none was to be taken.
+        error: why there is none; None if there is.
+    """
+
+    place: str = ""
+    error: str | None = None
+
+
+class Requests:
+    """The requests to the driver with an epoch.
+
+    Args:
+        storage: of the job folder.
+        owners: of it.
+        epoch: the driver's.
+    """
+
+    def __init__(self, storage: Storage, owners: Owners, epoch: int) -> None:
+        self._storage, self._owners, self._epoch = storage, owners, epoch
+        self._seen: set[str] = set()
+        self.seconds = 1.0 if is_local(owners.folder) else 5.0
+
+    def _path(self, what: str, request_id: str) -> str:
+        return join(self._owners.folder, f"{what}-{self._epoch}-{request_id}.json")
+
+    def new(self) -> Iterator[Request]:
+        """Those that have come since the last call. One listing."""
+        matches = filter(None, map(_ASK.fullmatch, self._owners.names()))
+        ids = {match[2] for match in matches if int(match[1]) == self._epoch}
+        self._seen &= ids
+        for request_id in sorted(ids - self._seen):
+            self._seen.add(request_id)
+            try:
+                request = _parsed(self._storage.get(self._path("ask", request_id)), request_id)
+            except FileNotFoundError:  # withdrawn
+                continue
+            except (ValueError, TypeError, KeyError) as error:
+                self.answer(request_id, Answer(error=f"The request cannot be read: {error!r}."))
+                continue
+            yield request
+
+    def answer(self, request_id: str, answer: Answer) -> None:
+        """Answer a request."""
+        self._storage.create(self._path("answer", request_id), json.dumps(asdict(answer)).encode("ascii"))
+
+    def ask(self, request: Request) -> None:
+        """Ask; to be withdrawn in the end."""
+        self._storage.create(self._path("ask", request.id), json.dumps(asdict(request)).encode("ascii"))
+
+    def answered(self, request: Request) -> Answer | None:
+        """The answer, None if there is none so far."""
+        try:
+            return Answer(**json.loads(self._storage.get(self._path("answer", request.id))))
+        except (FileNotFoundError, ValueError):
+            return None
+
+    def withdraw(self, request: Request) -> None:
+        """Remove a request and its answer."""
+        self._storage.delete([self._path("ask", request.id), self._path("answer", request.id)])
+
+
+def _parsed(text: bytes, request_id: str) -> Request:
+    request = Request(**{**json.loads(text), "id": request_id})
+    kinds = (type(request.folder) in (str, type(None)), type(request.version) in (int, type(None)))
+    if request.kind not in KINDS or type(request.taken) is not bool or not all(kinds):
+        raise ValueError(str(request))
+    return request

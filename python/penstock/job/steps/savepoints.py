@@ -1,0 +1,213 @@
+"""Savepoints of a job that runs: taken between two steps of versions that stand, and copied beside the next ones.
+
+The version is held meanwhile, so that no clean-up takes its files. Who stops the job with a savepoint waits for it, and
+the job goes on if it cannot be taken. To be drained, the job gets steps in which its sources end.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+from penstock.common.job_control import JobControl, SavepointWish
+from penstock.errors import ConfigurationError, JobCancelledError, PenstockError, SavepointError
+from penstock.job.deployment import Deployment
+from penstock.job.folder.manifest import StepManifest, TaskState
+from penstock.job.folder.requests import Answer, Request, Requests
+from penstock.job.savepoint.taking import new_place, write_savepoint
+from penstock.job.steps.committing import Commits
+from penstock.job.steps.versions import Place, Version, key_of
+from penstock.runtime.config.steps import Reading
+from penstock.runtime.io.stores import configure
+
+LOG = logging.getLogger("penstock")
+
+
+class Savepoints:
+    """What is asked of a job that runs in steps, a context manager around them.
+
+    Args:
+        control: by which the program asks; others ask by files in the job folder.
+        commits: of the run.
+
+    Attributes:
+        draining: whether the sources of the job are to end.
+    """
+
+    def __init__(self, control: JobControl, commits: Commits) -> None:
+        self._control, self._commits, lease = control, commits, commits.lease
+        self._files, settings = lease.files, commits.deployment.job.settings
+        self._requests = Requests(self._files.storage, self._files.owners, lease.epoch)
+        self._looked = 0.0
+        self._thread = ThreadPoolExecutor(1, "penstock-savepoint", configure, (settings.storage_options,))
+        self._waiting: list[SavepointWish] = []
+        self._drained: list[SavepointWish] = []
+        self._finished: frozenset[Place] = frozenset()  # before the job was drained
+        self._given_up = False
+        self.draining = False
+
+    def __enter__(self) -> Savepoints:
+        return self
+
+    def __exit__(self, error: Any, *_: object) -> None:
+        self._given_up = error is not None
+        self._thread.shutdown()  # a savepoint that is being taken is, unless the job has failed
+        for wish in (*self._waiting, *self._drained):
+            if not wish.place.done():
+                wish.place.set_exception(SavepointError("The job ended before the savepoint could be taken."))
+
+    @property
+    def hurries(self) -> bool:
+        """Whether a step is wanted now: there is no version yet that could be taken, or the sources are to end."""
+        return self.draining or bool(self._waiting)
+
+    def look(self, version: Version) -> bool:
+        """Between two steps: do what is asked for.
+
+        Args:
+            version: the newest, whose outputs are published.
+
+        Returns:
+            Whether the job is to end now.
+        """
+        self._poll()
+        self._waiting += self._control.asked()
+        for wish in self._waiting:
+            if wish.kind == "drain":
+                self._drain(wish, version)
+            elif not wish.taken:
+                self._control.stop()
+                self._control.taken(wish, "")
+        self._waiting = [wish for wish in self._waiting if wish.kind != "drain" and wish.taken]
+        if version.manifest.is_nothing:
+            return False
+        due, self._waiting = self._waiting, []
+        for wish in due:
+            if wish.kind == "savepoint":
+                self._begin(wish)
+        stopped = [self._take(wish, version.manifest) for wish in due if wish.kind == "stop"]
+        return any(stopped)
+
+    def _poll(self) -> None:
+        """Look whether another process asks; now and then only."""
+        now = time.monotonic()
+        if now < self._looked + self._requests.seconds:
+            return
+        self._looked = now
+        try:
+            for request in self._requests.new():
+                self._control.ask(self._wish(request))
+        except (OSError, PenstockError) as error:
+            LOG.warning("Requests to the job cannot be read: %s", error)
+
+    def _wish(self, request: Request) -> SavepointWish:
+        kind: Any = request.kind
+        wish = SavepointWish(kind, request.folder, request.version, request.taken, early=True)
+
+        def answer(_: object) -> None:
+            error = wish.place.exception()
+            text = None if error is None else str(error)
+            self._requests.answer(request.id, Answer("" if text else wish.place.result(), text))
+
+        wish.place.add_done_callback(answer)
+        return wish
+
+    def _drain(self, wish: SavepointWish, version: Version) -> None:
+        if not self.draining:
+            self.draining, self._finished = True, frozenset(version.finished)
+        self._drained.append(wish)
+
+    def drained(self, readings: Mapping[Place, Reading]) -> Mapping[Place, Reading]:
+        """What sources read in the next step, to their end if the job is drained."""
+        if not self.draining:
+            return readings
+        return {place: replace(reading, drain=True) for place, reading in readings.items()}
+
+    def _begin(self, wish: SavepointWish) -> None:
+        """Take a savepoint beside the next steps."""
+        lease = self._commits.lease
+        try:
+            newest = lease.newest()
+            assert newest is not None
+            manifest, held = newest, wish.version or newest.version
+            lease.hold(held)
+        except PenstockError as error:
+            wish.place.set_exception(error)
+            return
+
+        def take() -> None:
+            try:
+                found = manifest if held == manifest.version else self._files.load(held, unpickle=False)
+            except (OSError, PenstockError) as error:
+                wish.place.set_exception(error)
+            else:
+                self._take(wish, found)
+            finally:
+                lease.release(held)
+
+        self._thread.submit(take)
+
+    def _take(self, wish: SavepointWish, manifest: StepManifest) -> bool:
+        """Take a savepoint now; whether that could be done. If not, who has asked is told why."""
+        try:
+            folder = wish.folder or self._commits.deployment.job.settings.savepoints
+            if folder is None:
+                raise ConfigurationError(
+                    "No folder was said for the savepoint. Give one, or set state.savepoints.dir.",
+                    flink_class="java.lang.IllegalStateException",
+                )
+            place = new_place(folder, manifest.job_id)
+            write_savepoint(self._files, manifest, place, wish.kind, self._go_on)
+        except Exception as error:
+            wish.place.set_exception(error)
+            LOG.warning("No savepoint was taken: %s", error)
+            return False
+        self._control.taken(wish, place)
+        LOG.info("The savepoint %s was taken of version %d.", place, manifest.version)
+        return True
+
+    def _go_on(self) -> None:
+        self._control.check()
+        if self._given_up:
+            raise JobCancelledError("The job has failed, and the savepoint was given up with it.")
+
+    def ended(self, version: Version) -> None:
+        """The job has come to its end, and stands at a version: take what was asked for and had to wait for that.
+
+        Args:
+            version: the newest.
+        """
+        self._waiting += self._control.asked()
+        for wish in (*self._waiting, *self._drained):
+            if not wish.taken:
+                self._control.taken(wish, "")
+            elif wish.kind == "drain" and not version.over:
+                wish.place.set_exception(SavepointError("The job was stopped before it was drained; no savepoint."))
+            elif version.manifest.is_nothing:
+                wish.place.set_exception(SavepointError("The job ended without a step; there is no state to save."))
+            else:
+                manifest = version.manifest
+                drained = wish.kind == "drain"
+                self._take(wish, resumable(manifest, self._commits.deployment, self._finished) if drained else manifest)
+        self._waiting, self._drained = [], []
+
+
+def resumable(manifest: StepManifest, deployment: Deployment, finished: frozenset[Place]) -> StepManifest:
+    """A version of a job that was drained, from which it can go on: only those of its tasks have ended that had before.
+
+    Args:
+        manifest: of the version.
+        deployment: the job.
+        finished: the tasks that had ended before it was drained.
+    """
+    tasks = dict(manifest.tasks)
+    for vertex in deployment.vertices:
+        own = tasks.get(key_of(vertex), ())
+        tasks[key_of(vertex)] = tuple(
+            each if (vertex.index, subtask) in finished else TaskState() for subtask, each in enumerate(own)
+        )
+    return replace(manifest, tasks=tasks)
