@@ -78,7 +78,17 @@ ROOMS = {
         "running",
         "temporary",
     ],
-    "job.savepoint": ["checking", "carrying", "format", "taking"],
+    "job.savepoint": [
+        "checking",
+        "carrying",
+        "published",
+        "format",
+        "taking",
+        "asking",
+        "contents",
+        "verifying",
+        "differing",
+    ],
     "job.folder": ["ended", "manifest", "owners", "requests", "files", "writer", "cleaner", "lease"],
     "job.commit": ["pending", "manifest", "publish", "recovery", "stores", "store_recovery", "prepared"],
     "job.steps": [

@@ -1,4 +1,5 @@
-"""The ``penstock`` command: run programs, explain plans, plan bare graphs, look up operator IDs, clean up, prepare.
+"""The ``penstock`` command: run and stop programs, savepoints, explain plans, plan bare graphs, look up operator
+IDs, clean up, prepare.
 
 Here: the command group and its entry point. One module per command; :mod:`penstock.cli.program` runs a user's file,
 :mod:`penstock.cli.report` prints errors, :mod:`penstock.cli.render` what objects draw of themselves. No decision about
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import click
 
-from penstock.cli import clean, explain, plan, prepare, run, uid
+from penstock.cli import clean, explain, plan, prepare, run, savepoint, stop, uid
 
 __all__ = ["group", "main"]
 
@@ -18,6 +19,8 @@ Examples:
   penstock explain examples/word_count.py
   penstock run examples/word_count.py --window 20
   penstock run --master 'local[4]' examples/word_count.py
+  penstock savepoint create /data/jobs/counts /data/savepoints
+  penstock stop /data/jobs/counts
   penstock uid word-counter
   penstock plan graphs.jsonl > plans.jsonl
   penstock clean counts
@@ -31,7 +34,7 @@ def group() -> None:
     """Plan Flink-style DataStream programs exactly as Apache Flink does, and run them on Apache Spark."""
 
 
-for _module in (run, explain, plan, uid, clean, prepare):
+for _module in (run, stop, savepoint, explain, plan, uid, clean, prepare):
     group.add_command(_module.command)
 
 

@@ -145,7 +145,7 @@ def test_what_is_not_there_is_not_taken(job: Files, tmp_path: Path) -> None:
     manifest = there.newest()
     assert manifest is not None
     os.unlink(join(there.state, next(iter(manifest.files()))))
-    with pytest.raises(SavepointError, match="is not there"):
+    with pytest.raises(SavepointError, match="could not be made"):
         write_savepoint(there, manifest, tmp_path / "savepoint")
     with pytest.raises(SavepointError, match="was not finished"):
         read_savepoint(tmp_path / "savepoint")

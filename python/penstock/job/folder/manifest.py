@@ -63,10 +63,13 @@ class SourceState:
     Attributes:
         positions: where reading goes on, by id of the splits that have been begun and not been read to their end.
         ended: the splits that have been.
+        name, uid: of the source's operator, for people; "" and None where nobody said.
     """
 
     positions: Mapping[str, Any] = field(default_factory=dict)
     ended: EndedSplits = field(default_factory=EndedSplits)
+    name: str = ""
+    uid: str | None = None
 
 
 @dataclass(frozen=True)
@@ -188,7 +191,8 @@ _OF_OPERATORS = ("name", "uid", "parallelism", "max_parallelism")
 def _plain_source(source: SourceState) -> dict[str, Any]:
     files = [[file.name, file.count, file.checksum] for file in source.ended.files]
     positions = {split: encoded_position(position) for split, position in source.positions.items()}
-    return {"positions": positions, "ended": {"files": files, "last": source.ended.last}}
+    named = {"name": source.name, "uid": source.uid} if source.name else {}
+    return {"positions": positions, "ended": {"files": files, "last": source.ended.last}, **named}
 
 
 def encoded_position(position: Any) -> Any:
@@ -335,4 +339,5 @@ def _operator(operator_id: str, data: dict[str, Any]) -> OperatorState:
 def _source(data: dict[str, Any], unpickle: bool) -> SourceState:
     ended, found = data["ended"], data["positions"].items()
     positions = {split: decoded_position(at) if unpickle else _left_pickled(at) for split, at in found}
-    return SourceState(positions, EndedSplits(tuple(EndedFile(*file) for file in ended["files"]), tuple(ended["last"])))
+    splits = EndedSplits(tuple(EndedFile(*file) for file in ended["files"]), tuple(ended["last"]))
+    return SourceState(positions, splits, data.get("name", ""), data.get("uid"))

@@ -86,7 +86,7 @@ class Requests:
                 request = _parsed(self._storage.get(self._path("ask", request_id)), request_id)
             except FileNotFoundError:  # withdrawn
                 continue
-            except (ValueError, TypeError, KeyError) as error:
+            except (ValueError, TypeError, KeyError, RecursionError) as error:
                 self.answer(request_id, Answer(error=f"The request cannot be read: {error!r}."))
                 continue
             yield request

@@ -117,6 +117,8 @@ def _state_file(file: StateFile, where: str) -> None:
 
 def _source(operator_id: str, source: SourceState) -> None:
     where = f"of source {operator_id}"
+    _text(source.name, f"the name {where}")
+    _need(source.uid is None or type(source.uid) is str, f"the uid {where}", source.uid)
     for position in source.positions.values():
         if type(position) is Pickled:
             _text(position.data, f"a position {where}")

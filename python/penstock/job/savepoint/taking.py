@@ -27,6 +27,7 @@ from penstock.job.savepoint.format import (
     parsed,
     written,
 )
+from penstock.job.savepoint.published import check_published
 from penstock.runtime.io.storage import Entry, Storage, is_local, join, real_place
 from penstock.runtime.io.stores import storage_of
 
@@ -102,7 +103,7 @@ def _check_free(files: Files, target: str, storage: Storage) -> None:
 
 def _gone(target: str, manifest: StepManifest, files: Files, error: FileNotFoundError) -> SavepointError:
     return SavepointError(
-        f"The savepoint {target!r} was not taken: {error.filename or error!s} is not there (any more), which version "
+        f"{target!r} could not be made: {error.filename or error!s} is not there (any more), which version "
         f"{manifest.version} of {files.place!r} needs. If the job has gone on meanwhile, take one of the newest."
     )
 
@@ -191,6 +192,11 @@ def _read_folder(given: str, version: int | None = None) -> Savepoint | None:
     return Savepoint(folder, _about(manifest, f"{about.id}-{manifest.version}", VERSION, manifest.time), state)
 
 
+def versions_of(savepoint: Savepoint) -> tuple[int, ...]:
+    """The versions that the job folder has of which a savepoint is one; none for any other savepoint."""
+    return JobFolder(savepoint.place).versions() if savepoint.about.kind == VERSION else ()
+
+
 def _text(storage: Storage, path: str) -> bytes | None:
     try:
         return storage.get(path)
@@ -231,12 +237,16 @@ def bring_in(savepoint: Savepoint, files: Files) -> StepManifest:
         savepoint's id.
 
     Raises:
-        SavepointError: a file is missing or of another length, or a position's class is not there.
+        SavepointError: a file is missing or of another length, or a position's class is not there; or it is a version
+            whose outputs are not published.
         OSError, ConfigurationError: something cannot be read or written.
 
     Cost: as for :func:`write_savepoint`.
     """
     storage = storage_of(savepoint.place)
+    if savepoint.about.kind == VERSION:
+        job = Files(savepoint.place, storage)
+        check_published(job, job.load(savepoint.about.version, unpickle=False))
     _check_sizes(savepoint, storage)
     try:
         manifest = unpickled(savepoint.manifest)
@@ -245,6 +255,8 @@ def bring_in(savepoint: Savepoint, files: Files) -> StepManifest:
             f"The savepoint {savepoint.place!r} has a position of a source that this program cannot read: {error!r}. "
             "The class of the position has to be importable under the name that it had when the savepoint was taken."
         ) from error
-    names = manifest.files()
-    carry((storage, savepoint.state), (files.storage, files.state), names, lambda: None)
+    try:
+        carry((storage, savepoint.state), (files.storage, files.state), manifest.files(), lambda: None)
+    except FileNotFoundError as error:
+        raise _gone(files.place, manifest, Files(savepoint.place, storage), error) from error
     return replace(manifest, version=1, statistics={"savepoint": savepoint.about.id})

@@ -227,7 +227,8 @@ class Version:
     def _source(self, plan: SourcePlan, with_ended: Callable[[EndedSplits, Sequence[str]], EndedSplits]) -> SourceState:
         before = self.manifest.sources.get(plan.operator.operator_id, SourceState())
         ended = with_ended(before.ended, plan.just_over) if plan.just_over else before.ended
-        return SourceState({name: list(at) for name, at in plan.positions.items()}, ended)
+        positions = {name: list(at) for name, at in plan.positions.items()}
+        return SourceState(positions, ended, plan.operator.name, plan.operator.uid)
 
 
 def _encoded(total: SubtaskMetrics) -> dict[str, Any]:

@@ -1,0 +1,233 @@
+"""``penstock savepoint``: take savepoints of jobs, and look at what is in them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from penstock.cli.report import guard
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from penstock.job.savepoint.contents import Content, OperatorContent
+
+_MOST = 20
+"""Splits of a source that are shown."""
+
+
+@click.group(
+    name="savepoint",
+    epilog="""\b
+Examples:
+  penstock savepoint create /data/jobs/counts /data/savepoints
+  penstock savepoint show /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
+  penstock savepoint show /data/jobs/counts@17
+  penstock savepoint verify s3://bucket/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
+  penstock savepoint diff /data/jobs/counts@17 /data/jobs/counts
+""",
+)
+def command() -> None:
+    """Take savepoints of jobs, and look at what is in them.
+
+    Where a SAVEPOINT is asked for, it can be a savepoint's folder, a job folder for its newest version, or
+    JOB@VERSION; a path or a URL. Nothing in a savepoint is unpickled, so one of a stranger can be looked at.
+    """
+
+
+@command.command(
+    epilog="""\b
+Examples:
+  penstock savepoint create /data/jobs/counts /data/savepoints
+  penstock savepoint create /data/jobs/counts@17 /data/savepoints   an older version
+  penstock savepoint create /data/jobs/counts                       into state.savepoints.dir of the job
+"""
+)
+@click.option("--timeout", default=300.0, show_default=True, help="Seconds to wait for the job's driver.")
+@click.argument("job", metavar="JOB[@VERSION]")
+@click.argument("folder", metavar="[FOLDER]", required=False)
+def create(timeout: float, job: str, folder: str | None) -> None:
+    """Take a savepoint of a job, which goes on if it runs.
+
+    JOB is its job folder. The savepoint gets a folder of its own in FOLDER, which is printed.
+    """
+    from penstock.job.savepoint.asking import create
+
+    with guard():
+        click.echo(create(job, folder, seconds=timeout))
+
+
+@command.command(
+    epilog="""\b
+Examples:
+  penstock savepoint show /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
+  penstock savepoint show --json /data/jobs/counts
+"""
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.argument("savepoint")
+def show(as_json: bool, savepoint: str) -> None:
+    """Print what is in a savepoint: operators, states, sources.
+
+    Of a job folder, also which versions it has.
+    """
+    from penstock.job.savepoint.contents import as_json as to_json
+    from penstock.job.savepoint.contents import content_of
+    from penstock.job.savepoint.taking import read_savepoint, versions_of
+
+    with guard():
+        found = read_savepoint(savepoint)
+        content, versions = content_of(found), versions_of(found)
+        if as_json:
+            click.echo(to_json({**asdict(content), "versions": versions}))
+            return
+        from rich.console import Group
+
+        from penstock.cli.render import printer
+
+        printer()(Group(*_drawn(content, versions)))
+
+
+@command.command(
+    epilog="""\b
+Examples:
+  penstock savepoint verify /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
+"""
+)
+@click.argument("savepoints", metavar="SAVEPOINT...", nargs=-1, required=True)
+def verify(savepoints: tuple[str, ...]) -> None:
+    """Read all files of savepoints, and compare them with their checksums.
+
+    There is a line for each savepoint, and one for each file that is damaged; the exit status is 1 if there is such.
+    """
+    from penstock.cli.report import explanation
+    from penstock.errors import SavepointError
+    from penstock.job.savepoint.taking import read_savepoint
+    from penstock.job.savepoint.verifying import verify
+
+    good = True
+    with guard():
+        for place in savepoints:
+            try:
+                found = verify(read_savepoint(place))
+            except SavepointError as error:
+                good = False
+                click.echo(explanation(error), err=True)
+                continue
+            good = good and not found.problems
+            for problem in found.problems:
+                click.echo(f"damaged: {problem}", err=True)
+            for name in found.unnamed:
+                click.echo(f"{place}: state/{name} belongs to nothing, and can be removed", err=True)
+            if not found.problems:
+                click.echo(f"good: {place}, {found.files:,} files, {found.bytes:,} bytes of state")
+    if not good:
+        sys.exit(1)
+
+
+@command.command(
+    epilog="""\b
+Examples:
+  penstock savepoint diff /data/savepoints/before /data/savepoints/after
+  penstock savepoint diff --json /data/jobs/counts@17 /data/jobs/counts
+"""
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.argument("one", metavar="SAVEPOINT")
+@click.argument("other", metavar="SAVEPOINT")
+def diff(as_json: bool, one: str, other: str) -> None:
+    """Print what differs between two savepoints: operators, states, types, positions.
+
+    Operators are compared by their IDs. Values are not: a state of another size is another one, but one of the same
+    size may be another one, too.
+    """
+    from penstock.job.savepoint.contents import as_json as to_json
+    from penstock.job.savepoint.contents import content_of
+    from penstock.job.savepoint.differing import differences
+    from penstock.job.savepoint.taking import read_savepoint
+
+    with guard():
+        found = differences(content_of(read_savepoint(one)), content_of(read_savepoint(other)))
+        if as_json:
+            click.echo(to_json([asdict(each) for each in found]))
+            return
+        for each in found:
+            values = f": {_value(each.before)} -> {_value(each.after)}"
+            if each.change in ("added", "removed") or each.change.endswith((": added", ": removed")):
+                said = each.after if each.before is None else each.before
+                values = "" if said is None else f" ({said})"
+            click.echo(f"{each.what} {each.name}, {each.where}: {each.change}{values}")
+        if not found:
+            click.echo("no difference")
+
+
+def _value(value: object) -> str:
+    return f"{value:,}" if type(value) is int else "nothing" if value is None else str(value)
+
+
+def _drawn(content: Content, versions: Iterable[int]) -> Iterator[RenderableType]:
+    """A savepoint, for people."""
+    import time
+
+    from rich.text import Text
+
+    from penstock.display.tables import Shown, heading, section
+
+    about = content.about
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(about.created / 1000))
+    kind = {"version": "Version", "stop": "Savepoint at the end", "drain": "Savepoint of the drained end"}
+    yield heading(f"{kind.get(about.kind, 'Savepoint')} of job {about.job!r}, version {about.version}, {when}")
+    yield Text(f"  {content.place}")
+    yield Text(f"  id {about.id}, run {about.job_id}, parallelism {about.parallelism}")
+    if versions:
+        yield Text(f"  the job folder has the versions {', '.join(map(str, versions))}")
+    shown = Shown(1000)
+    columns = ("operator", "uid", "operator ID", "p", ">max p", ">entries", ">bytes", ">timers")
+    operators = list(_operators(content))
+    yield section("Operators with state", *shown.table(columns, operators, len(operators), "operators"))
+    states = list(_states(content))
+    if states:
+        yield section("States", *shown.table(("operator", "state", "kind", "types"), states, len(states), "states"))
+    sources = list(_sources(content))
+    if sources:
+        columns = ("source", "uid", "operator ID", "split", "position")
+        yield section("Sources", *shown.table(columns, sources, len(sources), "splits"))
+
+
+def _operators(content: Content) -> Iterator[tuple[str, ...]]:
+    for each in content.operators:
+        numbers = (each.entries, each.bytes, each.event_timers + each.clock_timers)
+        sizes = (str(each.parallelism), str(each.max_parallelism))
+        yield (each.name, each.uid or "", each.operator_id, *sizes, *(f"{number:,}" for number in numbers))
+
+
+def _states(content: Content) -> Iterator[tuple[str, ...]]:
+    for each in content.operators:
+        if each.key is not None:
+            yield each.name, "", "key", each.key[0] or each.key[1].rpartition(".")[2]
+        for state in each.states:
+            types = zip(state.types, state.serializers, strict=False)
+            said = ", ".join(declared or serializer.rpartition(".")[2] for declared, serializer in types)
+            yield each.name, state.name, state.kind, said
+        if each.list_bytes:
+            yield each.name, "", "operator state", _bytes(each)
+
+
+def _bytes(operator: OperatorContent) -> str:
+    return f"{operator.list_bytes:,} bytes of lists"
+
+
+def _sources(content: Content) -> Iterator[tuple[str, ...]]:
+    for each in content.sources:
+        named = (each.name, each.uid or "", each.operator_id)
+        for split, position in list(each.positions.items())[:_MOST]:
+            yield (*named, split, str(position))
+        left = len(each.positions) - _MOST
+        if left > 0:
+            yield (*named, "", f"… and {left:,} more splits")
+        if each.splits_ended or not each.positions:
+            yield (*named, "", f"{each.splits_ended:,} splits read to their end")

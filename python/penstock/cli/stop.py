@@ -1,0 +1,41 @@
+"""``penstock stop``: have a job end that runs in another process."""
+
+from __future__ import annotations
+
+import click
+
+from penstock.cli.report import guard
+
+_DEFAULT = "\0"
+
+
+@click.command(
+    name="stop",
+    epilog="""\b
+Examples:
+  penstock stop /data/jobs/counts                                  after the step that runs
+  penstock stop /data/jobs/counts --savepoint /data/savepoints     with a savepoint, whose folder is printed
+  penstock stop /data/jobs/counts --savepoint                      into state.savepoints.dir of the job
+  penstock stop /data/jobs/counts --drain                          sources and event time end before
+""",
+)
+@click.option(
+    "--savepoint", is_flag=False, flag_value=_DEFAULT, metavar="[FOLDER]", help="End with a savepoint, in FOLDER."
+)
+@click.option(
+    "--drain", is_flag=True, help="End the sources first: windows and timers of event time fire. The job is over then."
+)
+@click.option("--timeout", default=300.0, show_default=True, help="Seconds to wait for the job's end.")
+@click.argument("job")
+def command(savepoint: str | None, drain: bool, timeout: float, job: str) -> None:
+    """Have a job end that runs in another process, in order: what its steps have made stands.
+
+    JOB is its job folder, a path or URL. The command returns when the job has ended. If the savepoint cannot be taken,
+    the job goes on, unless it was to be drained.
+    """
+    from penstock.job.savepoint.asking import stop
+
+    with guard():
+        folder = None if savepoint == _DEFAULT else savepoint
+        place = stop(job, folder, taken=savepoint is not None, drain=drain, seconds=timeout)
+        click.echo("stopped" if place is None else place)

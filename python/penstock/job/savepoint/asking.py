@@ -1,0 +1,159 @@
+"""Savepoints of jobs of other processes, and their end: the driver is asked by a file in the job folder. Where there is
+none, a savepoint is taken without it, as nobody removes anything then."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+from penstock.errors import ConfigurationError, JobFolderError, SavepointError
+from penstock.job.folder.files import Files
+from penstock.job.folder.lease import JobFolder
+from penstock.job.folder.owners import Owner
+from penstock.job.folder.requests import Answer, Request, Requests
+from penstock.job.savepoint.published import check_published
+from penstock.job.savepoint.taking import new_place, write_savepoint
+from penstock.runtime.io.storage import is_local, real_place
+
+_AT = re.compile(r"(.+)@(\d+)")
+_LOOK = 2.0
+"""Seconds between two looks whether the driver lives."""
+
+
+def create(job: str, folder: str | Path | None, *, seconds: float) -> str:
+    """Take a savepoint of a job that runs elsewhere, or that does not run.
+
+    Args:
+        job: its job folder, a path or URL, for its newest version; or ``JOB@VERSION``.
+        folder: in which the savepoint gets one of its own; None for where the job's own savepoints go, if it runs.
+        seconds: to wait for its driver, if it has one.
+
+    Returns:
+        The savepoint's folder.
+
+    Raises:
+        SavepointError: it could not be taken.
+        JobFolderError: there is no such job or version. ConfigurationError: nobody has said where it goes.
+    """
+    files, version = _job(job)
+    place = None if folder is None else real_place(str(folder))
+    driver = files.owners.living()
+    if driver is not None:
+        answer = _asked(files, driver, Request("savepoint", place, version), seconds)
+        if answer is not None:
+            return _place(answer)
+    return _taken(files, version, place, "savepoint")
+
+
+def stop(job: str, folder: str | Path | None, *, taken: bool, drain: bool, seconds: float) -> str | None:
+    """Have a job end that runs elsewhere, after its step; returns when it has ended.
+
+    Args:
+        job: its job folder.
+        folder: as for :func:`create`.
+        taken: whether it ends with a savepoint.
+        drain: whether its sources and event time end before.
+        seconds: to wait for its driver.
+
+    Returns:
+        The savepoint's folder; None without one.
+
+    Raises:
+        SavepointError: no savepoint could be taken; if the job was not to be drained, it goes on.
+        JobFolderError: there is no such job, it does not run, or has not ended in time.
+    """
+    files, _ = _job(job)
+    place, driver = None if folder is None else real_place(str(folder)), files.owners.living()
+    if driver is None:
+        raise JobFolderError(
+            f"No job runs with the folder {files.place!r}, so there is nothing to stop. `penstock savepoint create` "
+            "takes a savepoint of a job that does not run."
+        )
+    until = time.monotonic() + seconds
+    kind = "drain" if drain else "stop"
+    answer = _asked(files, driver, Request(kind, place, taken=taken), seconds)
+    found = _place(answer) if answer is not None else None
+    while _there(files, driver):
+        if time.monotonic() > until:
+            raise JobFolderError(f"{driver[1]} was asked to stop, and has not ended after {seconds:.0f} seconds.")
+        time.sleep(_pause(files))
+    if taken and answer is None:  # it has ended by itself meanwhile
+        return _taken(files, None, place, "stop")
+    return found or None
+
+
+def _job(job: str) -> tuple[Files, int | None]:
+    """The files of a job folder, and the version that is meant.
+
+    Raises:
+        JobFolderError: it is none.
+    """
+    files, version = Files(real_place(job)), None
+    about = files.about()
+    if about is None and (match := _AT.fullmatch(job)) is not None:
+        files, version = Files(real_place(match[1])), int(match[2])
+        about = files.about()
+    if about is None:
+        raise JobFolderError(
+            f"{job!r} is no job folder: it has no job.json. Give the folder that the job's setting penstock.job.folder "
+            "names; of a job without that setting, the temporary one that it prints nowhere can only be asked for by "
+            "the program itself."
+        )
+    return files, version
+
+
+def _asked(files: Files, driver: tuple[int, Owner], request: Request, seconds: float) -> Answer | None:
+    """The driver's answer; None if it has left without one.
+
+    Raises:
+        SavepointError: it has not answered in time.
+    """
+    requests = Requests(files.storage, files.owners, driver[0])
+    requests.ask(request)
+    now = time.monotonic()
+    until, look = now + seconds, now + _LOOK
+    try:
+        while now < until:
+            answer = requests.answered(request)
+            if answer is not None:
+                return answer
+            if now > look:
+                if not _there(files, driver):
+                    return requests.answered(request)
+                look = now + _LOOK
+            time.sleep(_pause(files))
+            now = time.monotonic()
+    finally:
+        requests.withdraw(request)
+    raise SavepointError(
+        f"{driver[1]} has not answered within {seconds:.0f} seconds. It answers between two steps: if its steps are "
+        "long, or much has to be copied, wait longer with --timeout. If it is dead, its folder is free after a minute."
+    )
+
+
+def _there(files: Files, driver: tuple[int, Owner]) -> bool:
+    living = files.owners.living()
+    return living is not None and living[0] == driver[0]
+
+
+def _pause(files: Files) -> float:
+    return 0.1 if is_local(files.place) else 1.0
+
+
+def _place(answer: Answer) -> str:
+    if answer.error is not None:
+        raise SavepointError(answer.error)
+    return answer.place
+
+
+def _taken(files: Files, version: int | None, folder: str | None, kind: str) -> str:
+    """Take a savepoint without a driver."""
+    if folder is None:
+        raise ConfigurationError("No job runs that could say where its savepoints go. Give a folder for the savepoint.")
+    job = JobFolder(files.place)
+    manifest = job.newest(unpickle=False) if version is None else job.read(version, unpickle=False)
+    if manifest is None or manifest.is_nothing:
+        raise SavepointError(f"The job folder {files.place!r} has no version yet. Run the job first.")
+    check_published(files, manifest)
+    return write_savepoint(files, manifest, new_place(folder, manifest.job_id), kind).place

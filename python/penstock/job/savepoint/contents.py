@@ -1,0 +1,290 @@
+"""What is in a savepoint, as its manifest and the headers of its state files say. Nothing is unpickled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.errors import SavepointError, StateError
+from penstock.job.folder.manifest import OperatorState, Pickled, total_counters
+from penstock.job.savepoint.format import AboutSavepoint, Savepoint, damaged
+from penstock.runtime.config.tasks import StateFile
+from penstock.runtime.io.storage import Storage, is_local, join
+from penstock.runtime.io.stores import storage_of
+from penstock.runtime.state.files import AboutOperator, Header, StateReader
+
+_AT_ONCE = 16
+"""Files of a store that are read at the same time."""
+
+
+@dataclass(frozen=True)
+class StateContent:
+    """A keyed state of an operator.
+
+    Attributes:
+        name: of the state; operators' own have names of their own.
+        kind: such as ``ValueState``, or ``table``.
+        types: as declared; "" where none was.
+        serializers: Flink's classes.
+    """
+
+    name: str
+    kind: str
+    types: tuple[str, ...]
+    serializers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OperatorContent:
+    """An operator with state.
+
+    Attributes:
+        operator_id: 32 hex digits.
+        name, uid, parallelism, max_parallelism: as when the savepoint was taken.
+        key: type of its keys as declared, and Flink's serializer; None without keyed state.
+        states: its keyed states, by name.
+        entries: values, timers, and changes of both in all its files.
+        bytes: of its files.
+        files: how many there are.
+        event_timers, clock_timers: how many timers there are at the most.
+        list_bytes: of its operator state: lists, broadcast.
+    """
+
+    operator_id: str
+    name: str
+    uid: str | None
+    parallelism: int
+    max_parallelism: int
+    key: tuple[str, str] | None
+    states: tuple[StateContent, ...]
+    entries: int
+    bytes: int
+    files: int
+    event_timers: int
+    clock_timers: int
+    list_bytes: int
+
+
+@dataclass(frozen=True)
+class SourceContent:
+    """A source.
+
+    Attributes:
+        operator_id: 32 hex digits.
+        name, uid: as when the savepoint was taken.
+        positions: where reading goes on, by split, as far as that is plain; else ``(pickled)``.
+        splits_ended: how many splits have been read to their end.
+        records: that it has emitted since the job began.
+    """
+
+    operator_id: str
+    name: str
+    uid: str | None
+    positions: Mapping[str, Any]
+    splits_ended: int
+    records: int
+
+
+@dataclass(frozen=True)
+class Content:
+    """All that a savepoint says.
+
+    Attributes:
+        place: where it is.
+        about: what it says of itself.
+        operators: those with state, by name.
+        sources: by name.
+        tasks_ended: by ID of the first operator of a task, how many subtasks have ended.
+        loops: how many bytes are on their way in loops, and in what tasks hand to themselves.
+    """
+
+    place: str
+    about: AboutSavepoint
+    operators: tuple[OperatorContent, ...]
+    sources: tuple[SourceContent, ...]
+    tasks_ended: Mapping[str, int]
+    loops: int
+
+
+def content_of(savepoint: Savepoint) -> Content:
+    """What is in a savepoint. A request per file.
+
+    Raises:
+        SavepointError: a file is missing, or its header is damaged.
+        ConfigurationError: its storage cannot be reached.
+    """
+    manifest = savepoint.manifest
+    headers = read_headers(savepoint)
+    operators = (_operator(each, state, headers) for each, state in manifest.operators.items())
+    counted = {each: total_counters(known) for each, known in manifest.counters.items()}
+    sources = (
+        SourceContent(
+            each,
+            source.name,
+            source.uid,
+            {split: _position(at) for split, at in source.positions.items()},
+            source.ended.count,
+            counted.get(each, {}).get("records_out", 0),
+        )
+        for each, source in manifest.sources.items()
+    )
+    ended = {key: sum(task.finished for task in tasks) for key, tasks in manifest.tasks.items()}
+    return Content(
+        savepoint.place,
+        savepoint.about,
+        tuple(sorted(operators, key=lambda each: (each.name, each.operator_id))),
+        tuple(sorted(sources, key=lambda each: (each.name, each.operator_id))),
+        {key: count for key, count in ended.items() if count},
+        sum(len(task.volatile) for tasks in manifest.tasks.values() for task in tasks),
+    )
+
+
+def _position(at: Any) -> Any:
+    """Of a split: the second of subtask and position."""
+    return "(pickled)" if type(at) is Pickled else at[1]
+
+
+def read_headers(savepoint: Savepoint) -> dict[str, Header]:
+    """The headers of all state files, by name.
+
+    Raises:
+        SavepointError: as for :func:`content_of`.
+    """
+    storage = storage_of(savepoint.place)
+    wanted = list(state_files(savepoint))
+
+    def read(placed: Placed) -> Header:
+        with opened(storage, savepoint, placed) as reader:
+            return reader.header
+
+    if is_local(savepoint.place):
+        found = list(map(read, wanted))
+    else:
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            found = list(pool.map(read, wanted))
+    return {placed.file.name: header for placed, header in zip(wanted, found, strict=True)}
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A state file in its place.
+
+    Attributes:
+        file: of the savepoint.
+        about: whose state should be in it.
+        follows: name of the file before it in its chain; None for the first.
+    """
+
+    file: StateFile
+    about: AboutOperator
+    follows: str | None
+
+
+def state_files(savepoint: Savepoint) -> Iterator[Placed]:
+    """All state files, chain by chain."""
+    for operator_id, operator in savepoint.manifest.operators.items():
+        sizes = operator.parallelism, operator.max_parallelism
+        for subtask, chain in enumerate(operator.subtasks):
+            about = AboutOperator(operator_id, operator.name, operator.uid, subtask, *sizes)
+            names = (None, *(file.name for file in chain))
+            yield from (Placed(file, about, before) for before, file in zip(names, chain, strict=False))
+
+
+class opened:
+    """A state file, open within the block, with its header read and compared with what the savepoint says of it.
+
+    Args:
+        storage: of the savepoint.
+        savepoint: whose file it is.
+        placed: which.
+
+    Raises:
+        SavepointError: it is missing, damaged or another one.
+    """
+
+    def __init__(self, storage: Storage, savepoint: Savepoint, placed: Placed) -> None:
+        self._storage, self._file, self._about = storage, placed.file, placed.about
+        self._follows = placed.follows
+        self._savepoint, self._path = savepoint, join(savepoint.state, placed.file.name)
+
+    def __enter__(self) -> StateReader:
+        try:
+            self._opened = self._storage.read(self._path)
+        except OSError as error:
+            raise self._damaged(f"cannot be read: {error}") from error
+        try:
+            reader = StateReader(self._path, self._opened, self._file.bytes, self._about)
+            self._check(reader.header)
+        except StateError as error:
+            self._opened.close()
+            raise damaged(self._savepoint.place, str(error)) from error
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError, OSError) as error:
+            self._opened.close()
+            raise self._damaged(f"has a header that makes no sense: {error!r}") from error
+        return reader
+
+    def _check(self, header: Header) -> None:
+        """The header is the one that the savepoint means."""
+        file, about = self._file, self._about
+        said = header.about
+        if header.checksum != file.checksum:
+            raise ValueError("its checksum is not the one in the savepoint")
+        ours = (file.kind, about.operator_id, about.subtask, about.parallelism, about.max_parallelism)
+        theirs = (header.kind, said.operator_id, said.subtask, said.parallelism, said.max_parallelism)
+        if ours != theirs:
+            raise ValueError(f"it is of {theirs}, and the savepoint says {ours}")
+        if header.follows != self._follows:
+            raise ValueError(f"it follows the file {header.follows!r}, and the savepoint says {self._follows!r}")
+        for part in header.sections:
+            if not 0 <= part.first <= part.last < about.max_parallelism or part.offset < 0 or part.bytes < 0:
+                raise ValueError(f"it has the section {part}")
+        for timers in header.timers:
+            if type(timers.count) is not int or timers.count < 0:
+                raise ValueError(f"it has {timers.count} timers")
+
+    def _damaged(self, problem: str) -> SavepointError:
+        return damaged(self._savepoint.place, f"the state file {self._path!r} of {self._about} {problem}")
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+
+def _operator(operator_id: str, state: OperatorState, headers: Mapping[str, Header]) -> OperatorContent:
+    files = [file for chain in state.subtasks for file in chain]
+    own = [headers[file.name] for file in files]
+    chains = [[headers[file.name] for file in chain] for chain in state.subtasks]
+    named = {info.name: info for header in own for info in header.states}
+    states = (StateContent(info.name, info.kind, info.types, info.serializers) for info in named.values())
+    return OperatorContent(
+        operator_id,
+        state.name,
+        state.uid,
+        state.parallelism,
+        state.max_parallelism,
+        next(((key[1], key[0]) for key in (header.key for header in own) if key is not None), None),
+        tuple(sorted(states, key=lambda each: each.name)),
+        sum(file.keys for file in files),
+        sum(file.bytes for file in files),
+        len(files),
+        sum(_timers(chain, 0) for chain in chains),
+        sum(_timers(chain, 1) for chain in chains),
+        sum(header.operator_state.bytes for header in own if header.operator_state is not None),
+    )
+
+
+def _timers(chain: list[Header], domain: int) -> int:
+    """How many timers of a domain there are at the most after a chain."""
+    count = 0
+    for header in chain:
+        if len(header.timers) > domain:
+            timers = header.timers[domain]
+            count = timers.count if timers.whole else count + timers.count
+    return count
+
+
+def as_json(value: Any) -> str:
+    """Indented JSON of what dataclasses have become dictionaries of."""
+    return json.dumps(value, indent=2, default=repr, ensure_ascii=False)
