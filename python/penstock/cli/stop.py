@@ -14,8 +14,8 @@ _DEFAULT = "\0"
     epilog="""\b
 Examples:
   penstock stop /data/jobs/counts                                  after the step that runs
-  penstock stop /data/jobs/counts --savepoint /data/savepoints     with a savepoint, whose folder is printed
-  penstock stop /data/jobs/counts --savepoint                      into state.savepoints.dir of the job
+  penstock stop /data/jobs/counts --savepoint /data/savepoints     with a savepoint
+  penstock stop /data/jobs/counts --savepoint                      in state.savepoints.dir
   penstock stop /data/jobs/counts --drain                          sources and event time end before
 """,
 )
