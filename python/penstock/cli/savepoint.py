@@ -44,7 +44,7 @@ def command() -> None:
 Examples:
   penstock savepoint create /data/jobs/counts /data/savepoints
   penstock savepoint create /data/jobs/counts@17 /data/savepoints   an older version
-  penstock savepoint create /data/jobs/counts                       in the job's state.savepoints.dir
+  penstock savepoint create /data/jobs/counts                       in its state.savepoints.dir
 """
 )
 @click.option("--timeout", default=300.0, show_default=True, help="Seconds to wait for the job's driver.")

@@ -16,7 +16,7 @@ Examples:
   penstock stop /data/jobs/counts                                  after the step that runs
   penstock stop /data/jobs/counts --savepoint /data/savepoints     with a savepoint
   penstock stop /data/jobs/counts --savepoint                      in state.savepoints.dir
-  penstock stop /data/jobs/counts --drain                          sources and event time end before
+  penstock stop /data/jobs/counts --drain                          when all windows have fired
 """,
 )
 @click.option(

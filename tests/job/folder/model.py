@@ -143,6 +143,7 @@ class Driver:
         written: state files that it has written.
         objects: writer and cleaner, pickled; empty before they are.
         answers: what the storage has answered in this operation.
+        held: a version that it copies to a savepoint, and the files of it.
     """
 
     number: int
@@ -150,6 +151,7 @@ class Driver:
     written: int = 0
     objects: bytes = b""
     answers: tuple[Any, ...] = ()
+    held: tuple[int, tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True)
@@ -231,6 +233,14 @@ def act(driver: Driver, writer: Writer, cleaner: Cleaner) -> Driver:
             writer.settled()
         elif operation == "clean":
             cleaner.clean()
+        elif operation == "hold" and writer.version:
+            newest = writer.settled()
+            assert newest is not None
+            writer.hold(newest.version)
+            after = replace(after, held=(newest.version, tuple(newest.files())))
+        elif operation == "copied" and driver.held is not None:
+            copied(writer, *driver.held)
+            after = replace(after, held=None)
         elif operation == "pin" and writer.version:
             writer.pin(writer.version)
             DONE.append(writer.version)
@@ -242,6 +252,17 @@ def act(driver: Driver, writer: Writer, cleaner: Cleaner) -> Driver:
         cleaner.failed()
         return replace(driver, plan=again.get(operation, driver.plan))
     return after
+
+
+def copied(writer: Writer, version: int, names: tuple[str, ...]) -> None:
+    """Copy what was held: all of it, as long as no other driver has the folder."""
+    try:
+        for name in names:
+            SIMULATED.get(f"{STATE}{name}")
+    except FileNotFoundError:
+        if writer._files.owners.highest() == writer.epoch:
+            raise Violation(f"version {version} is held, and a file of it is not there") from None
+    writer.release(version)
 
 
 DONE: list[StepManifest | int] = []

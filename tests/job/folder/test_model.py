@@ -15,6 +15,7 @@ STEP = ("write", "commit", "clean")
 BRIEF = ("open", "write", "commit")
 ONE, TWO, FOUR = (("open", *STEP * count) for count in (1, 2, 4))
 CLEANS_FIRST = ("open", "clean", *STEP)
+HOLDS = (*BRIEF, "hold", *STEP * 2, "copied", *STEP)
 PINS = (*BRIEF, "pin", *STEP, "unpin", *STEP)
 
 
@@ -31,6 +32,8 @@ WORLDS = {
     "failing steps": (world(TWO, CLEANS_FIRST, failures=1), 1000),
     "late tasks": (world(ONE, CLEANS_FIRST, zombies=1), 1000),
     "pinned versions": (world(PINS, CLEANS_FIRST), 1000),
+    "a savepoint beside steps": (world(HOLDS, CLEANS_FIRST), 1000),
+    "a savepoint beside steps that fail": (world(HOLDS, failures=1), 100),
     "three drivers": (world(BRIEF, BRIEF[:2], ("open",)), 1000),
 }
 
@@ -78,6 +81,11 @@ def forgets_pins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("penstock.job.folder.files.Files.pinned", lambda self: [])
 
 
+def holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version that is being copied is not kept."""
+    monkeypatch.setattr(Writer, "hold", lambda self, version: None)
+
+
 def without(owner: type, name: str, call: Any) -> Any:
     """A function during which a method does nothing."""
 
@@ -98,6 +106,7 @@ def without(owner: type, name: str, call: Any) -> Any:
         (seals_nothing, "two drivers"),
         (forgets_doubts, "a store that does not answer"),
         (forgets_pins, "pinned versions"),
+        (holds_nothing, "a savepoint beside steps"),
     ],
 )
 def test_each_part_of_the_protocol_is_needed(
