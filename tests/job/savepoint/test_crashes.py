@@ -1,0 +1,75 @@
+"""Who dies while a savepoint is taken or brought in leaves it whole, or none; and the job folder as it was."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from penstock.errors import SavepointError
+from penstock.job.folder.files import Files
+from penstock.job.folder.lease import JobFolder
+from penstock.job.savepoint.taking import bring_in, read_savepoint, write_savepoint
+from penstock.job.savepoint.verifying import verify
+from tests.job.commit.crashes import dies_at
+from tests.job.savepoint.jobs import folder_with_state
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    return folder_with_state(tmp_path_factory.mktemp("jobs") / "job")
+
+
+def all_files(files: Files) -> dict[str, bytes]:
+    return {entry.path: Path(entry.path).read_bytes() for entry in files.storage.list(files.place, deep=True)}
+
+
+@pytest.mark.parametrize("links", [True, False], ids=["linked", "copied"])
+def test_whoever_dies_while_one_is_taken(
+    links: bool, job: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest, before = job.newest(), all_files(job)
+    assert manifest is not None
+    if not links:
+        monkeypatch.setattr("penstock.job.savepoint.carrying._linked", lambda old, last: False)
+    n, whole = 0, 0
+    while dies_at(n, lambda: write_savepoint(job, manifest, tmp_path / str(n))):
+        place = tmp_path / str(n)
+        try:
+            found = read_savepoint(place)
+        except SavepointError:
+            assert not (place / "savepoint.json").exists()
+            found = write_savepoint(job, manifest, place)  # it can be taken there
+        else:
+            whole += 1
+        assert verify(found).problems == ()
+        n += 1
+    assert n > len(list(manifest.files()))
+    assert whole > 0
+    assert all_files(job) == before
+
+
+def test_whoever_dies_while_one_is_brought_in(job: Files, tmp_path: Path) -> None:
+    manifest = job.newest()
+    assert manifest is not None
+    savepoint = write_savepoint(job, manifest, tmp_path / "savepoint")
+    before = all_files(Files(savepoint.place))
+
+    def begin(place: Path) -> None:
+        with JobFolder(str(place)).open("new") as lease:
+            if lease.newest() is None:
+                lease.commit(bring_in(savepoint, lease.files))
+
+    n = 0
+    while dies_at(n, lambda: begin(tmp_path / str(n))):
+        newest = JobFolder(str(tmp_path / str(n))).newest()
+        assert newest is None or newest.is_nothing or newest.operators == manifest.operators
+        if newest is not None and not newest.is_nothing:
+            assert set(newest.files()) <= set(os.listdir(tmp_path / str(n) / "state"))
+        n += 1
+    assert n > 10
+    assert all_files(Files(savepoint.place)) == before
+    with JobFolder(str(tmp_path / "0")).open("new") as lease:
+        lease.cleaner.clean(thorough=True)
+    assert all_files(Files(savepoint.place)) == before
