@@ -1,0 +1,85 @@
+"""Savepoints of jobs that run on Spark: what begins with them goes on, also in this process."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.common import Configuration
+from penstock.datastream import StreamExecutionEnvironment
+from penstock.job.folder.lease import JobFolder
+from penstock.job.savepoint.contents import content_of
+from penstock.job.savepoint.taking import bring_in, read_savepoint
+from penstock.job.savepoint.verifying import verify
+from penstock.spark.executor import SparkExecutor
+from tests.job.savepoint.golden import ALL, FIRST, program
+
+pytestmark = pytest.mark.spark
+SECONDS = 120
+
+
+def environment(folder: Path, executor: Any, **more: str) -> StreamExecutionEnvironment:
+    configuration = Configuration.from_dict({"penstock.job.folder": str(folder), "penstock.step.records": "20", **more})
+    return StreamExecutionEnvironment.get_execution_environment(configuration, executor=executor).set_parallelism(2)
+
+
+def started(env: StreamExecutionEnvironment, out: Path, there: int) -> Any:
+    first, *others = program(env, there)
+    first.union(*others).map(repr).write_as_text(str(out))
+    return env.execute_async("golden")
+
+
+def lines(out: Path) -> Counter[str]:
+    return Counter(line for path in out.iterdir() for line in path.read_text().split("\n")[:-1])
+
+
+def read(client: Any, count: int) -> None:
+    """Wait until so many numbers have been read."""
+    until = time.monotonic() + SECONDS
+    while client.metrics()["Source: numbers"].metrics.records_out < count:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_a_savepoint_of_spark_goes_on_locally(spark: Any, tmp_path: Path) -> None:
+    once = {"penstock.step.available-now": "true"}
+    env = environment(tmp_path / "whole", "local", **once)
+    started(env, tmp_path / "whole-out", FIRST).get_job_execution_result().result(SECONDS)
+    before = lines(tmp_path / "whole-out")
+    env = environment(tmp_path / "whole", "local", **once)
+    started(env, tmp_path / "whole-out", ALL).get_job_execution_result().result(SECONDS)
+
+    client = started(environment(tmp_path / "job", SparkExecutor(spark)), tmp_path / "out", FIRST)
+    read(client, FIRST + 3)
+    beside = client.trigger_savepoint(str(tmp_path)).result(SECONDS)
+    place = client.stop_with_savepoint(False, str(tmp_path)).result(SECONDS)
+    assert lines(tmp_path / "out") == before
+    first, found = read_savepoint(beside), read_savepoint(place)
+    assert (first.about.kind, found.about.kind) == ("savepoint", "stop")
+    for each in (first, found):
+        assert verify(each).problems == ()
+    assert {each.uid for each in content_of(found).operators} == {"many", "rules", "windows"}
+    with JobFolder(str(tmp_path / "new")).open("golden") as lease:
+        lease.commit(bring_in(found, lease.files))
+    env = environment(tmp_path / "new", "local", **once)
+    started(env, tmp_path / "new-out", ALL).get_job_execution_result().result(SECONDS)
+    assert before + lines(tmp_path / "new-out") == lines(tmp_path / "whole-out")
+
+
+def test_a_job_on_spark_is_drained(spark: Any, tmp_path: Path) -> None:
+    client = started(environment(tmp_path / "job", SparkExecutor(spark)), tmp_path / "out", FIRST)
+    read(client, FIRST + 3)
+    place = client.stop_with_savepoint(True, str(tmp_path)).result(SECONDS)
+    found = lines(tmp_path / "out")
+    windows = sum(
+        int(line[:-1].split(", ")[1]) for line, count in found.items() for _ in range(count) if "window" in line
+    )
+    assert windows == sum(range(FIRST))
+    assert sum(count for line, count in found.items() if line.startswith("('timer'")) == FIRST
+    savepoint = read_savepoint(place)
+    assert savepoint.about.kind == "drain"
+    assert not any(task.finished for tasks in savepoint.manifest.tasks.values() for task in tasks)
