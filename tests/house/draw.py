@@ -53,6 +53,7 @@ SAYS = {
     "job.commit": "manifest, publication, recovery",
     "job.folder": "steps, owners, clean-up",
     "job.savepoint": "folders to begin from",
+    "job.restore": "state for changed programs",
     "runtime.task": "rows in, rows out",
     "runtime.operators": "one family per file",
     "runtime.kafka": "topics, offsets, transactions",

@@ -63,6 +63,8 @@ ROOMS = {
     "job": [
         "commit",
         "folder",
+        "savepoint",
+        "restore",
         "captures",
         "pickling",
         "shipping",
@@ -73,11 +75,11 @@ ROOMS = {
         "deployment",
         "rows",
         "results",
-        "savepoint",
         "steps",
         "running",
         "temporary",
     ],
+    "job.restore": ["matching", "refusals", "adapting", "taking_over", "telling", "carried"],
     "job.savepoint": [
         "checking",
         "carrying",

@@ -27,6 +27,16 @@ class StepSettings:
         "state.savepoints.dir", Text(), None, "steps",
         "Where savepoints go for which no folder is said, a path or a URL.", "execution.checkpointing.savepoint-dir",
     )
+    savepoint: str | None = line(
+        "execution.savepoint.path", Text(), None, "steps",
+        "What a new job begins from: a savepoint, or `JOB` or `JOB@VERSION` for a version of a job folder.",
+        "execution.state-recovery.path",
+    )
+    ignore_unclaimed: bool = line(
+        "execution.savepoint.ignore-unclaimed-state", Flag(), False, "steps",
+        "Whether state that no operator of the program takes may be left behind.",
+        "execution.state-recovery.ignore-unclaimed-state",
+    )
     step_records: int = line(
         "penstock.step.records", Whole(0, _LARGEST_INT), 0, "steps",
         "Most records that a subtask of a source reads in a step; 0 for as many as fit the target.",

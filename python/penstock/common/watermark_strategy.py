@@ -56,6 +56,11 @@ class WatermarkStrategy(Generic[T_contra]):
         """Whether records keep the timestamps that they have, and there are neither watermarks nor idleness."""
         return self.kind == "none" and self.assigner is None and self.idle_ms is None
 
+    @property
+    def told(self) -> str:
+        """What of it decides how its generators go on, as a text; a user's generator is not looked into."""
+        return f"{self.kind} {self.bound_ms} {self.idle_ms}"
+
     def generator(self) -> WatermarkGenerator[T_contra]:
         """A new generator, for one subtask."""
         if self.supplier is not None:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.errors import InvalidProgramError, UnsupportedError
 from penstock.job.batch_edges import BatchEdges
-from penstock.job.folder.lease import JobFolder
 from penstock.job.outputs import Outputs
+from penstock.job.restore.carried import carried
+from penstock.job.restore.taking_over import taken_over
 from penstock.job.shipping import ship
 from penstock.job.vertices import Vertices
 from penstock.runtime.chain.operator import StreamOperator
@@ -156,13 +157,13 @@ def deploy(
         PlanError: what the planner refuses.
     """
     batch, steps = pipeline.settings.batch, folder is not None or runs_in_steps(pipeline)
+    pipeline, resumed = _going_on(pipeline, steps) if folder is None else (pipeline, folder.resumed)
     job_graph = pipeline.job_graph()
     if batch or not (loops or steps):
         _refuse_iterations(job_graph, batch)
     places = _places(job_graph)
     tables: list[Table] = []
     with configured(pipeline.settings.storage_options):
-        resumed = steps and _has_committed(pipeline.settings.job_folder) if folder is None else folder.resumed
         outputs = Outputs(steps=steps, resumed=resumed)
         operators = _prepared(pipeline, job_graph, places, outputs, tables)
     edges = BatchEdges(operators, batch=batch, combine=pipeline.settings.combine)
@@ -170,11 +171,19 @@ def deploy(
     sinks = (op.function for op in map(operators.get, pipeline.operators) if isinstance(op, StreamSink))
     archive = ship(pipeline.settings)
     job = JobConfig(pipeline.name, job_id or uuid.uuid4().hex, pipeline.settings, archive.name if archive else None)
-    frames, locations = _frames(pipeline, job_graph), tuple(_locations(job_graph, operators))
     read, ends = _sources(job_graph, operators), tuple(_ends(vertices, operators))
-    own = tuple(sinks), archive, frames, tuple(tables), locations
+    locations = tuple(_locations(job_graph, operators))
+    own = tuple(sinks), archive, _frames(pipeline, job_graph), tuple(tables), locations
     deployment = Deployment(job, vertices, _levels(vertices), *own, sources=read, steps=steps, ends=ends)
     return deployment if folder is None else deployment.in_folder(folder.id, folder.place)
+
+
+def _going_on(pipeline: Pipeline, steps: bool) -> tuple[Pipeline, bool]:
+    """The program with what it takes over from the state that it goes on with, and whether there is any."""
+    settings = pipeline.settings
+    with configured(settings.storage_options):
+        found = carried(settings) if steps or settings.savepoint is not None else None
+    return (pipeline, False) if found is None else (taken_over(pipeline, found, allow=settings.ignore_unclaimed), True)
 
 
 def _levels(vertices: Iterable[VertexConfig]) -> tuple[tuple[VertexConfig, ...], ...]:
@@ -182,17 +191,11 @@ def _levels(vertices: Iterable[VertexConfig]) -> tuple[tuple[VertexConfig, ...],
     return tuple(tuple(each) for _, each in groupby(sorted(vertices, key=level), level))
 
 
-def _has_committed(folder: str | None) -> bool:
-    """Whether an earlier run with this job folder has committed a step; then its outputs may be there."""
-    newest = None if folder is None else JobFolder(folder).newest()
-    return newest is not None and not newest.is_nothing
-
-
 def runs_in_steps(pipeline: Pipeline) -> bool:
-    """Whether a program runs in steps: a source of it never ends, or it has a job folder; or checkpoints are enabled
-    and a function pushes records, of which nobody knows whether it ends."""
+    """Whether a program runs in steps: a source of it never ends, or it has a job folder or begins from a savepoint; or
+    checkpoints are enabled and a function pushes records, of which nobody knows whether it ends."""
     settings = pipeline.settings
-    if pipeline.unbounded or (settings.job_folder is not None and not settings.batch):
+    if pipeline.unbounded or ((settings.job_folder or settings.savepoint) is not None and not settings.batch):
         return True
     if settings.checkpoint_interval is None or settings.batch:
         return False

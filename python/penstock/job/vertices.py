@@ -84,6 +84,9 @@ class Vertices:
             ),
             network=tuple(self._network(link)),
             input_type=self._input_type(node),
+            pinned=node.user_hash.lower() if node.user_hash else None,
+            hands_over=self._operators[link.node].hands_over,
+            keyed=any(self._operators[link.node].key_of_input(number) is not None for number in range(3)),
         )
 
     def _input_type(self, node: StreamNode) -> TypeInformation[Any] | None:

@@ -130,7 +130,7 @@ def test_a_sink_that_the_program_has_not_any_more_is_asked_for(tmp_path):
     other = deploy(program.pipeline(), folder=StepsFolder(FOLDER_ID, str(tmp_path / "job"), resumed=True))
     with (
         StepOutputs(other, resumed=True) as outputs,
-        pytest.raises(ConfigurationError, match=r"has no such sink any more.*set_uid"),
+        pytest.raises(ConfigurationError, match=r"has no such sink any more.*uid\(\)"),
     ):
         outputs.recover(first, 1)
 

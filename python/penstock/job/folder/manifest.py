@@ -64,12 +64,15 @@ class SourceState:
         positions: where reading goes on, by id of the splits that have been begun and not been read to their end.
         ended: the splits that have been.
         name, uid: of the source's operator, for people; "" and None where nobody said.
+        asked: the parallelism with which it was asked for its splits at first, and is for ever, as they may hang on it;
+            0: that of its task.
     """
 
     positions: Mapping[str, Any] = field(default_factory=dict)
     ended: EndedSplits = field(default_factory=EndedSplits)
     name: str = ""
     uid: str | None = None
+    asked: int = 0
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,7 @@ class StepManifest:
         tasks: per subtask, by key of the vertex.
         outputs: files to be published, now that it is there.
         counters: totals since the job began, per subtask, by OperatorID.
+        origin: the id of the savepoint that the job folder was begun from; empty if it was not.
     """
 
     version: int
@@ -123,6 +127,7 @@ class StepManifest:
     tasks: Mapping[str, tuple[TaskState, ...]] = field(default_factory=dict)
     outputs: tuple[Output, ...] = ()
     counters: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    origin: str = ""
 
     @property
     def made(self) -> int:
@@ -164,7 +169,9 @@ def plain_manifest(manifest: StepManifest) -> dict[str, Any]:
     plain = {name: getattr(manifest, name) for name in _AS_THEY_ARE}
     if manifest.step:
         plain["step"] = manifest.step
-    operators = {each: _plain_operator(operator) for each, operator in manifest.operators.items()}
+    if manifest.origin:
+        plain["origin"] = manifest.origin
+    operators = {each: _plain_operator(each, operator) for each, operator in manifest.operators.items()}
     sources = {each: _plain_source(source) for each, source in manifest.sources.items()}
     tasks = {
         key: [[base64.b64encode(task.volatile).decode("ascii"), task.finished] for task in subtasks]
@@ -179,10 +186,12 @@ _AS_THEY_ARE = (
 )  # fmt: skip
 
 
-def _plain_operator(operator: OperatorState) -> dict[str, Any]:
+def _plain_operator(operator_id: str, operator: OperatorState) -> dict[str, Any]:
     """Of the same file, nothing is said twice: there can be many."""
     chains = [[[f.name, f.kind, f.bytes, f.checksum, f.keys] for f in chain] for chain in operator.subtasks]
-    return {**{name: getattr(operator, name) for name in _OF_OPERATORS}, "subtasks": chains}
+    plain = {**{name: getattr(operator, name) for name in _OF_OPERATORS}, "subtasks": chains}
+    writer = next((file.operator_id for chain in operator.subtasks for file in chain), operator_id)
+    return plain if writer == operator_id else {**plain, "writer": writer}
 
 
 _OF_OPERATORS = ("name", "uid", "parallelism", "max_parallelism")
@@ -192,7 +201,8 @@ def _plain_source(source: SourceState) -> dict[str, Any]:
     files = [[file.name, file.count, file.checksum] for file in source.ended.files]
     positions = {split: encoded_position(position) for split, position in source.positions.items()}
     named = {"name": source.name, "uid": source.uid} if source.name else {}
-    return {"positions": positions, "ended": {"files": files, "last": source.ended.last}, **named}
+    asked = {"asked": source.asked} if source.asked else {}
+    return {"positions": positions, "ended": {"files": files, "last": source.ended.last}, **named, **asked}
 
 
 def encoded_position(position: Any) -> Any:
@@ -325,14 +335,21 @@ def manifest_of(data: dict[str, Any], *, unpickle: bool) -> StepManifest:
     outputs = tuple(Output(**output) for output in data.pop("outputs"))
     plain = {name: data[name] for name in _AS_THEY_ARE}
     manifest = StepManifest(
-        step=data.get("step", 0), **plain, operators=operators, sources=sources, tasks=tasks, outputs=outputs
+        step=data.get("step", 0),
+        origin=data.get("origin", ""),
+        **plain,
+        operators=operators,
+        sources=sources,
+        tasks=tasks,
+        outputs=outputs,
     )
     counters = {each: tuple(subtasks) for each, subtasks in manifest.counters.items()}
     return replace(manifest, retained=tuple(manifest.retained), counters=counters)
 
 
 def _operator(operator_id: str, data: dict[str, Any]) -> OperatorState:
-    chains = tuple(tuple(StateFile(operator_id, *file) for file in chain) for chain in data["subtasks"])
+    writer = data.get("writer", operator_id)
+    chains = tuple(tuple(StateFile(writer, *file) for file in chain) for chain in data["subtasks"])
     return OperatorState(**{name: data[name] for name in _OF_OPERATORS}, subtasks=chains)
 
 
@@ -340,4 +357,4 @@ def _source(data: dict[str, Any], unpickle: bool) -> SourceState:
     ended, found = data["ended"], data["positions"].items()
     positions = {split: decoded_position(at) if unpickle else _left_pickled(at) for split, at in found}
     splits = EndedSplits(tuple(EndedFile(*file) for file in ended["files"]), tuple(ended["last"]))
-    return SourceState(positions, splits, data.get("name", ""), data.get("uid"))
+    return SourceState(positions, splits, data.get("name", ""), data.get("uid"), data.get("asked", 0))

@@ -14,6 +14,7 @@ from penstock.job.deployment import Deployment
 from penstock.job.folder.ended import EndedSplits
 from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import StepManifest
+from penstock.job.restore.carried import begun
 from penstock.job.steps.outputs import StepOutputs, WriteTable
 from penstock.runtime.config.tasks import TaskReport
 
@@ -47,6 +48,7 @@ class Commits:
             folder = JobFolder(place, durable=settings.job_folder is not None)  # nobody resumes one of a single run
             lease = folder.open(self.deployment.job.name, retained=settings.retained, options=settings.storage_options)
             self._lease: Lease = self._open.enter_context(lease)
+            self._begun = begun(self._lease, folder.files, settings)
             self.deployment = self.deployment.in_folder(lease.about.id, lease.place)
             self._outputs = self._open.enter_context(self._recovered())
             self._open = self._open.pop_all()
@@ -91,6 +93,8 @@ class Commits:
 
     def found(self) -> str | None:
         """What there is to say of what was found; None in a folder for this run alone."""
+        if self._begun is not None:
+            return self._begun
         return None if self.deployment.job.settings.job_folder is None else self._lease.found()
 
     def read_ended(self, ended: EndedSplits) -> set[str]:

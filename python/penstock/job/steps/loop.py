@@ -21,6 +21,7 @@ from penstock.common.job_status import JobStatus
 from penstock.errors import ConfigurationError, FencedError, JobCancelledError, JobExecutionError
 from penstock.job.deployment import Deployment
 from penstock.job.folder.manifest import StepManifest
+from penstock.job.restore.telling import told
 from penstock.job.results import job_metrics
 from penstock.job.rows import JobRows
 from penstock.job.steps.committing import Commits
@@ -141,6 +142,8 @@ class StepLoop:
             self._begin()
             if (found := self._commits.found()) is not None:
                 print(found, file=sys.stderr)
+            if said := told(self._version.before, self._deployment.vertices, self._version.matching):
+                print(said, file=sys.stderr)
             self._control.enter(JobStatus.RUNNING)
             while self._turn():
                 pass
@@ -171,7 +174,8 @@ class StepLoop:
             if self._frames is not None and isinstance(function, FrameSource):
                 plan = self._frames(vertex, positions, over, once=once)
             else:
-                plan = plan_of(vertex, function, positions, over, once=once)
+                asked = 0 if known is None else known.asked
+                plan = plan_of(vertex, function, positions, over, once=once, asked=asked)
             plan.finished = {subtask for index, subtask in self._version.finished if index == vertex.index}
             yield plan
 

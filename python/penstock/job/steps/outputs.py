@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,8 @@ from penstock.runtime.io.two_phase import TwoPhaseOutput
 if TYPE_CHECKING:
     from penstock.job.deployment import Deployment, End, Table
 
+
+LOG = logging.getLogger("penstock")
 
 WriteTable = Callable[["Table", Sequence[str], int, str], None]
 """Takes a table, the files with its rows, a version, and the id of the job folder."""
@@ -107,6 +110,7 @@ class StepOutputs:
         self._check_owner = check
         self._folders = [*self._places, *([prepared_place(self._job)] if self._committers else [])]
         self._resumed = resumed
+        self._absent: dict[str, Output] = {}  # by target: how far sinks have sent that the program has not any more
         self._in_doubt: frozenset[str] | None = None  # what waits for a manifest that may stand
         self._made: list[Path] = []
 
@@ -125,6 +129,8 @@ class StepOutputs:
             place.begun = self._resumed and os.path.exists(place.target) if place.text else True
             if not place.begun or not place.text:
                 _check(place)
+            else:
+                _check_shape(place)
         for folder in self._folders:
             self._made += make(folder, self._job)
         return self
@@ -181,6 +187,7 @@ class StepOutputs:
         outputs: list[Output] = []
         for folder, place in self._places.items():
             outputs += self._of(place, by_folder.get(folder, []))
+        outputs += self._absent.values()
         for each in (committable for report in reports for committable in report.committables):
             data = base64.b64encode(each.data).decode("ascii")
             pending = each.data.decode() if each.kept else ""
@@ -220,6 +227,9 @@ class StepOutputs:
         self._send(outputs, version)
         for operator_id, own in _by_target([each for each in outputs if each.committable is not None]).items():
             version = own[0].at or version  # a later manifest may name it again
+            if operator_id not in self._committers and self._job.settings.ignore_unclaimed:
+                self._leave(operator_id, own, version)
+                continue
             end, prepared, owner = self._committer(operator_id), list(map(_committable, own)), self._job.folder_id or ""
             if isinstance(end.sink, FrameSink):
                 self._write(self._tables[end.sink.number], [output.pending for output in own], version)
@@ -236,6 +246,9 @@ class StepOutputs:
         sent = [output for output in outputs if output.sent and output.committable is None]
         for target, own in _by_target(sent).items():
             place = next((each for each in self._places.values() if each.target == target), None)
+            if place is None and not any(each.pending and os.path.exists(each.pending) for each in own):
+                self._absent[target] = _sent(own)
+                continue
             if place is None:
                 raise ConfigurationError(
                     f"Records of version {version} wait in {target!r} to be sent, and the program has no such sink any "
@@ -270,14 +283,26 @@ class StepOutputs:
             self._write_table(table, files, version, self._job.folder_id or "")
         storage.delete(files)
 
+    def _leave(self, operator_id: str, own: Sequence[Output], version: int) -> None:
+        """What a sink has prepared that the program has not any more, and may leave behind."""
+        LOG.warning(
+            "What the sink with the operator ID %s has prepared for version %d is left behind: it is committed only if "
+            "the earlier run has come to that.",
+            operator_id,
+            version,
+        )
+        for path in (each.pending for each in own if each.pending):
+            storage_of(path).delete([path])
+
     def _committer(self, operator_id: str) -> End:
         try:
             return self._committers[operator_id]
         except KeyError:
             raise ConfigurationError(
                 f"A sink with the operator ID {operator_id} has prepared records, and the program has no such sink any "
-                "more. Run it once with that sink, which commits them first; set_uid() keeps the ID of a sink when the "
-                "program changes."
+                "more. Run it once with that sink, which commits them first; uid() keeps the ID of a sink when the "
+                "program changes. To leave behind what it may not have committed, set "
+                "execution.savepoint.ignore-unclaimed-state to true (--allow-non-restored-state)."
             ) from None
 
     def clean(self) -> None:
@@ -306,6 +331,23 @@ def _check(place: _Place) -> None:
         Target.of(place.sink).check()
     else:
         StoreTarget.of(place.sink).check()
+
+
+def _check_shape(place: _Place) -> None:
+    """A text output that is there is a file where it is to be one, and a folder where it is to be that."""
+    folder = os.path.isdir(place.target)
+    if folder is (place.parallelism == 1):
+        kind, other = ("a folder", "one subtask writes one file") if folder else ("a file", "several write a folder")
+        raise ConfigurationError(
+            f"The output {place.target!r} is {kind}, and its sink has a parallelism of {place.parallelism} now: "
+            f"{other}. Give the sink the parallelism that it had, or another path."
+        )
+
+
+def _sent(own: Sequence[Output]) -> Output:
+    """How far a sink has sent, all in all."""
+    total = (own[0].at or 0) + sum(output.size or 0 for output in own)
+    return replace(own[0], pending="", at=total, size=0)
 
 
 def _first(place: _Place, files: Sequence[PendingFile]) -> list[Output]:

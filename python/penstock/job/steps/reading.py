@@ -44,16 +44,20 @@ class SourcePlan:
     Args:
         vertex: whose head it is.
         positions: by split, as an earlier driver has left them.
+        over: splits that have been read to their end.
+        asked: the parallelism with which the source was asked for splits at first; 0: that of its task.
 
     Attributes:
+        asked: as above, never 0.
         positions: from where to go on, by split: the subtask that reads it, and where.
         over: splits that have been read to their end.
         just_over: those of them that no manifest has.
         finished: subtasks that have ended.
     """
 
-    def __init__(self, vertex: VertexConfig, positions: Mapping[str, Any], over: Iterable[str]) -> None:
+    def __init__(self, vertex: VertexConfig, positions: Mapping[str, Any], over: Iterable[str], asked: int = 0) -> None:
         self.vertex = vertex
+        self.asked = asked or vertex.parallelism
         self.positions: dict[str, tuple[int, Any]] = {name: (at[0], at[1]) for name, at in positions.items()}
         self.over: set[str] = set(over)
         self.just_over: list[str] = []
@@ -113,24 +117,31 @@ class PlanFrame(Protocol):
 
 
 class OwnPlan(SourcePlan):
-    """A source without splits: a function that pushes, or a bounded one."""
+    """A source without splits: a function that pushes, or a bounded one, which is cut into as many parts as it had
+    subtasks at first. Where there are others, they share the parts."""
 
     def __init__(
-        self, vertex: VertexConfig, positions: Mapping[str, Any], over: Iterable[str], *, pushes: bool
+        self, vertex: VertexConfig, positions: Mapping[str, Any], over: Iterable[str], asked: int = 0, *, pushes: bool
     ) -> None:
-        super().__init__(vertex, positions, over)
+        super().__init__(vertex, positions, over, asked)
         self.pushes = pushes
 
     def plan(self, records: int, millis: int) -> Plan:
         """See :class:`SourcePlan`. The subtask says itself when it has ended."""
         readings = (
-            Reading((Split(OWN, self._at(subtask)),), records, millis, last=True)
+            Reading(self._splits(subtask), records, millis, last=True, parts=self.asked)
             for subtask in range(self.vertex.parallelism)
         )
         return Plan(tuple(readings), busy=not self.over_for_good)
 
-    def _at(self, subtask: int) -> Any:
-        return self.positions.get(f"{OWN}-{subtask}", (subtask, None))[1]
+    def _splits(self, subtask: int) -> tuple[Split, ...]:
+        if self.pushes:
+            return (Split(OWN, self._at(subtask)),)
+        parts = range(subtask, self.asked, self.vertex.parallelism)
+        return tuple(Split(f"{OWN}-{part}", self._at(part)) for part in parts)
+
+    def _at(self, part: int) -> Any:
+        return self.positions.get(f"{OWN}-{part}", (part, None))[1]
 
     def rounds(self, subtask: int) -> int:
         """How many rounds a function has ended."""
@@ -138,22 +149,28 @@ class OwnPlan(SourcePlan):
         return at[1] if self.pushes and at else 0
 
     def read(self, subtask: int, positions: Mapping[str, Any], ended: Sequence[str]) -> None:
-        super().read(subtask, {f"{OWN}-{subtask}": at for at in positions.values()}, ())
+        super().read(subtask, {f"{OWN}-{subtask}" if name == OWN else name: at for name, at in positions.items()}, ())
 
 
 class SplitPlan(SourcePlan):
     """A source of splits.
 
     Args:
-        vertex, positions, over: as for :class:`SourcePlan`.
+        vertex, positions, over, asked: as for :class:`SourcePlan`.
         source: asked on the driver.
         once: whether only what is there at first is read.
     """
 
     def __init__(
-        self, vertex: VertexConfig, positions: Mapping[str, Any], over: Iterable[str], source: Source[Any], once: bool
+        self,
+        vertex: VertexConfig,
+        positions: Mapping[str, Any],
+        over: Iterable[str],
+        source: Source[Any],
+        once: bool,
+        asked: int = 0,
     ) -> None:
-        super().__init__(vertex, positions, over)
+        super().__init__(vertex, positions, over, asked)
         self.source = source
         self._once = once
         self._all: Sequence[Split] | None = None  # of a source that is asked once
@@ -182,7 +199,7 @@ class SplitPlan(SourcePlan):
         return {name: at for name, (_, at) in self.positions.items()}
 
     def _pending(self) -> Sequence[Split]:
-        parallelism, known = self.vertex.parallelism, self._at()
+        parallelism, known = self.asked, self._at()
         if not (self.source.bounded or self._once):
             return self._asked(lambda: self.source.pending(parallelism, known, self.over), "pending")
         if self._all is None and self.source.bounded:
@@ -272,19 +289,25 @@ class SplitPlan(SourcePlan):
 
 
 def plan_of(
-    vertex: VertexConfig, function: Any, positions: Mapping[str, Any], over: Iterable[str], *, once: bool
+    vertex: VertexConfig,
+    function: Any,
+    positions: Mapping[str, Any],
+    over: Iterable[str],
+    *,
+    once: bool,
+    asked: int = 0,
 ) -> SourcePlan:
     """The plan of a source.
 
     Args:
         vertex: whose head it is.
         function: of the source, as it travels.
-        positions, over: as for :class:`SourcePlan`.
+        positions, over, asked: as for :class:`SourcePlan`.
         once: whether only what is there at first is read.
     """
     if isinstance(function, SplitSource):
-        return SplitPlan(vertex, positions, over, function.source, once)
-    return OwnPlan(vertex, positions, over, pushes=not isinstance(function, BatchSource))
+        return SplitPlan(vertex, positions, over, function.source, once, asked)
+    return OwnPlan(vertex, positions, over, asked, pushes=not isinstance(function, BatchSource))
 
 
 def hold_back(plans: Sequence[tuple[SourcePlan, Plan]]) -> list[tuple[Reading, ...]]:

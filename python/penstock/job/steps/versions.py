@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from penstock.errors import InvalidProgramError
 from penstock.job.deployment import Deployment
 from penstock.job.folder.ended import EndedSplits
 from penstock.job.folder.manifest import OperatorState, SourceState, StepManifest, TaskState
+from penstock.job.restore.adapting import adapted
+from penstock.job.restore.matching import Matching
 from penstock.job.steps.events import StepSummary
 from penstock.job.steps.reading import SourcePlan, now_millis
 from penstock.job.steps.stopwatch import Stopwatch
@@ -35,7 +36,7 @@ def digest_of(deployment: Deployment) -> str:
         (
             v.parallelism,
             v.max_parallelism,
-            [o.operator_id for o in v.operators],
+            [(o.operator_id, o.hands_over) for o in v.operators],
             [(e.edge, e.senders) for e in v.inputs],
         )
         for v in deployment.vertices
@@ -54,42 +55,32 @@ class Version:
     Args:
         deployment: the job.
         manifest: of the version; None for the beginning.
+
+    Attributes:
+        plan: digest of the plan.
+        manifest: of the version, as the plan needs it.
+        matching: which operator has taken which state of another plan; None if it is of the same.
+        before: the manifest as it was found.
+
+    Raises:
+        InvalidProgramError: the program cannot go on from it; see :mod:`penstock.job.restore.refusals`.
     """
 
     def __init__(self, deployment: Deployment, manifest: StepManifest | None) -> None:
         self._deployment = deployment
         self.plan = digest_of(deployment)
-        self.manifest = manifest or StepManifest(0, deployment.job.name, deployment.job.job_id, 0)
-        same = self.manifest.plan == self.plan
-        self._check_carried(same)
+        self.before = self.manifest = manifest or StepManifest(0, deployment.job.name, deployment.job.job_id, 0)
+        self.matching: Matching | None = None
+        if not (self.manifest.is_nothing or self.manifest.plan == self.plan):
+            allow = deployment.job.settings.ignore_unclaimed
+            self.manifest, self.matching = adapted(self.before, deployment.vertices, self.plan, _folded, allow=allow)
         self._tasks: dict[Place, tuple[bytes, tuple[Row, ...]]] = {}
         self.finished: set[Place] = set()
         self._totals: dict[Place, tuple[SubtaskMetrics | None, ...]] = {}
         for vertex in deployment.vertices:
-            tasks = self.manifest.tasks.get(key_of(vertex), ()) if same else ()
+            tasks = self.manifest.tasks.get(key_of(vertex), ())
             for subtask in range(vertex.parallelism):
                 self._take(vertex, subtask, tasks[subtask] if subtask < len(tasks) else TaskState())
-
-    def _check_carried(self, same: bool) -> None:
-        """State that no operator of the program takes over must not be lost without a word."""
-        if same:
-            return
-        there = {o.operator_id: o for v in self._deployment.vertices for o in v.operators}
-        for operator_id, state in self.manifest.operators.items():
-            if operator_id not in there:
-                raise InvalidProgramError(
-                    f"The job folder has state of operator {state.name!r} (uid {state.uid!r}, ID {operator_id}), and "
-                    "the program has no operator of that ID. Give operators uids before they get state, put it back, "
-                    "or begin with another penstock.job.folder.",
-                    flink_class="java.lang.IllegalStateException",
-                )
-            if there[operator_id].max_parallelism != state.max_parallelism:
-                raise InvalidProgramError(
-                    f"The state of operator {state.name!r} has {state.max_parallelism} key groups, and the program "
-                    f"gives it {there[operator_id].max_parallelism}. Set its max parallelism to "
-                    f"{state.max_parallelism}, or begin with another penstock.job.folder.",
-                    flink_class="java.lang.IllegalStateException",
-                )
 
     def _take(self, vertex: VertexConfig, subtask: int, task: TaskState) -> None:
         place = vertex.index, subtask
@@ -169,8 +160,8 @@ class Version:
             with_ended: keeps ids of splits.
             also: fields of the manifest besides.
         """
-        by_place = {(report.task.vertex, report.task.subtask): report for report in reports}
-        returned, tasks, totals = _by_slot(back), {}, {}
+        by_place, returned = {(each.task.vertex, each.task.subtask): each for each in reports}, _by_slot(back)
+        tasks, totals = {}, {}
         for vertex in self._deployment.vertices:
             head = vertex.level == 0 and bool(vertex.inputs)
             tasks[key_of(vertex)] = tuple(
@@ -189,7 +180,7 @@ class Version:
             sources={plan.operator.operator_id: self._source(plan, with_ended) for plan in sources},
             tasks=tasks,
             counters=totals,
-            **also,
+            **{"origin": self.manifest.origin, **also},
         )
 
     def _counted(
@@ -228,12 +219,21 @@ class Version:
         before = self.manifest.sources.get(plan.operator.operator_id, SourceState())
         ended = with_ended(before.ended, plan.just_over) if plan.just_over else before.ended
         positions = {name: list(at) for name, at in plan.positions.items()}
-        return SourceState(positions, ended, plan.operator.name, plan.operator.uid)
+        return SourceState(positions, ended, plan.operator.name, plan.operator.uid, plan.asked)
 
 
 def _encoded(total: SubtaskMetrics) -> dict[str, Any]:
     user = {name: value.count for name, value in total.user.items() if isinstance(value, CounterValue)}
     return {**{name: getattr(total, name) for name in _NUMBERS}, **({"user": user} if user else {})}
+
+
+def _folded(totals: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The sum of the totals of subtasks."""
+    total: SubtaskMetrics | None = None
+    for known in totals:
+        one = _decoded("", "", known)
+        total = total if one is None else added(total, one)
+    return {} if total is None else _encoded(total)
 
 
 def _decoded(operator_id: str, name: str, known: Mapping[str, Any]) -> SubtaskMetrics | None:

@@ -84,6 +84,12 @@ class StreamOperator:
         """
         return self.keyed
 
+    @property
+    def hands_over(self) -> str:
+        """What kind of :meth:`LiveOperator.volatile` data it has, as a text: where another kind was left by an earlier
+        run of the program, that is forgotten."""
+        return type(self).__name__
+
     def prepare(self: S, parallelism: int) -> S:
         """Called on the driver before a job starts: the operator as it travels, with paths made absolute.
 

@@ -40,6 +40,7 @@ def save(
     about: AboutOperator,
     chain: Chain,
     version: int,
+    whole: bool = False,
 ) -> Chain:
     """Write down what has changed since the last file of a chain.
 
@@ -50,10 +51,9 @@ def save(
         about: whose state.
         chain: of files so far; () writes everything.
         version: of the job's state that this is a part of.
+        whole: whether a chain begins even if there is nothing to say, as others' files say something else.
 
-    Returns:
-        The chain that the state is in now; the same if nothing has changed. OSError: a file cannot be written.
-
+    Returns: the chain that the state is in now, the same if nothing has changed. OSError: a file cannot be written.
     Cost: O(what has changed), or O(state) for a snapshot; operator state is pickled in any case.
     """
     changed = (state := operator_state or OperatorState()).changed()
@@ -65,8 +65,8 @@ def save(
         chain = (*chain, _write(folder, content, changed, about, chain, version))
     else:
         content = _NOTHING if keyed is None else snapshot_of(keyed)
-        changed = state.snapshot() if chain else changed
-        if chain or content.entries or changed:
+        changed = state.snapshot() if chain or whole else changed
+        if chain or content.entries or changed or whole:
             chain = (_write(folder, content, changed, about, (), version),)
     if keyed:
         keyed.written()

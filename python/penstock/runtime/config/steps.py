@@ -25,6 +25,8 @@ class Reading:
         records: about how many at most, of all splits together.
         millis: how long a source that pushes may take.
         last: whether there is nothing to come beside these splits: the subtask ends when they have.
+        parts: into how many parts a source without splits is cut, of which the splits are some; 0: into as many as it
+            has subtasks.
         idle: whether the subtask has no split of those that are there, so that it holds nobody's watermark back; None
             where nothing is known of that.
         drain: whether the subtask ends when it has read this, though there is more.
@@ -36,6 +38,7 @@ class Reading:
     last: bool = False
     idle: bool | None = None
     drain: bool = False
+    parts: int = 0
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,9 @@ class OperatorConfig:
         chained: outputs inside the chain, in edge order.
         network: outputs over the exchange, in edge order.
         input_type: type of the records it reads, None for undeclared.
+        pinned: the operator ID that the user has said by a uid hash, by which its state may be found; None if none was.
+        hands_over: what kind of data it hands from step to step beside its state.
+        keyed: whether an input of it is keyed.
     """
 
     node: int
@@ -107,6 +110,9 @@ class OperatorConfig:
     chained: tuple[ChainedOutput, ...] = ()
     network: tuple[NetworkOutput, ...] = ()
     input_type: TypeInformation[Any] | None = None
+    pinned: str | None = None
+    hands_over: str = ""
+    keyed: bool = False
 
 
 @dataclass(frozen=True)

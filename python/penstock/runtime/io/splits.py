@@ -96,7 +96,8 @@ class Source(ABC, Generic[T]):
         positions for ever, so that its next range goes on where the one before has stopped; new splits may come.
 
         Args:
-            parallelism: number of subtasks that will read.
+            parallelism: number of subtasks that will read; where the job goes on with another number of them, still
+                that of the beginning, so that splits which hang on it stay what they were.
         """
         raise NotImplementedError(f"{type(self).__name__}.splits")
 

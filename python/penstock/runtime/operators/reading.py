@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from penstock.runtime.config.steps import Reading
@@ -144,42 +145,55 @@ class SplitReader(Reader):
 
 
 class BatchReader(Reader):
-    """Reads a bounded source without splits, whose position is the number of records read."""
+    """Reads a bounded source without splits, or parts of it, one after the other. A part is what a subtask has where
+    there are as many subtasks as parts; its position is the number of records read."""
 
     def __init__(self, operator: Emitting, source: BatchSource) -> None:
         super().__init__(operator)
         self._source = source
-        self._batches: Iterator[Any] | None = None
-        self._rest: Sequence[Any] = ()
-        self._position = 0
+        self._parts: dict[str, _Part] = {}
 
     def _step(self, reading: Reading, backlog: Backlog) -> Iterator[None]:
-        start, left = reading.splits[0].start or 0, reading.records
-        if self._batches is None or start != self._position:
-            self._begin(start)
-        while left > 0 and self._more():
-            values, self._rest = self._rest[:left], self._rest[left:]
-            left -= len(values)
-            self._position += len(values)
-            yield from self._emit(Batch(values), values, OWN, backlog)
-        self.positions = {OWN: self._position}
-        self.exhausted = not self._more()
+        left = reading.records
+        parts = {split.id: self._part(split, reading.parts) for split in reading.splits}
+        for name, part in parts.items():
+            while left > 0 and self._more(part):
+                values, part.rest = part.rest[:left], part.rest[left:]
+                left -= len(values)
+                part.position += len(values)
+                yield from self._emit(Batch(values), values, OWN, backlog)
+            self.positions[name] = part.position
+        self.exhausted = not any(map(self._more, parts.values()))
 
-    def _begin(self, start: int) -> None:
+    def _part(self, split: Split, parts: int) -> _Part:
+        """What of a part comes from a position on."""
+        start, known = split.start or 0, self._parts.get(split.id)
+        if known is not None and known.position == start:
+            return known
         context = self._operator.context
-        self._batches = context.call(self._source.batches, context.subtask, context.vertex.parallelism)
-        self._rest, self._position, passed = (), start, 0
-        while passed < start and self._more():
-            passed += len(self._rest)
-            self._rest = self._rest[len(self._rest) - (passed - start) :] if passed > start else ()
+        number = context.subtask if split.id == OWN else int(split.id.removeprefix(f"{OWN}-"))
+        batches = context.call(self._source.batches, number, parts or context.vertex.parallelism)
+        part = self._parts[split.id] = _Part(batches, start)
+        passed = 0
+        while passed < start and self._more(part):
+            passed += len(part.rest)
+            part.rest = part.rest[len(part.rest) - (passed - start) :] if passed > start else ()
+        return part
 
-    def _more(self) -> bool:
-        while not self._rest:
-            batch = self._operator.context.call(next, self._batches, None)
+    def _more(self, part: _Part) -> bool:
+        while not part.rest:
+            batch = self._operator.context.call(next, part.batches, None)
             if batch is None:
                 return False
-            self._rest = batch.values if isinstance(batch, Batch) else batch
+            part.rest = batch.values if isinstance(batch, Batch) else batch
         return True
+
+
+@dataclass(slots=True)
+class _Part:
+    batches: Iterator[Any]
+    position: int
+    rest: Sequence[Any] = ()
 
 
 class FrameReader(Reader):

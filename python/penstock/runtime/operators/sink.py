@@ -32,6 +32,11 @@ class StreamSink(StreamOperator):
 
     function: Any
 
+    @property
+    def hands_over(self) -> str:
+        own = type(self.function).__name__ if isinstance(self.function, BuiltinSink) else ""
+        return f"{super().hands_over} {own}"
+
     def prepare(self, parallelism: int) -> StreamSink:
         if isinstance(self.function, BuiltinSink):
             return replace(self, function=self.function.prepare(parallelism))

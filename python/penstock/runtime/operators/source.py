@@ -64,6 +64,12 @@ class StreamSource(StreamOperator):
         """A generator of the user's looks at a record that has been emitted already."""
         return self.watermarks is not None and self.watermarks.kind == "generator"
 
+    @property
+    def hands_over(self) -> str:
+        own = type(self.function).__name__ if isinstance(self.function, BatchSource) else ""
+        timed = "" if self.watermarks is None or self._says_nothing else self.watermarks.told
+        return f"{super().hands_over} {own} {timed}"
+
     def prepare(self, parallelism: int) -> StreamSource:
         if isinstance(self.function, BatchSource):
             return replace(self, function=self.function.prepare(parallelism))

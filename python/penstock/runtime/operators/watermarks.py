@@ -55,6 +55,10 @@ class TimestampsAndWatermarks(StreamOperator):
         """A generator of the user's looks at a record that has been emitted already."""
         return self.strategy.kind == "generator"
 
+    @property
+    def hands_over(self) -> str:
+        return f"{super().hands_over} {self.strategy.told}"
+
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _TimestampsAndWatermarks(context, output, self.strategy, self.parts)
 

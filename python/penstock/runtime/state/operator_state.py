@@ -25,6 +25,11 @@ class OperatorState:
         self._states: dict[tuple[str, str], Any] = {}
         self._known: dict[tuple[str, str], bytes] = {}  # checksums of what has been written down
 
+    @property
+    def is_there(self) -> bool:
+        """Whether there is any, be it empty."""
+        return bool(self._states)
+
     def list(self, name: str, *, union: bool = False) -> list[Any]:
         """The elements of a list state; the same object each time.
 

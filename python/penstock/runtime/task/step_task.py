@@ -49,6 +49,7 @@ class StepTask(Task):
         self._counted = self._measured
         self._finished = False
         self._inherited: dict[str, Held] = {}
+        self._taken: set[str] = set()  # operators whose state is in files of others, and is to be written anew
         self.volatile = b""
 
     def inherit(self, other: StepTask) -> None:
@@ -138,12 +139,15 @@ class StepTask(Task):
             load(assignment.folder, chains, context.state, context.operator_state, about)
         if own:
             self._chains[operator_id] = own
+        elif any(chains) and (context.state is not None or context.operator_state.is_there):
+            self._taken.add(operator_id)
         context.time.watch_clock()
 
     def _own_chain(self, operator_id: str) -> Chain:
-        """The files that this subtask goes on with; none if there are as many as it has no part in alone."""
+        """The files that this subtask goes on with; none if others have written them, or under another operator ID."""
         chains = self._assignment.chains.get(operator_id, ())
-        return chains[self._subtask] if len(chains) == self._vertex.parallelism else ()
+        own = chains[self._subtask] if len(chains) == self._vertex.parallelism else ()
+        return own if own and own[0].operator_id == operator_id else ()
 
     def _context(self, config: OperatorConfig) -> OperatorContext:
         assignment = self._assignment
@@ -249,9 +253,11 @@ class StepTask(Task):
         for operator in chain.operators.values():
             context, about = operator.context, self._about(operator)
             before = self._chains.get(about.operator_id, ())
-            after = save(folder, context.state, context.operator_state, about, before, self._assignment.version + 1)
+            version, taken = self._assignment.version + 1, about.operator_id in self._taken
+            after = save(folder, context.state, context.operator_state, about, before, version, taken)
             if after:
                 self._chains[about.operator_id] = after
+        self._taken.clear()
         return dict(self._chains)
 
 
