@@ -91,6 +91,17 @@ def marked(marks: Marks, die: Callable[[], None], kill: int, when: str) -> Itera
         yield
 
 
+@contextlib.contextmanager
+def stopped(stop: Callable[[], bool]) -> Iterator[None]:
+    """Within the block a job of this thread ends before a step, in order, when a function says so.
+
+    Args:
+        stop: is asked before each step.
+    """
+    with _patched(), _set(_STOP, stop):
+        yield
+
+
 class Moments:
     """Those at which a job says something, or dies; see :func:`marked`."""
 
@@ -119,7 +130,8 @@ class Moments:
 _SIZE: ContextVar[Callable[[], int] | None] = ContextVar("size", default=None)
 _MOMENTS: ContextVar[Moments | None] = ContextVar("moments", default=None)
 """Of the job that this thread runs."""
-_PLAN_OF, _COMMIT, _PUBLISH = loop.plan_of, Commits.commit, Commits.publish
+_STOP: ContextVar[Callable[[], bool] | None] = ContextVar("stop", default=None)
+_PLAN_OF, _COMMIT, _PUBLISH, _DRY = loop.plan_of, Commits.commit, Commits.publish, loop.StepLoop._dry
 _PATCHING = threading.Lock()
 _patches: list[contextlib.ExitStack] = []  # one more for each block that is open; the first one has made them
 
@@ -141,6 +153,7 @@ def _patched() -> Iterator[None]:
         if not _patches:
             patches.enter_context(mock.patch.object(loop, "plan_of", _plan_of))
             patches.enter_context(mock.patch.multiple(Commits, commit=_commit, publish=_publish))
+            patches.enter_context(mock.patch.object(loop.StepLoop, "_dry", _dry))
         _patches.append(patches)
     try:
         yield
@@ -171,6 +184,11 @@ def _publish(self: Commits, manifest: StepManifest) -> None:
     moments = _MOMENTS.get()
     if moments is not None:
         moments.after()
+
+
+def _dry(self: loop.StepLoop) -> bool:
+    stop = _STOP.get()
+    return (stop is not None and stop()) or _DRY(self)
 
 
 def fed_result(

@@ -30,11 +30,15 @@ class ExactNotes(Notes):
     Args:
         root: has the folders of notes and of sinks.
         all_attempts: as for :class:`Notes`.
+
+    Attributes:
+        offset: added to the versions of the job, where another one was before, whose versions began at 1 too.
     """
 
     def __init__(self, root: str, all_attempts: bool = False) -> None:
         super().__init__(os.path.join(root, "notes"), all_attempts)
         self.sinks = os.path.join(root, "sinks")
+        self.offset = 0
         for folder in (self.folder, self.sinks):
             os.makedirs(folder, exist_ok=True)
 
@@ -101,10 +105,12 @@ class Exact(TwoPhaseCommitSink[Any, Any]):
         self.values.append(text(value))
 
     def prepare(self, version: int) -> Any:
+        version += self.notes.offset  # type: ignore[attr-defined]
         self.prepared, self.values = (version, self.values), []
         return [self.place[0], self.prepared[1]] if self.prepared[1] else None
 
     def commit(self, committables: Sequence[Any], version: int) -> None:
+        version += self.notes.offset  # type: ignore[attr-defined]
         digest = hashlib.sha256(self.id.encode()).hexdigest()[:16]
         path = Path(self.notes.sinks, f"{digest}-{version}.json")  # type: ignore[attr-defined]
         data = json.dumps([self.id, version, committables])

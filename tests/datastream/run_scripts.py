@@ -3,6 +3,7 @@
 As a command::
 
     run_scripts.py [--spark] [--feed N|all|random:SEED [--kill K [--when MOMENT]]] < scripts > results
+    run_scripts.py [--spark] --feed N|all|random:SEED --restore K [--rescale P] < scripts > results
                    [--jobs N] [--timeout SECONDS]
 
 A line of input is a script, ``{"name", "calls": [[receiver, method, argument…], …]}``, or an object with one under
@@ -20,9 +21,10 @@ one that has shown a defect of Penstock's: it hangs (five minutes, unless ``--ti
 down, say. The others run all the same: N at a time (``--jobs``; as many as there are cores, on Spark four in one JVM).
 Lines of output stand in the order of those of input, each as soon as all before it are there.
 
-With ``--feed`` programs run in steps with a job folder, see :mod:`tests.datastream.feeding`. Then a line may also be
-``{"random": SEED}``: the program of :mod:`tests.datastream.random_jobs`, held to a plain computation; ``{"equal":
-records}`` is its result.
+With ``--feed`` programs run in steps with a job folder, see :mod:`tests.datastream.feeding`; with ``--restore`` they
+are stopped with a savepoint and begun from it by another job, see :mod:`tests.datastream.restoring`. With ``--feed`` a
+line may also be ``{"random": SEED}``: the program of :mod:`tests.datastream.random_jobs`, held to a plain computation;
+``{"equal": records}`` is its result.
 """
 
 from __future__ import annotations
@@ -319,16 +321,21 @@ def restarts(script: dict[str, Any]) -> bool:
 
 def main(arguments: list[str]) -> None:
     """The command."""
-    from tests.datastream import feeding, workers  # which need this module
+    from tests.datastream import feeding, restoring, workers  # which need this module
 
     parser = argparse.ArgumentParser(prog="run_scripts.py", description="Runs scripts from standard input.")
     parser.add_argument("--spark", action="store_true", help="on Spark instead of in this process")
     parser.add_argument("--jobs", type=int, metavar="N", help="run so many at a time")
     parser.add_argument("--timeout", type=float, default=workers.PATIENCE, metavar="SECONDS", help="of each script")
     feeding.add_arguments(parser)
+    restoring.add_arguments(parser)
     chosen = parser.parse_args(arguments)
-    if chosen.kill is not None and chosen.feed is None:
-        parser.error("--kill needs --feed")
+    if chosen.feed is None and (chosen.kill is not None or chosen.restore is not None):
+        parser.error("--kill and --restore need --feed")
+    if chosen.rescale is not None and chosen.restore is None:
+        parser.error("--rescale needs --restore")
+    if chosen.restore is not None and chosen.kill is not None:
+        parser.error("a job is either killed or restored")
     for result in workers.results(sys.stdin, chosen):
         print(json.dumps(result, ensure_ascii=False), flush=True)
 

@@ -35,7 +35,7 @@ if __name__ == "__main__":  # a process of its own
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from penstock.local import LocalExecutor
-from tests.datastream import feeding, random_fed
+from tests.datastream import feeding, random_fed, restoring
 from tests.datastream.run_scripts import result_of
 
 PATIENCE = 300.0
@@ -57,7 +57,8 @@ def results(lines: Iterable[str], chosen: argparse.Namespace) -> Iterator[Result
 
     Args:
         lines: a script each, as JSON; blank ones are skipped.
-        chosen: ``spark``, ``jobs``, ``timeout``, and the options of :mod:`tests.datastream.feeding`.
+        chosen: ``spark``, ``jobs``, ``timeout``, and the options of :mod:`tests.datastream.feeding` and
+            :mod:`tests.datastream.restoring`.
     """
     with contextlib.closing(Pool(chosen)) as pool:
         yield from pool.results([line for line in lines if line.strip()])
@@ -373,6 +374,8 @@ def _outcome(
     script, seed = record.get("script", record), record.get("random")
     if chosen.feed is None:
         return result_of(script, executor)
+    if chosen.restore is not None and seed is None:
+        return restoring.restored_result(script, executor, root, chosen.feed, chosen.restore, chosen.rescale)
     exact = chosen.spark or chosen.kill is not None
     with contextlib.ExitStack() as dying:
         if chosen.kill is not None and not life:
