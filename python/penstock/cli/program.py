@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import runpy
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn
 
 from penstock.common import JobExecutionResult
@@ -66,6 +67,7 @@ def run_program(
     flink: str | None = None,
     watcher: Callable[[JobExecutionResult], None] | None = None,
     *,
+    settings: Mapping[str, str] = MappingProxyType({}),
     pyflink: bool = False,
     observer: Observer | None = None,
 ) -> None:
@@ -77,6 +79,7 @@ def run_program(
         executor: where ``execute()`` sends pipelines; None leaves the choice to the program.
         flink: the Flink version to plan as; None leaves that to the program too.
         watcher: takes the result of every job.
+        settings: of the program, whatever its own configuration says.
         pyflink: whether ``pyflink`` means :mod:`penstock.pyflink`, from now on and in the whole process.
         observer: makes what is around the run of every job.
     """
@@ -86,12 +89,13 @@ def run_program(
         from penstock.pyflink.finder import install
 
         install()
+    imposed = dict(settings) if flink is None else {**settings, "penstock.flink": flink}
     argv, path = sys.argv, sys.path[:]
     sys.argv, sys.path[0:0] = [file, *arguments], [str(Path(file).resolve().parent)]
     try:
         with (
             executors.override(executor) if executor is not None else nullcontext(),
-            executors.impose({"penstock.flink": flink}) if flink is not None else nullcontext(),
+            executors.impose(imposed) if imposed else nullcontext(),
             executors.watch(watcher) if watcher is not None else nullcontext(),
             executors.observe(observer) if observer is not None else nullcontext(),
         ):

@@ -29,6 +29,8 @@ Examples:
   penstock run --local word_count.py                 no Spark: for a first try
   penstock run --metrics word_count.py               records in and out of every operator
   penstock run --pyflink word_count.py               a program that imports pyflink, as it is
+  penstock run --from-savepoint /sp/1 --job-folder /jobs/new sums.py
+  penstock run --from-savepoint /jobs/old@17 --job-folder /jobs/new sums.py
 """,
 )
 @click.option(
@@ -44,6 +46,26 @@ Examples:
 @click.option(
     "--conf", "settings", metavar="KEY=VALUE", multiple=True, help="A Spark setting; may be given many times."
 )
+@click.option(
+    "-s",
+    "--from-savepoint",
+    metavar="PLACE",
+    help="Begin a new job from a savepoint, or from JOB or JOB@VERSION: a job folder, or a version of it.",
+)
+@click.option(
+    "-n",
+    "--allow-non-restored-state",
+    is_flag=True,
+    help="Leave behind state that no operator of the program takes, instead of refusing to go on.",
+)
+@click.option(
+    "-p",
+    "--parallelism",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Subtasks of operators for which the program does not say how many; state is dealt out anew.",
+)
+@click.option("--job-folder", metavar="FOLDER", help="Keep the job's state here, a path or URL, and go on from there.")
 @click.option("--metrics", is_flag=True, help="After each job, print what its operators have measured.")
 @click.option(
     "--progress",
@@ -65,6 +87,10 @@ def command(
     metrics: bool,
     progress: str,
     full_traceback: bool,
+    from_savepoint: str | None,
+    allow_non_restored_state: bool,
+    parallelism: int | None,
+    job_folder: str | None,
     file: str,
     arguments: tuple[str, ...],
 ) -> None:
@@ -84,9 +110,21 @@ def command(
             _executor(master, local, config),
             flink,
             watcher,
+            settings=_state(from_savepoint, allow_non_restored_state, parallelism, job_folder),
             pyflink=pyflink,
             observer=_observer(progress),
         )
+
+
+def _state(place: str | None, allow: bool, parallelism: int | None, folder: str | None) -> dict[str, str]:
+    """What the options say of state and parallelism, as settings."""
+    said = {
+        "execution.savepoint.path": place,
+        "execution.savepoint.ignore-unclaimed-state": "true" if allow else None,
+        "parallelism.default": None if parallelism is None else str(parallelism),
+        "penstock.job.folder": folder,
+    }
+    return {key: value for key, value in said.items() if value is not None}
 
 
 def _observer(progress: str) -> Observer | None:

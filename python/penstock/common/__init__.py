@@ -18,6 +18,7 @@ from penstock.common.job_status import JobStatus
 from penstock.common.output_tag import OutputTag
 from penstock.common.restart_strategy import RestartStrategies, RestartStrategyConfiguration
 from penstock.common.row import Row, RowKind
+from penstock.common.savepoint_restore_settings import SavepointRestoreSettings
 from penstock.common.time import Duration, Instant, Time
 from penstock.common.time_domain import TimeDomain
 from penstock.common.typeinfo import TypeInformation, Types
@@ -41,6 +42,7 @@ __all__ = [
     "Row",
     "RowKind",
     "RuntimeExecutionMode",
+    "SavepointRestoreSettings",
     "Time",
     "TimeDomain",
     "TimestampAssigner",

@@ -182,7 +182,7 @@ def _going_on(pipeline: Pipeline, steps: bool) -> tuple[Pipeline, bool]:
     """The program with what it takes over from the state that it goes on with, and whether there is any."""
     settings = pipeline.settings
     with configured(settings.storage_options):
-        found = carried(settings) if steps or settings.savepoint is not None else None
+        found = carried(settings) if steps or settings.savepoint else None
     return (pipeline, False) if found is None else (taken_over(pipeline, found, allow=settings.ignore_unclaimed), True)
 
 
@@ -195,7 +195,7 @@ def runs_in_steps(pipeline: Pipeline) -> bool:
     """Whether a program runs in steps: a source of it never ends, or it has a job folder or begins from a savepoint; or
     checkpoints are enabled and a function pushes records, of which nobody knows whether it ends."""
     settings = pipeline.settings
-    if pipeline.unbounded or ((settings.job_folder or settings.savepoint) is not None and not settings.batch):
+    if pipeline.unbounded or ((settings.job_folder is not None or settings.savepoint) and not settings.batch):
         return True
     if settings.checkpoint_interval is None or settings.batch:
         return False

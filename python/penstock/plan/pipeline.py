@@ -57,4 +57,9 @@ class Pipeline:
             PlanError: what the planner refuses.
         """
         artifacts = {name: path for name, path, _ in self.settings.cached_files}
-        return self.stream_graph.job_graph(flink=self.flink, artifacts=artifacts)
+        return self.stream_graph.job_graph(
+            flink=self.flink,
+            artifacts=artifacts,
+            savepoint_path=self.settings.savepoint,
+            allow_non_restored_state=self.settings.ignore_unclaimed,
+        )

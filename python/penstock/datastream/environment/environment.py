@@ -51,7 +51,7 @@ class StreamExecutionEnvironment(ProgramWithSources):
                 "StreamExecutionEnvironment.get_execution_environment() instead."
             )
         warn_of(configuration, stacklevel=4)
-        super().__init__(Settings.of(configuration.to_dict()))
+        super().__init__(Settings.of({**configuration.to_dict(), **executors.imposed_settings()}))
         self._spark = spark
         self._master = master
         self._executor = executor

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from penstock.common import Configuration, checks, hints
 from penstock.common.execution_config import ExecutionConfig
+from penstock.common.savepoint_restore_settings import SavepointRestoreSettings
 from penstock.datastream.program.checkpoint_config import CheckpointConfig
 from penstock.datastream.program.configuring import warn_of, warn_of_jars
 from penstock.datastream.program.program import CheckpointingMode, Program
@@ -122,6 +123,19 @@ class ConfiguredProgram(Program):
     def is_changelog_state_backend_enabled(self) -> bool | None:
         """What was set; None at first."""
         return self.settings.hint(hints.CHANGELOG)
+
+    def set_savepoint_restore_settings(self: _Self, settings: SavepointRestoreSettings) -> _Self:
+        """Say what a new job begins from: a savepoint, or a version of a job folder. Its own job folder is to be a new
+        one; run again, it goes on from there.
+
+        Args:
+            settings: made by ``SavepointRestoreSettings.for_path(…)``.
+        """
+        hint = "Make one: SavepointRestoreSettings.for_path('/data/savepoint')."
+        given = checks.instance(settings, "set_savepoint_restore_settings", SavepointRestoreSettings, hint)
+        path, allow = given.get_restore_path(), given.allow_non_restored_state()
+        self.settings = replace(self.settings, savepoint=path, ignore_unclaimed=allow)
+        return self
 
     def set_default_savepoint_directory(self: _Self, directory: str) -> _Self:
         """Say where savepoints go for which no folder is said."""

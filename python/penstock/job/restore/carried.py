@@ -29,7 +29,7 @@ def carried(settings: Settings) -> StepManifest | None:
     """
     found = None if settings.job_folder is None else JobFolder(settings.job_folder).newest(unpickle=False)
     newest = None if found is None or found.is_nothing else found
-    if settings.savepoint is None:
+    if not settings.savepoint:
         return newest
     if settings.batch:
         raise UnsupportedError(
@@ -107,7 +107,7 @@ def begun(lease: Lease, files: Files, settings: Settings) -> str | None:
         InvalidProgramError: the folder was begun from something else.
         FencedError, OSError, ConfigurationError: the folder cannot be written.
     """
-    if settings.savepoint is None:
+    if not settings.savepoint:
         return None
     newest = lease.newest()
     there = None if newest is None or newest.is_nothing else newest
