@@ -49,6 +49,15 @@ PROGRAMS: dict[str, str] = {
 }
 """Programs whose results differ, and why."""
 
+_BEGINS_ANEW = (
+    "After a failure Flink's source begins anew, as the golden file's programs make no checkpoints; a job that runs in "
+    "steps goes on from the last one, so the records before are not repeated with the number of another attempt."
+)
+
+OF_ATTEMPTS = dict.fromkeys(("restart_facts", "restart_twice_then_ok", "restart_exhausted"), _BEGINS_ANEW)
+"""Programs that may give something else when they run in steps, and why. All others give the same, however they are
+fed, killed, and begun from savepoints, at whatever parallelism."""
+
 _FLINKS_OWN = {
     "org.apache.flink.runtime.client.JobExecutionException",
     "org.apache.flink.runtime.JobException",

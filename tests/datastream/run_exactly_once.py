@@ -20,7 +20,7 @@ from penstock.job.folder.lease import JobFolder
 from tests.datastream.run_notes import Notes, Traced, text
 
 _OPENED = ("open ", "initializeState ", "run ")
-_CLOSED = ("close ",)
+_CLOSED = ("close ", "dispose ")
 _NEVER = 1 << 62
 
 

@@ -14,7 +14,7 @@ from hypothesis import settings
 
 from tests.datastream import feeding, workers
 from tests.datastream.compare_runs import differences
-from tests.datastream.deliberate_differences import PROGRAMS
+from tests.datastream.deliberate_differences import OF_ATTEMPTS, PROGRAMS
 from tests.datastream.run_exactly_once import once
 from tests.datastream.test_run_scripts import records
 
@@ -58,15 +58,6 @@ def test_programs_give_what_flink_gave(mode: str, part: int) -> None:
     names = list(records())[part :: PARTS * ONE_OF]
     found = wrong(names, chosen(feed, kill))
     assert not {name: said for name, said in found.items() if name not in OF_ATTEMPTS}
-
-
-_BEGINS_ANEW = (
-    "After a failure Flink's source begins anew, as the golden file's programs make no checkpoints; a job that runs in "
-    "steps goes on from the last one, so the records before are not repeated with the number of another attempt."
-)
-
-OF_ATTEMPTS = dict.fromkeys(("restart_facts", "restart_twice_then_ok", "restart_exhausted"), _BEGINS_ANEW)
-"""Programs that may give something else, and why. All others give the same, however they are fed and killed."""
 
 
 def test_attempts_begin_where_the_last_step_has_ended() -> None:

@@ -1,0 +1,97 @@
+"""The programs of the run scripts, stopped with a savepoint and begun from it by another job, at the same and at
+another parallelism: they give what Flink gave for all at once."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from tests.datastream import restoring
+from tests.datastream.compare_runs import differences
+from tests.datastream.deliberate_differences import OF_ATTEMPTS, PROGRAMS
+from tests.datastream.test_run_scripts import records
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = 2
+ONE_OF = 1 if settings().max_examples >= 100 else 24
+"""In `make check` one in so many programs."""
+
+MODES = [("1", 2, None), ("1", 3, 3), ("2", 1, 2), ("random:1", 2, 4), ("1", 6, 5)]
+
+
+def wrong(names: list[str], feed: str, steps: int, parallelism: int | None, *, spark: bool = False) -> dict[str, Any]:
+    """What differs from what Flink gave, by program, but for what is meant to."""
+    found: dict[str, Any] = {}
+    chosen = argparse.Namespace(feed=feed, restore=steps, rescale=parallelism, spark=spark)
+    with restoring.runner(chosen) as run:
+        for name in names:
+            result, expected = run(records()[name]["script"]), records()[name]["result"]
+            if "unsupported" in result or "defect" in result:
+                found[name] = result
+                continue
+            if said_by_nobody(result):
+                result, expected = comparable(result), comparable(expected)
+            sentences = list(differences(result, expected))
+            if bool(sentences) != (name in PROGRAMS):
+                found[name] = sentences or "no difference"
+    return found
+
+
+def said_by_nobody(result: dict[str, Any]) -> bool:
+    """Whether the result does not say which subtask has counted."""
+    return any(subtask is None for _, subtask, *_ in result.get("counts", ()))
+
+
+def comparable(result: dict[str, Any]) -> dict[str, Any]:
+    """A result where subtasks do not count; nor do traces, which are by subtask."""
+    found = {key: value for key, value in restoring.without_subtasks(result).items() if key != "trace"}
+    output = {sink: {**each, "ordered": False} for sink, each in found.get("output", {}).items()}
+    return {**found, "output": output} if "output" in found else found
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize(("feed", "steps", "parallelism"), MODES)
+def test_programs_give_what_flink_gave(feed: str, steps: int, parallelism: int | None, part: int) -> None:
+    names = list(records())[part :: PARTS * ONE_OF]
+    found = wrong(names, feed, steps, parallelism)
+    assert not {name: said for name, said in found.items() if name not in OF_ATTEMPTS}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("parallelism", [None, 3])
+def test_programs_give_what_flink_gave_on_spark(parallelism: int | None) -> None:
+    names = ["keyed_sum", "iterate_countdown", "window_tumbling_offset", "trace_two_tasks_p2"]
+    assert not wrong(names, "2", 2, parallelism, spark=True)
+
+
+def test_the_command_restores_and_rescales() -> None:
+    names = ("keyed_sum", "fail_at_map")
+    text = "".join(json.dumps(records()[name]["script"]) + "\n" for name in names)
+    command = [sys.executable, "tests/datastream/run_scripts.py", "--feed", "1", "--restore", "2", "--rescale", "3"]
+    run = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, timeout=100, check=False)
+    assert run.returncode == 0, run.stderr
+    for name, line in zip(names, run.stdout.splitlines(), strict=True):
+        assert not list(differences(comparable(json.loads(line)), comparable(records()[name]["result"])))
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--restore", "2"], "need --feed"),
+        (["--feed", "1", "--rescale", "2"], "--rescale needs --restore"),
+        (["--feed", "1", "--restore", "2", "--kill", "1"], "either killed or restored"),
+    ],
+)
+def test_options_that_make_no_sense(options: list[str], why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from tests.datastream.run_scripts import main
+
+    with pytest.raises(SystemExit):
+        main(options)
+    assert why in capsys.readouterr().err
