@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from penstock.common import Types, WatermarkStrategy
-from penstock.datastream import SourceFunction
+from penstock.datastream import ParallelSourceFunction, SourceFunction
 from penstock.datastream.connectors import NumberSequenceSource
 from penstock.errors import InvalidProgramError
 from penstock.job.folder.lease import JobFolder
@@ -185,3 +185,41 @@ def test_rows_in_loops_go_round(tmp_path, lives):
             out = out.map(lambda n: n, Types.LONG())
         found += some(out, 3) if number < len(lives) - 1 else collected(out)
     assert found == [0] * 40
+
+
+@pytest.mark.parametrize("old", SOURCES)
+@pytest.mark.parametrize("new", SOURCES)
+def test_a_source_of_another_kind_begins_anew(tmp_path, old, new, capsys):
+    for source in (old, new):
+        stream = SOURCES[source](environment(tmp_path, 1, penstock__step__records=10)).uid("source")
+        found = some(stream.map(lambda n: n, Types.LONG()), 2)
+        capsys.readouterr() if source is old else None
+    kinds = {"function": 0, "splits": 1}
+    if old == new or {old, new} == {"collection", "sequence"}:
+        assert found == list(range(20, 40))
+    else:
+        assert kinds.get(old, 2) != kinds.get(new, 2)
+        assert found == list(range(20))
+        assert "which is a source of another kind now" in capsys.readouterr().err
+
+
+def test_a_function_with_another_parallelism_begins_anew_and_that_is_said(tmp_path, capsys):
+    class Many(ParallelSourceFunction):
+        def open(self, context):
+            self.subtask = context.get_index_of_this_subtask()
+
+        def run(self, ctx):
+            for number in range(50):
+                ctx.collect(100 * self.subtask + number)
+
+        def cancel(self):
+            pass
+
+    def program(parallelism):
+        env = environment(tmp_path, parallelism, penstock__step__records=10)
+        return env.add_source(Many(), "many", Types.LONG()).uid("many")
+
+    assert sorted(some(program(2), 2)) == [*range(20), *range(100, 120)]
+    assert sorted(some(program(2), 2)) == [*range(20, 40), *range(120, 140)]
+    assert sorted(collected(program(3))) == [100 * subtask + n for subtask in range(3) for n in range(50)]
+    assert "begins anew                 'Source: many', a function with another parallelism" in capsys.readouterr().err

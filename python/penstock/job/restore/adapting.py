@@ -15,7 +15,7 @@ from typing import Any
 
 from penstock.job.folder.manifest import SourceState, StepManifest, TaskState
 from penstock.job.restore import refusals
-from penstock.job.restore.matching import Matching, match, pushed, rows_in
+from penstock.job.restore.matching import Matching, fits, match, pushed, rows_in
 from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.config.tasks import VertexConfig
@@ -69,7 +69,7 @@ def _sources(
         head = vertex.operators[0].operator_id
         state_id = state_ids.get(head, head)
         source = manifest.sources.get(state_id)
-        if source is not None and not vertex.inputs:
+        if source is not None and not vertex.inputs and fits(source, vertex.operators[0]):
             asked = source.asked or len(manifest.tasks.get(state_id, ())) or len(source.positions)
             yield head, _source(source, vertex.parallelism, asked, len(manifest.tasks.get(state_id, ())) or asked)
 

@@ -15,6 +15,8 @@ from typing import Any, Literal, Protocol
 from penstock.errors import InvalidProgramError
 from penstock.job.folder.manifest import SourceState, StepManifest, TaskState
 from penstock.runtime.buffers.codec import decode_value
+from penstock.runtime.config.tasks import OperatorConfig
+from penstock.runtime.operators.reading import OWN
 
 How = Literal["uid", "uid hash", "position"]
 
@@ -119,6 +121,24 @@ def holders(manifest: StepManifest) -> dict[str, None]:
 def has_read(source: SourceState) -> bool:
     """Whether a source has read splits, or is one that counts its records."""
     return bool(source.ended.count) or any(not pushed(at) for at in source.positions.values())
+
+
+def fits(source: SourceState, head: OperatorConfig) -> bool:
+    """Whether what is known of a source can be that of another one with its ID: of a function that pushes, of one
+    without splits, or of one with splits.
+
+    Args:
+        source: what is known.
+        head: the operator of the source.
+    """
+    _, *kind = head.hands_over.split("/")
+    if not kind or not (source.positions or source.ended.count):
+        return True
+    positions = source.positions
+    if positions and all(map(pushed, positions.values())):
+        return kind[0] == ""
+    counts = positions and not source.ended.count and all(name.startswith(f"{OWN}-") for name in positions)
+    return kind[0] == "FrameSource" or (kind[0] not in ("", "SplitSource") if counts else kind[0] == "SplitSource")
 
 
 def pushed(position: Any) -> bool:

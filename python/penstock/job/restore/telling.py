@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 
 from penstock.job.folder.manifest import StepManifest
-from penstock.job.restore.matching import Matching, holders, match, pushed
+from penstock.job.restore.matching import Matching, fits, holders, match, pushed
 from penstock.job.restore.refusals import name_of
 from penstock.runtime.config.tasks import OperatorConfig, VertexConfig
 
@@ -30,7 +30,7 @@ def told(manifest: StepManifest, vertices: Sequence[VertexConfig], matching: Mat
         if not dict(_said(manifest, vertices, matching))[_INHERITED]:
             return ""
     lines = [f"  {what:<27} {_names(names)}" for what, names in _said(manifest, vertices, matching) if names]
-    return "\n".join(["The program has changed. Its operators and the state that is there:", *lines])
+    return "\n".join(["The state that is there, and the operators of the program:", *lines])
 
 
 def _said(
@@ -47,7 +47,7 @@ def _said(
     unread = (each for each in with_state if not each.keyed and _keys(manifest, _state_id(each, matching)))
     yield "carried along unread", [repr(each.name) for each in unread]
     yield "left behind, as was allowed", [name_of(manifest, each) for each in matching.left]
-    yield "begins anew (it pushes)", list(_anew(manifest, vertices, matching))
+    yield "begins anew", list(_anew(manifest, vertices, matching))
     new = set(matching.new)
     yield "new, starts empty", [repr(each.name) for each in operators if each.operator_id in new]
 
@@ -77,9 +77,10 @@ def _anew(manifest: StepManifest, vertices: Iterable[VertexConfig], matching: Ma
         head = vertex.operators[0]
         state_id = _state_id(head, matching)
         source = None if state_id is None or vertex.inputs else manifest.sources.get(state_id)
-        pushing = source is not None and any(map(pushed, source.positions.values()))
-        if source is not None and pushing and len(source.positions) != vertex.parallelism:
-            yield f"{head.name!r}, with another parallelism"
+        if source is not None and not fits(source, head):
+            yield f"{head.name!r}, which is a source of another kind now"
+        elif source and any(map(pushed, source.positions.values())) and len(source.positions) != vertex.parallelism:
+            yield f"{head.name!r}, a function with another parallelism"
 
 
 def _names(names: Sequence[str]) -> str:

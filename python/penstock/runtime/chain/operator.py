@@ -87,7 +87,7 @@ class StreamOperator:
     @property
     def hands_over(self) -> str:
         """What kind of :meth:`LiveOperator.volatile` data it has, as a text: where another kind was left by an earlier
-        run of the program, that is forgotten."""
+        run of the program, that is forgotten. Of a source it says, between slashes, what it reads."""
         return type(self).__name__
 
     def prepare(self: S, parallelism: int) -> S:

@@ -68,7 +68,7 @@ class StreamSource(StreamOperator):
     def hands_over(self) -> str:
         own = type(self.function).__name__ if isinstance(self.function, BatchSource) else ""
         timed = "" if self.watermarks is None or self._says_nothing else self.watermarks.told
-        return f"{super().hands_over} {own} {timed}"
+        return f"{super().hands_over}/{own}/{timed}"
 
     def prepare(self, parallelism: int) -> StreamSource:
         if isinstance(self.function, BatchSource):
