@@ -86,9 +86,7 @@ def run_program(
     from penstock.datastream.environment import executors
 
     if pyflink:
-        from penstock.pyflink.finder import install
-
-        install()
+        _install_pyflink()
     imposed = dict(settings) if flink is None else {**settings, "penstock.flink": flink}
     argv, path = sys.argv, sys.path[:]
     sys.argv, sys.path[0:0] = [file, *arguments], [str(Path(file).resolve().parent)]
@@ -102,6 +100,12 @@ def run_program(
             runpy.run_path(file, run_name="__main__")
     finally:
         sys.argv, sys.path[:] = argv, path
+
+
+def _install_pyflink() -> None:
+    from penstock.pyflink.finder import install
+
+    install()
 
 
 def capture_plan(file: str, arguments: Sequence[str], flink: str | None = None, *, pyflink: bool = False) -> Pipeline:
