@@ -87,13 +87,12 @@ def run_program(
 
     if pyflink:
         _install_pyflink()
-    imposed = dict(settings) if flink is None else {**settings, "penstock.flink": flink}
     argv, path = sys.argv, sys.path[:]
     sys.argv, sys.path[0:0] = [file, *arguments], [str(Path(file).resolve().parent)]
     try:
         with (
             executors.override(executor) if executor is not None else nullcontext(),
-            executors.impose(imposed) if imposed else nullcontext(),
+            executors.impose({**settings, **({} if flink is None else {"penstock.flink": flink})}),
             executors.watch(watcher) if watcher is not None else nullcontext(),
             executors.observe(observer) if observer is not None else nullcontext(),
         ):
