@@ -5,9 +5,9 @@ Source of the names: ``pyflink.datastream.state``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from penstock.common import checks
 from penstock.common.callables import is_rich
@@ -57,6 +57,21 @@ class Aggregates(Protocol[IN_contra, OUT_co]):
         ...
 
 
+class Migration(NamedTuple):
+    """What becomes of values that a former program has written.
+
+    Attributes:
+        version: of the values that it makes.
+        function: makes one of an old value; None: it is forgotten.
+    """
+
+    version: int
+    function: Callable[[Any], Any]
+
+
+D = TypeVar("D", bound="StateDescriptor[Any]")
+
+
 @dataclass(frozen=True)
 class StateDescriptor(Generic[S_co]):
     """Names a state of the class ``S``.
@@ -64,10 +79,16 @@ class StateDescriptor(Generic[S_co]):
     Attributes:
         name: unique per operator.
         ttl_config: how long values live; None for ever.
+        former_names: what the state was called before.
+        migrations: of values that were written before, in the order of their versions.
+        field_defaults: of fields that rows and tuples in it have gained, by path.
     """
 
     name: str
     ttl_config: StateTtlConfig | None = field(default=None, init=False, repr=False, compare=False)
+    former_names: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
+    migrations: tuple[Migration, ...] = field(default=(), init=False, repr=False, compare=False)
+    field_defaults: Mapping[str, Any] = field(default_factory=dict[str, Any], init=False, repr=False, compare=False)
 
     def get_name(self) -> str:
         """The state's name."""
@@ -92,7 +113,83 @@ class StateDescriptor(Generic[S_co]):
                 f"The state {self.name!r} has a default value, which Flink does not give for a state with a time to "
                 "live. Leave the default out, and take it where value() gives None."
             )
-        object.__setattr__(self, "ttl_config", ttl_config)  # the one thing of a descriptor that is set later
+        object.__setattr__(self, "ttl_config", ttl_config)  # as all that has to do with time and change, set later
+
+    @property
+    def version(self) -> int:
+        """Of the state's values: that of the last migration, 0 without one."""
+        return self.migrations[-1].version if self.migrations else 0
+
+    def renamed_from(self: D, *names: str) -> D:
+        """The state was called otherwise when it was written: its values are taken over, once.
+
+        Args:
+            names: that it had.
+
+        Returns:
+            The descriptor itself.
+
+        Raises:
+            InvalidProgramError: there is none, or the state's own.
+        """
+        for name in names:
+            checks.text(name, "renamed_from", "name")
+        if not names or self.name in names:
+            checks.refuse(
+                f"renamed_from() of the state {self.name!r} was given {list(names)}. Give the names that it had before."
+            )
+        object.__setattr__(self, "former_names", (*self.former_names, *names))
+        return self
+
+    def migrated_by(self: D, function: Callable[[Any], Any], version: int = 1) -> D:
+        """What becomes of values that a former program has written. Each goes once through all migrations of later
+        versions than its own, and is stored with the last one's; what was written without any has version 0.
+
+        Args:
+            function: makes a new value of an old one: of a value, a reduction or an accumulator, of each element of a
+                list, of each value of a map; of all that a key has, a value, a list or a dict, if the state was of
+                another kind. None: it is forgotten.
+            version: of what it makes, 1 or more, each greater than that of the one before.
+
+        Returns:
+            The descriptor itself.
+
+        Raises:
+            InvalidProgramError: no function, or no such version.
+        """
+        if not callable(function):
+            checks.refuse(
+                f"migrated_by() of the state {self.name!r} was given {checks.shown(function)}. Give a function of an "
+                "old value that returns the new one."
+            )
+        if type(version) is not int or version <= self.version:
+            checks.refuse(
+                f"migrated_by() of the state {self.name!r} was given the version {version!r}. Give a whole number "
+                f"greater than {self.version}."
+            )
+        object.__setattr__(self, "migrations", (*self.migrations, Migration(version, function)))
+        return self
+
+    def with_field_defaults(self: D, defaults: Mapping[str, Any]) -> D:
+        """What fields have in old values that rows and tuples of the state have gained.
+
+        Args:
+            defaults: by name, of a tuple ``f2`` and the like; in a record within a record by path, such as
+                ``address.zip``. What can be changed is copied for each.
+
+        Returns:
+            The descriptor itself.
+
+        Raises:
+            InvalidProgramError: they are not by name.
+        """
+        if not isinstance(defaults, Mapping) or not all(isinstance(name, str) for name in defaults):  # pyright: ignore[reportUnnecessaryIsInstance]
+            checks.refuse(
+                f"with_field_defaults() of the state {self.name!r} was given {checks.shown(defaults)}. Give a dict such "
+                "as {'count': 0}."
+            )
+        object.__setattr__(self, "field_defaults", {**self.field_defaults, **defaults})
+        return self
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from penstock.runtime.buffers.codec import decode_value
 from penstock.runtime.checkpoint.chain import Chain, opened
+from penstock.runtime.state.class_changes import Reading
 from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.replay import note_touched
@@ -27,7 +28,8 @@ def read_earlier(folder: str, logs: Chain, keyed: KeyedState | None, about: Abou
         with opened(folder, file, about, whole=True) as reader:
             if keyed is not None:
                 header = reader.header
-                note_touched(earlier, keyed, header.states, header.timers, reader.sections(about.groups))
+                sections = reader.sections(about.groups)
+                note_touched(earlier, keyed, header.states, header.timers, sections, Reading(header.classes))
             data = reader.operator_state()
             if data is not None:
                 earlier.places.update(decode_value(data))

@@ -11,20 +11,24 @@ from __future__ import annotations
 
 import pickle
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from penstock.errors import PenstockError
+from penstock.errors import InvalidProgramError, PenstockError
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.checkpoint.chain import Chain, check_order, merged_from, opened
 from penstock.runtime.checkpoint.merging import read_earlier
 from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.io.storage import join
 from penstock.runtime.io.stores import storage_of
+from penstock.runtime.state.class_changes import Reading
+from penstock.runtime.state.classes import ClassForm
+from penstock.runtime.state.evolution import MIGRATION
 from penstock.runtime.state.files import LOG, SNAPSHOT, AboutOperator, Header, StateReader, packed
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.replay import Replay
 from penstock.runtime.state.sections import Content, TimersInfo, log_of, snapshot_of
+from penstock.runtime.state.type_changes import Refusal
 
 _HEADER_BYTES = 1_000
 """About how long the header of a log is."""
@@ -56,22 +60,35 @@ def save(
     Returns: the chain that the state is in now, the same if nothing has changed. OSError: a file cannot be written.
     Cost: O(what has changed), or O(state) for a snapshot; operator state is pickled in any case.
     """
-    changed = (state := operator_state or OperatorState()).changed()
+    state = operator_state or OperatorState()
+    anew = bool(chain) and (state.rewrite or (keyed is not None and keyed.rewrite))
+    if anew:
+        chain = ()
+        state.forget_written()
+    changed = state.changed()
     if chain and not changed and not (keyed and keyed.has_changed()):
         return chain
     coming = 0 if not chain else _size_of_log(chain, keyed, sum(map(len, changed.values())))
     if chain and sum(log.bytes for log in chain[1:]) + coming <= chain[0].bytes:
         chain, changed, content = _log(folder, chain, keyed, state, changed, about, coming)
-        chain = (*chain, _write(folder, content, changed, about, chain, version))
+        chain = (*chain, _write(folder, content, changed, about, chain, version, _classes(keyed, state)))
     else:
         content = _NOTHING if keyed is None else snapshot_of(keyed)
         changed = state.snapshot() if chain or whole else changed
-        if chain or content.entries or changed or whole:
-            chain = (_write(folder, content, changed, about, (), version),)
-    if keyed:
+        if chain or whole or anew or content.entries or changed:
+            chain = (_write(folder, content, changed, about, (), version, _classes(keyed, state)),)
+    if keyed is not None:
         keyed.written()
+        keyed.rewrite = False
     state.written(changed)
+    state.rewrite = False
     return chain
+
+
+def _classes(keyed: KeyedState | None, state: OperatorState) -> dict[str, ClassForm]:
+    """Those of what is in the state, by name."""
+    noted = {**state.noted.forms, **({} if keyed is None else keyed.noted.forms)}
+    return dict(sorted(noted.items()))
 
 
 def _log(
@@ -98,7 +115,13 @@ def _size_of_log(chain: Chain, keyed: KeyedState | None, more: int) -> int:
 
 
 def _write(
-    folder: str, content: Content, places: _Places, about: AboutOperator, chain: Chain, version: int
+    folder: str,
+    content: Content,
+    places: _Places,
+    about: AboutOperator,
+    chain: Chain,
+    version: int,
+    classes: Mapping[str, ClassForm],
 ) -> StateFile:
     kind = LOG if chain else SNAPSHOT
     name = f"{about.operator_id}-{about.subtask}-{version}-{uuid.uuid4().hex[:8]}"
@@ -113,6 +136,7 @@ def _write(
         entries=content.entries,
         sections=(),
         operator_state=None,
+        classes=classes,
     )
     data, checksum = packed(header, content.sections, dumps(places) if places else None)
     storage_of(folder).put(join(folder, name), data)
@@ -149,7 +173,7 @@ def load(
         owner = about
         for before, file in zip((None, *chain), chain, strict=False):
             with opened(folder, file, about, whole=len(chains) == 1) as reader:
-                places.update(_apply(reader, file, before, replay, about))
+                places.update(_apply(reader, file, before, replay, about, operator_state))
                 owner = reader.header.about
         if replay is not None:
             replay.finish()
@@ -195,7 +219,7 @@ def repair(
     replay = None if keyed is None else Replay(keyed, about.groups, resumed=True)
     for before, file in zip(chain[first - 1 :], chain[first:], strict=False):
         with opened(folder, file, about, whole=True) as reader:
-            places = _apply(reader, file, before, replay, about)
+            places = _apply(reader, file, before, replay, about, operator_state)
         if operator_state is not None:
             operator_state.replace(places)
             operator_state.written(places)
@@ -204,7 +228,12 @@ def repair(
 
 
 def _apply(
-    reader: StateReader, file: StateFile, before: StateFile | None, replay: Replay | None, about: AboutOperator
+    reader: StateReader,
+    file: StateFile,
+    before: StateFile | None,
+    replay: Replay | None,
+    about: AboutOperator,
+    state: OperatorState | None,
 ) -> _Places:
     """The next file of a chain; returns its operator state."""
     header, follows = reader.header, None if before is None else before.name
@@ -218,15 +247,31 @@ def _apply(
             f"Set its max parallelism to {header.about.max_parallelism}.",
         )
     try:
-        if replay is not None:
-            replay.apply(header.states, header.timers, reader.sections(about.groups))
+        reading = Reading(header.classes)
+        if replay is not None and header.key is not None:
+            replay.apply(header.key[1], header.states, header.timers, reader.sections(about.groups), reading)
         data = reader.operator_state()
-        return {} if data is None else decode_value(data)
+        places: _Places = {} if data is None else decode_value(data)
+        return places if state is None else _as_now(places, reading, state)
     except PenstockError:
         raise
+    except Refusal as reason:
+        raise InvalidProgramError(
+            f"The program cannot go on with the state of {about}: {reason}. Nothing has changed; to begin without it, "
+            "give the operator another uid.",
+            flink_class=MIGRATION,
+        ) from reason
     except (AttributeError, ImportError, pickle.UnpicklingError, TypeError, ValueError) as error:
         raise reader.error(
             f"has a value that cannot be read: {type(error).__name__}: {error}",
             "Does the program still have the classes of its state and keys, under the same names? They can be reached "
             "by other names too while old state is read.",
         ) from error
+
+
+def _as_now(places: _Places, reading: Reading, state: OperatorState) -> _Places:
+    """Operator state as the program of today would have written it."""
+    if reading.loads is decode_value:
+        return places
+    state.rewrite |= bool(reading.changed)
+    return {place: state.noted.dumps(reading.loads(data)) for place, data in places.items()}

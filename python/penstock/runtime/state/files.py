@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import IO, Any
 
 from penstock.errors import StateError
+from penstock.runtime.state.classes import ClassForm
 from penstock.runtime.state.sections import Section, StateInfo, TimersInfo
 
 MAGIC = b"PENSTATE"
@@ -91,6 +92,7 @@ class Header:
         entries: how many values, removals, timers and moves of timers there are.
         sections: of keyed state, in the order of key groups.
         operator_state: where that is; None if there is none.
+        classes: what the classes of the objects in it were (:mod:`~penstock.runtime.state.classes`), by name.
         offset: of the first section, from the beginning of the file.
         checksum: of preamble and header.
     """
@@ -105,6 +107,7 @@ class Header:
     entries: int
     sections: tuple[Part, ...]
     operator_state: Part | None
+    classes: Mapping[str, ClassForm] = field(default_factory=dict[str, ClassForm])
     offset: int = 0
     checksum: str = ""
 
@@ -137,6 +140,7 @@ def packed(header: Header, sections: Sequence[Section], operator_state: bytes | 
         "key": header.key,
         "states": [each._asdict() for each in header.states],
         "timers": [each._asdict() for each in header.timers],
+        "classes": dict(header.classes),
         "entries": header.entries,
         "sections": parts[: len(sections)],
         "operator_state": parts[-1] if operator_state is not None else None,
@@ -247,13 +251,16 @@ def _header_of(given: dict[str, Any], offset: int, checksum: str) -> Header:
         follows=given["follows"],
         key=None if given["key"] is None else tuple(given["key"]),
         states=tuple(
-            StateInfo(each["name"], each["kind"], tuple(each["serializers"]), tuple(each["types"]))
+            StateInfo(
+                each["name"], each["kind"], tuple(each["serializers"]), tuple(each["types"]), each.get("version", 0)
+            )
             for each in given["states"]
         ),
         timers=tuple(TimersInfo(each["whole"], each["count"]) for each in given["timers"]),
         entries=given["entries"],
         sections=tuple(Part(*each) for each in given["sections"]),
         operator_state=None if operator_state is None else Part(*operator_state),
+        classes=given.get("classes", {}),
         offset=offset,
         checksum=checksum,
     )

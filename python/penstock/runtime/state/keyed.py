@@ -21,6 +21,7 @@ from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.keygroups import key_group_of_hash, null_key
 from penstock.runtime.keys.pyflink_keys import NULL
+from penstock.runtime.state.classes import Noted
 from penstock.runtime.state.timers import Clock, TimerQueue
 from penstock.runtime.state.tracking import Changes
 
@@ -58,6 +59,10 @@ class KeyedState:
         handles: those made so far, by state name: handles of one name are one object, as in Flink.
         filters: by state name, what a value is in a snapshot; None: nothing.
         kinds: what sort of state each is, by name, and the types it was declared with.
+        versions: which migrations its values have behind them, by name; where there are none, it is 0.
+        forms: of states in files that have been read and nobody has asked for yet, what the files say of them.
+        rewrite: whether all of it is to be written next time, as something is not what it was in files.
+        noted: the classes of what was written.
         changes: what has changed since it was last written down; None: nobody asks (:meth:`track`).
     """
 
@@ -77,6 +82,10 @@ class KeyedState:
         self.handles: dict[str, Any] = {}
         self.filters: dict[str, Callable[[Any], Any]] = {}
         self.kinds: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self.versions: dict[str, int] = {}
+        self.forms: dict[str, Any] = {}
+        self.rewrite: bool = False
+        self.noted: Noted = Noted()
         self.changes: Changes | None = None
 
     def track(self) -> None:

@@ -14,14 +14,22 @@ from hashlib import blake2b
 from typing import Any
 
 from penstock.runtime.buffers.codec import decode_value, dumps
+from penstock.runtime.state.classes import Noted
 
 SPLIT, UNION, BROADCAST = "split", "union", "broadcast"
 
 
 class OperatorState:
-    """All operator state of an operator's subtask."""
+    """All operator state of an operator's subtask.
+
+    Attributes:
+        noted: the classes of what was written.
+        rewrite: whether all of it is to be written next time, as something is not what it was in files.
+    """
 
     def __init__(self) -> None:
+        self.noted: Noted = Noted()
+        self.rewrite: bool = False
         self._states: dict[tuple[str, str], Any] = {}
         self._known: dict[tuple[str, str], bytes] = {}  # checksums of what has been written down
 
@@ -45,7 +53,7 @@ class OperatorState:
 
     def snapshot(self) -> dict[tuple[str, str], bytes]:
         """Everything as bytes, by (kind, name)."""
-        return {place: dumps(value) for place, value in self._states.items()}
+        return {place: self.noted.dumps(value) for place, value in self._states.items()}
 
     def changed(self) -> dict[tuple[str, str], bytes]:
         """What is not as it was last written down (:meth:`written`), as of :meth:`snapshot`; empty states that never
@@ -64,6 +72,10 @@ class OperatorState:
             places: what :meth:`snapshot` or :meth:`changed` has given, or what it was restored from.
         """
         self._known.update((place, _checksum(data)) for place, data in places.items())
+
+    def forget_written(self) -> None:
+        """Nothing of it counts as written down."""
+        self._known.clear()
 
     def replace(self, snapshot: Mapping[tuple[str, str], bytes]) -> None:
         """These states are now what they were in a snapshot; the objects that hold them stay.

@@ -9,10 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from typing import Any
 
-from penstock.runtime.buffers.codec import decode_value
+from penstock.runtime.state.class_changes import Reading, mentions
+from penstock.runtime.state.key_changes import Check, key_check
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.sections import DOMAINS, Earlier, Section, StateInfo, TimersInfo
 from penstock.runtime.state.timers import Timer, TimerQueue
+from penstock.runtime.state.type_changes import Refusal
 
 _FEW = 1_000
 """Timers, or moves of them, that are in memory all at once also where state is beyond memory: their order is kept."""
@@ -33,17 +35,29 @@ class Replay:
         self._resumed = resumed
         keyed.keep_keys(True)
 
-    def apply(self, states: Sequence[StateInfo], timers: Sequence[TimersInfo], sections: Iterable[Section]) -> None:
+    def apply(
+        self,
+        key: str,
+        states: Sequence[StateInfo],
+        timers: Sequence[TimersInfo],
+        sections: Iterable[Section],
+        reading: Reading,
+    ) -> None:
         """The next file.
 
         Args:
+            key: the type of keys, as its header says.
             states, timers: what its header says.
             sections: those that have key groups of ours.
+            reading: how its pickles are read.
+
+        Raises:
+            Refusal: what it has is not for the program as it is now, and why.
         """
-        keyed = self._keyed
-        for info in filter(_declared, states):
-            keyed.serializers.setdefault(info.name, info.serializers)
-            keyed.kinds.setdefault(info.name, (info.kind, info.types))
+        keyed, check = self._keyed, key_check(key, self._keyed.key_hash)
+        keyed.rewrite |= check is not None or bool(reading.changed)
+        for info in states:
+            self._note(info)
         found: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
         streamed = [not self._keyed.holds_dicts and info.count > _FEW for info in timers]
         for queue, info, many in zip(self._queues, timers, streamed, strict=True):
@@ -51,8 +65,9 @@ class Replay:
                 queue.fill(())
         for first, last, data in sections:
             own = first in self._groups and last in self._groups
-            namespaces, tables, rows = decode_value(data)
-            names = decode_value(namespaces)
+            namespaces, tables, rows = reading.loads(data)
+            names = reading.loads(namespaces)
+            _look_at(tables, rows, check, reading)
             for number, namespace, *columns, gone in tables:
                 keys, values = self._own(own, *columns)
                 self._fill(states[number].name, names[namespace], keys, values, gone)
@@ -65,6 +80,21 @@ class Replay:
         for queue, info, moves, many in zip(self._queues, timers, found, streamed, strict=True):
             if not many:
                 _replay(queue, info, moves)
+
+    def _note(self, info: StateInfo) -> None:
+        """What there is to know of a state until somebody asks for it."""
+        keyed = self._keyed
+        if info.serializers or info.types:
+            keyed.serializers.setdefault(info.name, info.serializers)
+            keyed.kinds.setdefault(info.name, (info.kind, info.types))
+        if info.version:
+            keyed.versions.setdefault(info.name, info.version)
+        before = keyed.forms.setdefault(info.name, info)
+        if before != info:
+            raise Refusal(
+                f"the state {info.name!r} is in two forms: some subtasks have been asked for it since it was changed, "
+                "and some have not. Ask for it in open(), and run the program once at the parallelism that it had"
+            )
 
     def _own(self, own: bool, keys: list[Any], *columns: Any) -> tuple[Any, ...]:
         """The rows of our key groups."""
@@ -124,19 +154,20 @@ def note_touched(
     states: Sequence[StateInfo],
     timers: Sequence[TimersInfo],
     sections: Iterable[Section],
+    reading: Reading,
 ) -> None:
     """Add to what earlier logs have touched.
 
     Args:
         earlier: takes it.
         keyed: the state that they belong to.
-        states, timers, sections: of the next log.
+        states, timers, sections, reading: of the next log.
     """
     keyed.keep_keys(True)  # until the next log is written
     found: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
     for _, _, data in sections:
-        namespaces, tables, rows = decode_value(data)
-        names = decode_value(namespaces)
+        namespaces, tables, rows = reading.loads(data)
+        names = reading.loads(namespaces)
         for number, namespace, keys, _, gone in tables:
             place = states[number].name, names[namespace]
             earlier.slots.setdefault(place, set()).update(map(keyed.enter, keys), map(keyed.enter, gone))
@@ -149,8 +180,23 @@ def note_touched(
         earlier.moves[domain] = None if info.whole or moves is None else [*moves, *(row[1:] for row in found[domain])]
 
 
-def _declared(info: StateInfo) -> bool:
-    return bool(info.serializers)
+def _look_at(tables: Iterable[Any], rows: Sequence[Any], check: Check | None, reading: Reading) -> None:
+    """Look at the keys of a section, if something about keys could have changed.
+
+    Raises:
+        Refusal: one would be another key.
+    """
+    if check is None and not reading.changed:
+        return
+    found = [keys for _, _, keys, _, gone in tables for keys in (keys, gone)] + [each[2] for each in rows if each]
+    for keys in found:
+        if check is not None:
+            check(keys)
+        for key in keys if reading.changed else ():
+            if mentions(key, reading.changed):
+                raise Refusal(
+                    f"the class of the key {key!r} has changed, and its fields say in which key group its state is"
+                )
 
 
 def _move(queue: TimerQueue, moves: list[tuple[int, bool, Timer]]) -> None:

@@ -9,7 +9,6 @@ Cost: O(state) for all of it, O(what has changed) for a log.
 from __future__ import annotations
 
 import contextlib
-import pickle
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import groupby
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 from penstock.runtime import native
 from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.keys.key_types import native_code
+from penstock.runtime.state.classes import Noted
 from penstock.runtime.state.keyed import KeyedState, Table
 from penstock.runtime.state.serializers import serializer_class
 from penstock.runtime.state.timers import Move, Timer, TimerQueue
@@ -49,12 +49,14 @@ class StateInfo(NamedTuple):
         kind: such as ``ValueState``; ``table`` for what operators keep themselves.
         serializers: Flink's classes.
         types: as declared, in the same order; "" for none.
+        version: of the last migration of its values; 0: there was none.
     """
 
     name: str
     kind: str
     serializers: tuple[str, ...]
     types: tuple[str, ...]
+    version: int = 0
 
 
 class TimersInfo(NamedTuple):
@@ -170,7 +172,7 @@ def _key_info(keyed: KeyedState) -> tuple[str, str]:
 
 def _info(keyed: KeyedState, name: str) -> StateInfo:
     kind, types = keyed.kinds.get(name, ("table", ()))
-    return StateInfo(name, kind, keyed.serializers.get(name, ()), types)
+    return StateInfo(name, kind, keyed.serializers.get(name, ()), types, keyed.versions.get(name, 0))
 
 
 def _streamed(keyed: KeyedState) -> Content:
@@ -182,13 +184,13 @@ def _streamed(keyed: KeyedState) -> Content:
     names: dict[str, int] = {}
     counts = [0] * len(queues)
     sections: list[Section] = []
-    part = _Part()
+    part = _Part(keyed.noted)
     entries = 0
     merged: Iterator[tuple[int, int, Any, Any, Any]] = merge(values, *timers, key=itemgetter(0))
     for group, rows in groupby(merged, key=itemgetter(0)):
         if part.size >= SECTION_BYTES:
             sections.append(part.section())
-            part = _Part()
+            part = _Part(keyed.noted)
         for _, domain, place, key, value in rows:
             entries += 1
             if domain < 0:
@@ -207,9 +209,14 @@ def _tagged(domain: int, queue: TimerQueue) -> Iterator[tuple[int, int, Any, Any
 
 
 class _Part:
-    """What becomes a section, by and by."""
+    """What becomes a section, by and by.
 
-    def __init__(self) -> None:
+    Args:
+        noted: takes the classes of what is in it.
+    """
+
+    def __init__(self, noted: Noted) -> None:
+        self._noted = noted
         self.first = self.last = -1
         self.size = 0
         self._places: dict[tuple[int, Any], int] = {}
@@ -243,7 +250,7 @@ class _Part:
         """All of it."""
         pieces: list[Piece] = [(number, *columns) for number, columns in enumerate(self._columns)]
         pieces += ((-1 - domain, [], timers) for domain, timers in enumerate(self._timers) if timers)
-        return Section(self.first, self.last, _packed(pieces, list(self._places)))
+        return Section(self.first, self.last, _packed(pieces, list(self._places), self._noted))
 
 
 class _Sorting:
@@ -322,13 +329,13 @@ class _Sorting:
             here = self._found[group]
             more = sum(len(piece[1]) for piece in here)
             if pieces and count + more > fill:
-                yield Section(first, last, _packed(pieces, self._places))
+                yield Section(first, last, _packed(pieces, self._places, self._keyed.noted))
                 pieces, count = [], 0
             first, last = (first if pieces else group), group
             pieces += here
             count += more
         if pieces:
-            yield Section(first, last, _packed(pieces, self._places))
+            yield Section(first, last, _packed(pieces, self._places, self._keyed.noted))
 
 
 def _live(table: Table, slots: Iterable[Any], kept: Callable[[Any], Any]) -> Iterator[Any]:
@@ -346,7 +353,7 @@ def _by_group(groups: list[int], column: list[Any]) -> dict[int, list[Any]]:
     return found
 
 
-def _packed(pieces: list[Piece], places: list[tuple[int, Any]]) -> bytes:
+def _packed(pieces: list[Piece], places: list[tuple[int, Any]], noted: Noted) -> bytes:
     """A section: namespaces, (state, namespace, keys, values, keys that are gone) by table, and per domain of timers
     (indices, times, keys, namespaces, whether they were added)."""
     columns: dict[int, tuple[list[Any], list[Any], list[Any]]] = {}
@@ -375,7 +382,8 @@ def _packed(pieces: list[Piece], places: list[tuple[int, Any]]) -> bytes:
 
     tables = [(places[number][0], named(places[number][1]), *columns[number]) for number in sorted(columns)]
     timers = [_timer_columns(each, named) if each else () for each in moves]
-    return dumps((_shared(list(namespaces)), tables, timers))
+    # with a memo, so that the name of a class of windows is written once
+    return noted.dumps((noted.dumps(list(namespaces), fast=False), tables, timers))
 
 
 def _timer_columns(rows: list[Any], named: Callable[[Any], int]) -> tuple[Any, ...]:
@@ -389,11 +397,3 @@ def _timer_columns(rows: list[Any], named: Callable[[Any], int]) -> tuple[Any, .
         indices, added, timers = map(list, zip(*rows, strict=True))
     keys, times = [timer.key for timer in timers], [timer.time for timer in timers]
     return indices, times, keys, [named(timer.namespace) for timer in timers], bytes(added) or b"\1" * len(keys)
-
-
-def _shared(values: list[Any]) -> bytes:
-    """Pickled with a memo, so that the name of a class of windows is written once."""
-    try:
-        return pickle.dumps(values, 5)
-    except Exception:  # of the program's own __main__, say
-        return dumps(values)

@@ -11,9 +11,11 @@ from penstock.common import contexts
 from penstock.common import state_descriptor as descriptors
 from penstock.common.state_ttl import StateTtlConfig
 from penstock.errors import InvalidProgramError
+from penstock.runtime.state.evolution import settle
 from penstock.runtime.state.handles import AggregatingState, ListState, MapState, ReducingState, State, ValueState
 from penstock.runtime.state.keyed import VOID, KeyedState
 from penstock.runtime.state.reading import tracked_class
+from penstock.runtime.state.sections import StateInfo
 from penstock.runtime.state.serializers import TTL, serializer_class
 from penstock.runtime.state.ttl import with_ttl
 from penstock.runtime.usercode.binding import bind
@@ -58,14 +60,11 @@ class KeyedStateStore(contexts.KeyedStateStore):
         handle = keyed.handles.get(name)
         if handle is None:
             ttl = _ttl(descriptor, keyed)
+            self._settle(keyed, kind.kind, descriptor, types, ttl)
             handle = kind(keyed, name, *argument) if ttl is None else with_ttl(kind, ttl, keyed, name, *argument)
             if keyed.changes is not None:
                 handle.__class__ = tracked_class(type(handle))
             keyed.handles[name] = handle
-            declared = [getattr(descriptor, each, None) for each in types]
-            names = [serializer_class(each) for each in declared]
-            keyed.serializers[name] = (*names[:-1], names[-1] if ttl is None else TTL)
-            keyed.kinds[name] = kind.kind, tuple("" if each is None else repr(each) for each in declared)
         elif not isinstance(handle, kind):
             raise InvalidProgramError(
                 f"The state {name!r} is a {handle.kind} and was asked for as {kind.kind}. Names of "
@@ -74,6 +73,23 @@ class KeyedStateStore(contexts.KeyedStateStore):
             )
         handle.in_namespace(self._namespace)
         return handle
+
+    @staticmethod
+    def _settle(
+        keyed: KeyedState, kind: str, descriptor: Any, types: tuple[str, ...], ttl: StateTtlConfig | None
+    ) -> None:
+        """Note what the state is, and have it be that if it was read from files."""
+        declared = [getattr(descriptor, each, None) for each in types]
+        names = [serializer_class(each) for each in declared]
+        serializers = (*names[:-1], names[-1] if ttl is None else TTL)
+        texts = tuple("" if each is None else repr(each) for each in declared)
+        described = descriptor if isinstance(descriptor, descriptors.StateDescriptor) else None
+        name, version = (descriptor, 0) if described is None else (described.name, described.version)
+        if keyed.forms:
+            settle(keyed, described, StateInfo(name, kind, serializers, texts, version), declared)
+        keyed.serializers[name], keyed.kinds[name] = serializers, (kind, texts)
+        if version:
+            keyed.versions[name] = version
 
     def get_state(self, state_descriptor: Any) -> ValueState:
         """A value per key."""

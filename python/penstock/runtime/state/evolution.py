@@ -1,0 +1,255 @@
+"""State whose descriptor is not the one that it was written by: what is in it becomes what the program of today wants.
+
+It is looked at when a state is first asked for, by what files say of it and by its descriptor. Where both are equal
+nothing is done. Otherwise each of its values is converted, once, and all of the operator's state is written anew at
+the end of the step; or the state is refused, with the reason.
+
+Source of the refusals: ``StateSerializerProvider``, ``RegisteredKeyValueStateBackendMetaInfo`` (Flink 1.20), which
+refuse more. Cost: O(values of the state) where something has changed.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from penstock.common.state_descriptor import Migration, StateDescriptor
+from penstock.errors import InvalidProgramError, PenstockError, StateError
+from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.sections import StateInfo
+from penstock.runtime.state.serializers import TTL
+from penstock.runtime.state.type_changes import Convert, Refusal, Type, conversion, is_undeclared
+from penstock.runtime.state.type_texts import type_of
+
+LOG = logging.getLogger("penstock")
+MIGRATION = "org.apache.flink.util.StateMigrationException"
+_GONE = object()
+_EMPTY: dict[str, Any] = {}
+
+
+def settle(
+    keyed: KeyedState, descriptor: StateDescriptor[Any] | None, form: StateInfo, declared: Sequence[Type]
+) -> None:
+    """Have a state be what is asked for, before anybody holds it.
+
+    Args:
+        keyed: the operator's.
+        descriptor: by which it is asked for; None if only by its name.
+        form: what is asked for.
+        declared: its types.
+
+    Raises:
+        InvalidProgramError: it cannot be, and why.
+        StateError: a migration of the program's own has failed.
+    """
+    for name in () if descriptor is None else descriptor.former_names:
+        _rename(keyed, name, form.name)
+    found = keyed.forms.pop(form.name, None)
+    if found is None or found == form:
+        return
+    try:
+        convert = _Change(keyed, descriptor, found, form, declared).convert()
+    except Refusal as reason:
+        raise _refused(found, form, str(reason)) from reason
+    keyed.rewrite = True
+    if convert is not None:
+        count = _convert_all(keyed, form.name, convert, found, form)
+        LOG.info("%d values of the state %r, %s, are %s now", count, form.name, shown(found), shown(form))
+
+
+def shown(form: StateInfo) -> str:
+    """A form in an error."""
+    types = [text or "undeclared" for text in form.types]
+    alive = ", with a time to live" if TTL in form.serializers else ""
+    version = f", version {form.version}" if form.version else ""
+    return f"a {form.kind} of {' and '.join(types) or 'anything'}{alive}{version}"
+
+
+def _refused(found: StateInfo, form: StateInfo, reason: str) -> InvalidProgramError:
+    return InvalidProgramError(
+        f"The state {form.name!r} was written as {shown(found)}, and is asked for as {shown(form)}: {reason}. Declare "
+        "it as it was, give the new one another name, or say what becomes of the old values: "
+        f"descriptor.migrated_by(function, version={found.version + 1}).",
+        flink_class=MIGRATION,
+    )
+
+
+def _rename(keyed: KeyedState, old: str, new: str) -> None:
+    """What was called otherwise is called so from now on."""
+    found = keyed.forms.get(old)
+    if found is None or not (places := list(keyed.places(old))):
+        return
+    if next(iter(keyed.places(new)), None) is not None:
+        raise InvalidProgramError(
+            f"The state {new!r} is said to be the former {old!r}, and there are values of both. Take renamed_from() "
+            "away, or ask for the two by names of their own.",
+            flink_class=MIGRATION,
+        )
+    before = keyed.current_key, keyed.slot
+    for namespace, slot in places:
+        keyed.resume(keyed.key_of(slot), slot)
+        keyed.table(new, namespace)[slot] = keyed.drop(old, namespace)
+    keyed.resume(*before)
+    keyed.forms[new] = keyed.forms.pop(old)._replace(name=new)
+    for names in (keyed.kinds, keyed.serializers, keyed.versions):
+        names.pop(old, None)
+    keyed.rewrite = True
+
+
+def _convert_all(keyed: KeyedState, name: str, convert: Convert, found: StateInfo, form: StateInfo) -> int:
+    count = 0
+    for namespace, slot in keyed.places(name):
+
+        def converted(value: Any, slot: Any = slot) -> Any:
+            try:
+                return convert(value)
+            except PenstockError:
+                raise
+            except _Failed as failure:
+                key, cause = keyed.key_of(slot), failure.error
+                raise StateError(
+                    f"The migration of the state {name!r} to version {failure.version} has failed for the key "
+                    f"{key!r}: {type(cause).__name__}: {cause}. It is given what stood in the state of version "
+                    f"{failure.version - 1} or before; correct it, and start again: nothing has changed."
+                ) from cause
+            except Exception as error:
+                raise _refused(found, form, f"for the key {keyed.key_of(slot)!r}, {error}") from error
+
+        keyed.revise(name, namespace, slot, converted)
+        count += 1
+    return count
+
+
+class _Failed(Exception):
+    """A migration has raised something."""
+
+    def __init__(self, version: int, error: Exception) -> None:
+        super().__init__(version, error)
+        self.version, self.error = version, error
+
+
+class _Change:
+    """From one form of a state to another.
+
+    Args:
+        keyed, descriptor: as of :func:`settle`.
+        found, form: what it was, and what it is to be.
+        declared: the types of the latter.
+    """
+
+    def __init__(
+        self,
+        keyed: KeyedState,
+        descriptor: StateDescriptor[Any] | None,
+        found: StateInfo,
+        form: StateInfo,
+        declared: Sequence[Type],
+    ) -> None:
+        self._found, self._form, self._declared = found, form, list(declared)
+        self._defaults = _EMPTY if descriptor is None else descriptor.field_defaults
+        migrations = () if descriptor is None else descriptor.migrations
+        self._pending = [each for each in migrations if each.version > found.version]
+        self._was_alive, self._alive = TTL in found.serializers, TTL in form.serializers
+        self._now = keyed.clock.now() if self._alive and keyed.clock is not None else 0
+
+    def convert(self) -> Convert | None:
+        """What makes a stored value of the new form of one of the old; None: it is one."""
+        found, form = self._found, self._form
+        if found.version > form.version:
+            raise Refusal(
+                f"its values have been migrated to version {found.version}, of which the program knows nothing"
+            )
+        if found.kind != form.kind:
+            if not self._pending:
+                raise Refusal(f"a {found.kind} is no {form.kind}")
+            return self._whole
+        *keys, value = self._conversions()
+        if value is None and not any(keys) and self._was_alive is self._alive:
+            return None
+        part = self._part(value)
+        if form.kind == "ListState":
+            return lambda stored: [each for each in map(part, stored) if each is not _GONE] or None
+        if form.kind == "MapState":
+            return self._entries(keys[0], part)
+        return lambda stored: None if (made := part(stored)) is _GONE else made
+
+    def _conversions(self) -> list[Convert | None]:
+        """Of the keys of a map, and of values."""
+        try:
+            old = list(map(type_of, self._found.types))
+        except ValueError as error:
+            if not self._pending:
+                raise Refusal(str(error)) from error
+            old = [None] * len(self._found.types)
+        new = self._declared
+        if len(old) != len(new):
+            old = [None] * len(new)
+        *keys, value = range(len(new))
+        made = [conversion(old[each], new[each], self._defaults, "key") for each in keys]
+        return [*made, self._migrated if self._pending else conversion(old[value], new[value], self._defaults)]
+
+    def _migrated(self, value: Any) -> Any:
+        for each in self._pending:
+            value = _called(each, value)
+            if value is None:
+                return None
+        check = None if is_undeclared(self._declared[-1]) else conversion(None, self._declared[-1])
+        return value if check is None else check(value)
+
+    def _part(self, convert: Convert | None) -> Convert:
+        """What converts a value, an element, an entry; with the time of its last access, if it has one."""
+        was_alive, alive, now, migrates = self._was_alive, self._alive, self._now, bool(self._pending)
+
+        def part(stored: Any) -> Any:
+            value, at = stored if was_alive else (stored, now)
+            if convert is not None:
+                value = convert(value)
+                if value is None and migrates:
+                    return _GONE
+            return (value, at) if alive else value
+
+        return part
+
+    @staticmethod
+    def _entries(keys: Convert | None, part: Convert) -> Convert:
+        def convert(stored: Any) -> Any:
+            made = {(name if keys is None else keys(name)): part(value) for name, value in stored.items()}
+            if len(made) < len(stored):
+                raise ValueError(f"of {len(stored)} keys of the map only {len(made)} are left, as some are equal now")
+            return {name: value for name, value in made.items() if value is not _GONE} or None
+
+        return convert
+
+    def _whole(self, stored: Any) -> Any:
+        """Of a state that was of another kind: all that a key has."""
+        value = _plain(self._found.kind, stored) if self._was_alive else stored
+        for each in self._pending:
+            value = _called(each, value)
+            if value is None:
+                return None
+        wanted = {"ListState": list, "MapState": dict}.get(self._form.kind, object)
+        if not isinstance(value, wanted):
+            raise ValueError(f"the migration has returned {value!r}, and a {self._form.kind} is a {wanted.__name__}")
+        return (_stamped(self._form.kind, value, self._now) if self._alive else value) or (
+            None if wanted is not object else value
+        )
+
+
+def _called(migration: Migration, value: Any) -> Any:
+    try:
+        return migration.function(value)
+    except Exception as error:
+        raise _Failed(migration.version, error) from error
+
+
+def _plain(kind: str, stored: Any) -> Any:
+    if kind == "ListState":
+        return [value for value, _ in stored]
+    return {key: value for key, (value, _) in stored.items()} if kind == "MapState" else stored[0]
+
+
+def _stamped(kind: str, value: Any, now: int) -> Any:
+    if kind == "ListState":
+        return [(each, now) for each in value]
+    return {key: (each, now) for key, each in value.items()} if kind == "MapState" else (value, now)
