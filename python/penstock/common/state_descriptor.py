@@ -185,8 +185,8 @@ class StateDescriptor(Generic[S_co]):
         """
         if not isinstance(defaults, Mapping) or not all(isinstance(name, str) for name in defaults):  # pyright: ignore[reportUnnecessaryIsInstance]
             checks.refuse(
-                f"with_field_defaults() of the state {self.name!r} was given {checks.shown(defaults)}. Give a dict such "
-                "as {'count': 0}."
+                f"with_field_defaults() of the state {self.name!r} was given {checks.shown(defaults)}. Give a dict, "
+                "such as {'count': 0}."
             )
         object.__setattr__(self, "field_defaults", {**self.field_defaults, **defaults})
         return self

@@ -94,7 +94,7 @@ class _Unpickler(pickle.Unpickler):
 def _stand_in(cls: type, name: str, old: ClassForm, new: ClassForm) -> StandIn:
     if old["kind"] != new["kind"]:
         raise Refusal(
-            f"the class {name} was a {old['kind']} and is a {new['kind']}; give it a __setstate__ that takes what it was"
+            f"the class {name} was a {old['kind']} and is a {new['kind']}; give it a __setstate__ that takes that"
         )
     if new["kind"] == "enum":
         return _member(cls, name, old)
