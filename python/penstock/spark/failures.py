@@ -12,7 +12,7 @@ import pickle
 import re
 import sys
 
-from penstock.errors import JobExecutionError
+from penstock.errors import JobExecutionError, PenstockError
 
 _BEGIN, _END = "[penstock-failure ", "]"
 _PATTERN = re.compile(re.escape(_BEGIN) + r"([A-Za-z0-9+/=]+)" + re.escape(_END))
@@ -23,7 +23,7 @@ class RemoteFailure(Exception):
     """What the executor raises: the message for logs, and the error itself for the driver."""
 
 
-def remote_failure(error: JobExecutionError) -> RemoteFailure:
+def remote_failure(error: PenstockError) -> RemoteFailure:
     """The exception to raise on an executor."""
     import cloudpickle
 
@@ -50,7 +50,7 @@ def _causes(error: BaseException) -> list[BaseException]:
     return found
 
 
-def local_failure(error: BaseException) -> JobExecutionError:
+def local_failure(error: BaseException) -> PenstockError:
     """The error to raise on the driver for what Spark raised there."""
     text = str(error)
     found = _PATTERN.search(text)
@@ -67,7 +67,7 @@ def local_failure(error: BaseException) -> JobExecutionError:
         failure, causes = pickle.loads(base64.b64decode(found.group(1)))
     except Exception:  # its class exists on the executors only, say
         return JobExecutionError(_PATTERN.sub("", text).strip())
-    if not causes:
+    if not causes and isinstance(failure, JobExecutionError):
         causes = [
             RuntimeError("the user's exception could not be pickled; its text is in the message of the job's failure")
         ]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from penstock.errors import JobExecutionError
+from penstock.errors import InvalidProgramError, JobExecutionError, StateError
 from penstock.runtime.buffers.row import Row
 from penstock.runtime.config.tasks import JobConfig, VertexConfig, in_slot
 from penstock.runtime.exchange.gate import DRIVER
@@ -137,7 +137,7 @@ def run_level(level: Level, batches: Iterable[Any]) -> Iterator[Any]:
                 level.counts.add([(level.job.job_id, vertex.index, subtask, task.counters())])
             if level.steps:
                 keep(task, vertex, subtask, level.job)
-    except JobExecutionError as error:
+    except (JobExecutionError, InvalidProgramError, StateError) as error:
         raise (remote_failure(error) if level.told else error) from error.__cause__
 
 

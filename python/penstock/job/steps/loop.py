@@ -26,6 +26,7 @@ from penstock.job.results import job_metrics
 from penstock.job.rows import JobRows
 from penstock.job.steps.committing import Commits
 from penstock.job.steps.interrupting import stopped_by_interrupt
+from penstock.job.steps.opening import open_tasks
 from penstock.job.steps.outputs import WriteTable
 from penstock.job.steps.pace import Pace
 from penstock.job.steps.progress import Progress
@@ -116,6 +117,7 @@ class StepLoop:
         self._collected: dict[str, list[Any]] = {}
         self._restarts = Restarts(self._settings)
         self._failed = False  # and has not begun again
+        self._opened = False  # all tasks, if there is state
         self._timer: int | None = None
         self._ticks = False
         self._began = 0.0  # the last step
@@ -186,6 +188,7 @@ class StepLoop:
                 self._again()
             if self._savepoints.look(self._version) or self._over():
                 return False
+            self._open()
             readings = self._planned()
             if readings is None:
                 self._commits.rest()
@@ -202,6 +205,14 @@ class StepLoop:
         except (JobExecutionError, ConfigurationError, OSError) as error:  # of the program, or of what it talks to
             self._give_up(error)
         return True
+
+    def _open(self) -> None:
+        """See that all tasks can go on from the version that the job begins with, before anything is read."""
+        if not self._opened and self._version.number > 0:
+            assignments = self._version.assignments(self._commits.state, {}, last=False)
+            with self._control.on_cancel(self._runner.cancel):
+                open_tasks(self._runner, self._version.number, assignments, self._deployment.job.name)
+        self._opened = True
 
     def _unwritten(self, error: OSError) -> JobExecutionError:
         """The error for one of the storage."""

@@ -53,6 +53,7 @@ class Assignment:
         reading: of a source.
         rows: what the tails of loops have sent back.
         last: at the head of a loop: nothing is to come back any more.
+        opens: whether the subtask is to open and take its state over, and nothing else, before its first step.
     """
 
     version: int
@@ -62,6 +63,7 @@ class Assignment:
     reading: Reading | None = None
     rows: tuple[Any, ...] = ()
     last: bool = False
+    opens: bool = False
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,8 @@ def _convert_all(keyed: KeyedState, name: str, convert: Convert, found: StateInf
                 raise StateError(
                     f"The migration of the state {name!r} to version {failure.version} has failed for the key "
                     f"{key!r}: {type(cause).__name__}: {cause}. It is given what stood in the state of version "
-                    f"{failure.version - 1} or before; correct it, and start again: nothing has changed."
+                    f"{failure.version - 1} or before; correct it, and start again: nothing has changed.",
+                    flink_class=MIGRATION,
                 ) from cause
             except Exception as error:
                 raise _refused(found, form, f"for the key {keyed.key_of(slot)!r}, {error}") from error

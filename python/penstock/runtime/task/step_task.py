@@ -22,7 +22,7 @@ from penstock.runtime.checkpoint.held import Held
 from penstock.runtime.checkpoint.saving import load, repair, save
 from penstock.runtime.config.steps import Assignment, Chain, StepReport
 from penstock.runtime.config.tasks import JobConfig, OperatorConfig, VertexConfig
-from penstock.runtime.exchange.gate import ENDED, REPORT, Channel
+from penstock.runtime.exchange.gate import DRIVER, ENDED, REPORT, Channel
 from penstock.runtime.operators.iteration import LiveHead
 from penstock.runtime.operators.source import SourceOperator
 from penstock.runtime.state.files import AboutOperator
@@ -48,6 +48,7 @@ class StepTask(Task):
         self._measured: tuple[SubtaskMetrics | None, ...] = (None,) * len(vertex.operators)  # before this step
         self._counted = self._measured
         self._finished = False
+        self._untouched = False  # opened, and in no step yet
         self._inherited: dict[str, Held] = {}
         self._taken: set[str] = set()  # operators whose state is in files of others, and is to be written anew
         self.volatile = b""
@@ -91,10 +92,11 @@ class StepTask(Task):
         self._assignment = assignment
         self._measured = self._counted
         self._sequence = 0
-        if self._chain is not None:
+        if self._chain is not None and not self._untouched:
             self._chain.begin_step(assignment.version)
             for operator in self._chain.operators.values():
                 operator.context.version = assignment.version + 1
+        self._untouched = False
         self._gate.begin_step(self._ended)
 
     def receive(self, rows: Iterable[Row]) -> Iterator[Row]:
@@ -110,7 +112,14 @@ class StepTask(Task):
 
     def finish(self) -> Iterator[Row]:
         """The input of the step is there: work it off; the last row is the report."""
-        return self._guarded(self._step())
+        return self._guarded(self._opening() if self._assignment.opens else self._step())
+
+    def _opening(self) -> Iterator[Row]:
+        """Open, and no more; what functions have sent meanwhile leaves in the first step."""
+        self._open()
+        self._untouched, self.volatile = True, self._assignment.volatile
+        report = StepReport(self._report(), self._assignment.version, {}, self.volatile, {}, (), False, None, False, {})
+        yield Row(DRIVER, self._vertex.index, REPORT, self._subtask, 0, dumps(report))
 
     def _begin_chain(self, chain: OperatorChain) -> None:
         """Take over what earlier steps have left."""

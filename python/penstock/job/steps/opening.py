@@ -1,0 +1,56 @@
+"""Before the first step of a run that goes on from a version: all tasks open, with the state that there is.
+
+Nothing is read, written, committed or published meanwhile. So a program that cannot go on from the version is told so
+before a record is processed, and what is in the job folder is as it was. The tasks stay open for the first step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from penstock.errors import JobExecutionError, PenstockError
+from penstock.job.steps.stopwatch import Stopwatch
+from penstock.runtime.buffers.spill import Rows
+from penstock.runtime.config.steps import Assignment
+from penstock.runtime.state.evolution import MIGRATION
+
+Place = tuple[int, int]
+
+
+class Steps(Protocol):
+    """What runs the tasks (:class:`penstock.job.steps.loop.Runner`)."""
+
+    def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
+        """Run the tasks."""
+        ...
+
+
+def open_tasks(runner: Steps, version: int, assignments: Mapping[Place, Assignment], job: str) -> None:
+    """Have all tasks open.
+
+    Args:
+        runner: runs them.
+        version: from which the job goes on.
+        assignments: of the first step; what they say of sources does not matter.
+        job: name of the job.
+
+    Raises:
+        InvalidProgramError: state is not for the program as it is now.
+        StateError: state cannot be read, or a migration has failed.
+        JobExecutionError: a function has failed otherwise.
+    """
+    opening = {place: replace(each, opens=True, reading=None, rows=()) for place, each in assignments.items()}
+    try:
+        runner.step(version, opening, Stopwatch(None)).close()
+    except JobExecutionError as error:
+        cause = error.__cause__
+        if not isinstance(cause, PenstockError) or cause.flink_class != MIGRATION:
+            raise
+        uid = f"uid {error.uid!r}" if error.uid else "no uid"
+        raise type(cause)(
+            f"The job {job!r} cannot go on from version {version}, in operator {error.operator!r} (OperatorID "
+            f"{error.operator_id}, {uid}): {cause}",
+            flink_class=MIGRATION,
+        ) from cause
