@@ -113,6 +113,7 @@ ROOMS = {
         "interrupting",
         "restarts",
         "savepoints",
+        "opening",
         "loop",
     ],
     "spark": [

@@ -298,7 +298,8 @@ class BroadcastConnectedStream(Generic[A, B]):
             )
         checks.type_info(output_type, "process")
         name = "Co-Process-Broadcast-Keyed" if keyed else "Co-Process-Broadcast"
-        operator = BroadcastProcess(func, _broadcast_names(self._broadcast.descriptors))
+        descriptors = self._broadcast.descriptors
+        operator = BroadcastProcess(func, _broadcast_names(descriptors), descriptors)
         key = _key_of(self._stream)
         if key is not None:
             operator = operator.keyed_by_both(key, None)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import pickle
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from penstock.errors import InvalidProgramError, PenstockError
 from penstock.runtime.buffers.codec import decode_value, dumps
@@ -61,34 +61,35 @@ def save(
     Cost: O(what has changed), or O(state) for a snapshot; operator state is pickled in any case.
     """
     state = operator_state or OperatorState()
-    anew = bool(chain) and (state.rewrite or (keyed is not None and keyed.rewrite))
-    if anew:
+    if anew := _is_other(keyed, state) and bool(chain):
         chain = ()
-        state.forget_written()
     changed = state.changed()
     if chain and not changed and not (keyed and keyed.has_changed()):
         return chain
     coming = 0 if not chain else _size_of_log(chain, keyed, sum(map(len, changed.values())))
     if chain and sum(log.bytes for log in chain[1:]) + coming <= chain[0].bytes:
         chain, changed, content = _log(folder, chain, keyed, state, changed, about, coming)
-        chain = (*chain, _write(folder, content, changed, about, chain, version, _classes(keyed, state)))
+        chain = (*chain, _write(folder, content, changed, about, chain, version, keyed, state))
     else:
         content = _NOTHING if keyed is None else snapshot_of(keyed)
         changed = state.snapshot() if chain or whole else changed
         if chain or whole or anew or content.entries or changed:
-            chain = (_write(folder, content, changed, about, (), version, _classes(keyed, state)),)
-    if keyed is not None:
+            chain = (_write(folder, content, changed, about, (), version, keyed, state),)
+    if keyed:
         keyed.written()
-        keyed.rewrite = False
     state.written(changed)
-    state.rewrite = False
     return chain
 
 
-def _classes(keyed: KeyedState | None, state: OperatorState) -> dict[str, ClassForm]:
-    """Those of what is in the state, by name."""
-    noted = {**state.noted.forms, **({} if keyed is None else keyed.noted.forms)}
-    return dict(sorted(noted.items()))
+def _is_other(keyed: KeyedState | None, state: OperatorState) -> bool:
+    """Whether something is not what it was in files, so that all is to be written."""
+    if not (state.rewrite or (keyed and keyed.rewrite)):
+        return False
+    if keyed:
+        keyed.rewrite = False
+    state.rewrite = False
+    state.forget_written()
+    return True
 
 
 def _log(
@@ -121,9 +122,11 @@ def _write(
     about: AboutOperator,
     chain: Chain,
     version: int,
-    classes: Mapping[str, ClassForm],
+    keyed: KeyedState | None,
+    state: OperatorState,
 ) -> StateFile:
     kind = LOG if chain else SNAPSHOT
+    noted: dict[str, ClassForm] = {**state.noted.forms, **({} if keyed is None else keyed.noted.forms)}
     name = f"{about.operator_id}-{about.subtask}-{version}-{uuid.uuid4().hex[:8]}"
     header = Header(
         kind=kind,
@@ -136,7 +139,8 @@ def _write(
         entries=content.entries,
         sections=(),
         operator_state=None,
-        classes=classes,
+        broadcast=tuple(state.infos.values()),
+        classes=dict(sorted(noted.items())),
     )
     data, checksum = packed(header, content.sections, dumps(places) if places else None)
     storage_of(folder).put(join(folder, name), data)
@@ -249,18 +253,15 @@ def _apply(
     try:
         reading = Reading(header.classes)
         if replay is not None and header.key is not None:
-            replay.apply(header.key[1], header.states, header.timers, reader.sections(about.groups), reading)
+            check = replay.expect(header.key[1], header.states, reading)
+            replay.apply(header.states, header.timers, reader.sections(about.groups), reading, check)
         data = reader.operator_state()
         places: _Places = {} if data is None else decode_value(data)
-        return places if state is None else _as_now(places, reading, state)
+        return places if state is None else _as_now(places, reading, state, header)
     except PenstockError:
         raise
     except Refusal as reason:
-        raise InvalidProgramError(
-            f"The program cannot go on with the state of {about}: {reason}. Nothing has changed; to begin without it, "
-            "give the operator another uid.",
-            flink_class=MIGRATION,
-        ) from reason
+        raise _refused(about, reason) from reason
     except (AttributeError, ImportError, pickle.UnpicklingError, TypeError, ValueError) as error:
         raise reader.error(
             f"has a value that cannot be read: {type(error).__name__}: {error}",
@@ -269,8 +270,18 @@ def _apply(
         ) from error
 
 
-def _as_now(places: _Places, reading: Reading, state: OperatorState) -> _Places:
+def _refused(about: AboutOperator, reason: Refusal) -> InvalidProgramError:
+    return InvalidProgramError(
+        f"The program cannot go on with the state of {about}: {reason}. Nothing has changed; to begin without it, give "
+        "the operator another uid.",
+        flink_class=MIGRATION,
+    )
+
+
+def _as_now(places: _Places, reading: Reading, state: OperatorState, header: Header) -> _Places:
     """Operator state as the program of today would have written it."""
+    for info in header.broadcast:
+        state.forms[info.name] = state.infos[info.name] = info
     if reading.loads is decode_value:
         return places
     state.rewrite |= bool(reading.changed)

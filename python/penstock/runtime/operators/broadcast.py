@@ -14,12 +14,14 @@ from typing import Any, ClassVar
 
 from penstock.common import contexts
 from penstock.common import state as api
+from penstock.common.state_descriptor import MapStateDescriptor
 from penstock.errors import InvalidProgramError
 from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.operator import LiveOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.process import ProcessContext
 from penstock.runtime.operators.two_inputs import LiveTwoInputs, TwoInputOperator
+from penstock.runtime.state.broadcast_evolution import settle_broadcast
 from penstock.runtime.state.handles import MapView
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.store import handle_of
@@ -33,12 +35,14 @@ class BroadcastProcess(TwoInputOperator):
     Attributes:
         f: an object with ``process_element`` and ``process_broadcast_element``, and perhaps ``on_timer``.
         states: names of the broadcast states.
+        descriptors: of the broadcast states, where they are known.
     """
 
     keeps_output: ClassVar[bool] = True
 
     f: Any
     states: tuple[str, ...]
+    descriptors: tuple[MapStateDescriptor[Any, Any], ...] = ()
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _BroadcastProcess(context, output, self)
@@ -131,11 +135,16 @@ class _Context(ProcessContext, contexts.OnTimerBroadcastContext[Any], contexts.K
 class _BroadcastProcess(LiveTwoInputs):
     def __init__(self, context: OperatorContext, output: CountingOutput, spec: BroadcastProcess) -> None:
         super().__init__(context, output, spec.f, spec)
+        self._descriptors = spec.descriptors
         maps = {name: context.operator_state.broadcast(name) for name in spec.states}
         self._element = _Context(context, {name: ReadOnlyBroadcastState(each) for name, each in maps.items()})
         states = {name: BroadcastState(each) for name, each in maps.items()}
         self._broadcast = _Context(context, states, None if context.state is None else self._visit)
         self.use_timers(self._element)
+
+    def open(self) -> None:
+        self.context.call(settle_broadcast, self.context.operator_state, self._descriptors)
+        super().open()
 
     def input(self, number: int) -> Collector:
         if number == 1:

@@ -43,6 +43,7 @@ from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.keys.fields import quick
 from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.operators.batch_reduce import BatchReduce
+from penstock.runtime.state.evolution import ACCUMULATORS, REDUCTIONS, settle_table
 from penstock.runtime.state.keyed import Table
 from penstock.runtime.state.tracking import TrackedTable
 from penstock.runtime.usercode.binding import bind
@@ -82,6 +83,11 @@ def key_of(operator: StreamOperator) -> KeyPartition:
 
 
 class _GroupedReduce(LiveOperator):
+    def open(self) -> None:
+        declared = self.context.config.input_type
+        self.context.call(settle_table, self.context.state, STATE, REDUCTIONS, declared)
+        super().open()
+
     def input(self, number: int) -> Collector:
         assert self.keyed is not None
         state = self.context.keyed_state(self.keyed)
@@ -201,6 +207,10 @@ class _GroupedFold(LiveOperator):
     def __init__(self, context: OperatorContext, output: CountingOutput, spec: GroupedFold) -> None:
         super().__init__(context, output, spec.folder, key_of(spec))
         self._initial = spec.initial
+
+    def open(self) -> None:
+        self.context.call(settle_table, self.context.state, STATE, ACCUMULATORS, None)
+        super().open()
 
     def input(self, number: int) -> Collector:
         assert self.keyed is not None

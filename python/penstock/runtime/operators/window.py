@@ -25,6 +25,7 @@ from penstock.runtime.chain.outputs import Collector, CountingOutput
 from penstock.runtime.operators.process import Times, Yielding
 from penstock.runtime.operators.reduce import key_of
 from penstock.runtime.operators.window_contents import STATE, contents_of
+from penstock.runtime.state.evolution import ACCUMULATORS, settle_table
 from penstock.runtime.state.handles import merge_tables
 from penstock.runtime.state.keyed import Table
 from penstock.runtime.state.store import KeyedStateStore
@@ -130,6 +131,12 @@ class _Window(Yielding):
         if assigner.constant is not None:
             return self._in_one_window(next(iter(assigner.constant)))
         return self._in_windows()
+
+    def open(self) -> None:
+        kind, context = self._contents.kind, self.context
+        declared = None if kind == ACCUMULATORS else context.config.input_type
+        context.call(settle_table, self._state, STATE, kind, declared)
+        super().open()
 
     def end_key(self) -> None:
         super().end_key()

@@ -8,6 +8,7 @@ from typing import Any
 
 from penstock.errors import InvalidProgramError
 from penstock.runtime.chain.context import OperatorContext
+from penstock.runtime.state.evolution import ACCUMULATORS, ELEMENTS, HELD, REDUCTIONS, TIMED
 from penstock.runtime.state.keyed import Table
 from penstock.runtime.state.tracking import frozen
 from penstock.runtime.usercode.failure import state_error
@@ -24,7 +25,13 @@ _MISSING = object()
 
 
 class Contents:
-    """What is kept of a window, in a table by key."""
+    """What is kept of a window, in a table by key.
+
+    Attributes:
+        kind: what that is, as state files name it.
+    """
+
+    kind: str = ELEMENTS
 
     def add(self, table: Table, slot: Any, value: Any, timestamp: int | None) -> None:
         """Add an element."""
@@ -75,6 +82,7 @@ class _Tracked(Contents):
     def __init__(self, inner: Contents) -> None:
         self._add, self._fire, self._is_one = inner.add, inner.fire, isinstance(inner, _Accumulated)
         self.merge = inner.merge  # type: ignore[method-assign]
+        self.kind = inner.kind
 
     def add(self, table: Table, slot: Any, value: Any, timestamp: int | None) -> None:
         self._add(table, slot, value, timestamp)
@@ -95,6 +103,7 @@ class _Accumulated(Contents):
         self._first, self._add, self._result = accumulation.first, accumulation.add, accumulation.result
         self.merge = accumulation.merge  # type: ignore[method-assign]
         self._named = accumulation.function, accumulation.state
+        self.kind = REDUCTIONS if accumulation.state == "reducing" else ACCUMULATORS
 
     def add(self, table: Table, slot: Any, value: Any, timestamp: int | None) -> None:
         current = table.get(slot, _MISSING)
@@ -156,6 +165,8 @@ class _Evicted(_Elements):
 class _TimedEvicted(_Evicted):
     """The elements with their timestamps, as pairs in order, for an evictor that looks at these."""
 
+    kind = TIMED
+
     def add(self, table: Table, slot: Any, value: Any, timestamp: int | None) -> None:
         super().add(table, slot, (value, timestamp), timestamp)
 
@@ -166,6 +177,8 @@ class _TimedEvicted(_Evicted):
 
 class _EvictedBySomeone(_Elements):
     """The elements with their timestamps, for an evictor of the program's own, which changes the list of them."""
+
+    kind = HELD
 
     def __init__(
         self, function: WindowFunction, evictor: Evictor[Any], context: EvictorContext, window: Callable[[], Any]

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from penstock.common.state_descriptor import Migration, StateDescriptor
-from penstock.errors import InvalidProgramError, PenstockError, StateError
+from penstock.errors import InvalidProgramError, StateError
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.sections import StateInfo
 from penstock.runtime.state.serializers import TTL
@@ -24,6 +25,12 @@ from penstock.runtime.state.type_texts import type_of
 
 LOG = logging.getLogger("penstock")
 MIGRATION = "org.apache.flink.util.StateMigrationException"
+TABLE = "table"
+ELEMENTS = "table of elements"
+TIMED = "table of elements with timestamps"
+HELD = "table of timestamped values"
+REDUCTIONS = "table of reductions"
+ACCUMULATORS = "table of accumulators"
 _GONE = object()
 _EMPTY: dict[str, Any] = {}
 
@@ -48,14 +55,79 @@ def settle(
     found = keyed.forms.pop(form.name, None)
     if found is None or found == form:
         return
-    try:
-        convert = _Change(keyed, descriptor, found, form, declared).convert()
-    except Refusal as reason:
-        raise _refused(found, form, str(reason)) from reason
     keyed.rewrite = True
+    if found.kind == TABLE:  # of a Penstock that did not say what its operators keep
+        return
+    now = keyed.clock.now() if keyed.clock is not None else 0
+    convert = conversion_of(descriptor, found, form, declared, now)
     if convert is not None:
         count = _convert_all(keyed, form.name, convert, found, form)
         LOG.info("%d values of the state %r, %s, are %s now", count, form.name, shown(found), shown(form))
+
+
+def settle_table(keyed: KeyedState | None, name: str, kind: str, declared: Type) -> None:
+    """Have a table of an operator be what it keeps today.
+
+    Args:
+        keyed: the operator's; None if it has none.
+        name: of the table.
+        kind: what it keeps; one of those here.
+        declared: type of the records, reductions or accumulators in it.
+
+    Raises:
+        InvalidProgramError: it cannot be, and why.
+    """
+    if keyed is not None:
+        form = StateInfo(name, kind, (), ("" if declared is None else repr(declared),))
+        if keyed.forms:
+            settle(keyed, None, form, (declared,))
+        keyed.kinds[name] = kind, form.types
+
+
+def conversion_of(
+    descriptor: StateDescriptor[Any] | None, found: StateInfo, form: StateInfo, declared: Sequence[Type], now: int
+) -> Convert | None:
+    """What makes all that a key has of a state; None: it stays as it is.
+
+    Args:
+        descriptor, form, declared: as of :func:`settle`.
+        found: what it was.
+        now: milliseconds of the clock, from which values live that had no time to live.
+
+    Raises:
+        InvalidProgramError: there is no such way.
+    """
+    try:
+        return _Change(descriptor, found, form, declared, now).convert()
+    except Refusal as reason:
+        raise _refused(found, form, str(reason)) from reason
+
+
+def guarded(convert: Convert, key: Any, found: StateInfo, form: StateInfo, value: Any) -> Any:
+    """A converted value.
+
+    Args:
+        convert: of :func:`conversion_of`.
+        key: for errors.
+        found, form: what the state was, and is to be.
+        value: stored by then.
+
+    Raises:
+        InvalidProgramError: there is no way for this value.
+        StateError: a migration has failed.
+    """
+    try:
+        return convert(value)
+    except _Failed as failure:
+        cause = failure.error
+        raise StateError(
+            f"The migration of the state {form.name!r} to version {failure.version} has failed for the key {key!r}: "
+            f"{type(cause).__name__}: {cause}. It is given what stood in the state of version {failure.version - 1} or "
+            "before; correct it, and start again: nothing has changed.",
+            flink_class=MIGRATION,
+        ) from cause
+    except Exception as error:
+        raise _refused(found, form, f"for the key {key!r}, {error}") from error
 
 
 def shown(form: StateInfo) -> str:
@@ -63,14 +135,20 @@ def shown(form: StateInfo) -> str:
     types = [text or "undeclared" for text in form.types]
     alive = ", with a time to live" if TTL in form.serializers else ""
     version = f", version {form.version}" if form.version else ""
-    return f"a {form.kind} of {' and '.join(types) or 'anything'}{alive}{version}"
+    return f"a {form.kind} ({', '.join(types) or 'of anything'}{alive}{version})"
 
 
 def _refused(found: StateInfo, form: StateInfo, reason: str) -> InvalidProgramError:
+    cure = (
+        "Declare it as it was, give the new one another name, or say what becomes of the old values: "
+        f"descriptor.migrated_by(function, version={found.version + 1})."
+    )
+    if form.kind.startswith(TABLE):
+        cure = (
+            "Leave the types of records and the operator as they were, or give it another uid, to begin without state."
+        )
     return InvalidProgramError(
-        f"The state {form.name!r} was written as {shown(found)}, and is asked for as {shown(form)}: {reason}. Declare "
-        "it as it was, give the new one another name, or say what becomes of the old values: "
-        f"descriptor.migrated_by(function, version={found.version + 1}).",
+        f"The state {form.name!r} was written as {shown(found)}, and is asked for as {shown(form)}: {reason}. {cure}",
         flink_class=MIGRATION,
     )
 
@@ -100,24 +178,8 @@ def _rename(keyed: KeyedState, old: str, new: str) -> None:
 def _convert_all(keyed: KeyedState, name: str, convert: Convert, found: StateInfo, form: StateInfo) -> int:
     count = 0
     for namespace, slot in keyed.places(name):
-
-        def converted(value: Any, slot: Any = slot) -> Any:
-            try:
-                return convert(value)
-            except PenstockError:
-                raise
-            except _Failed as failure:
-                key, cause = keyed.key_of(slot), failure.error
-                raise StateError(
-                    f"The migration of the state {name!r} to version {failure.version} has failed for the key "
-                    f"{key!r}: {type(cause).__name__}: {cause}. It is given what stood in the state of version "
-                    f"{failure.version - 1} or before; correct it, and start again: nothing has changed.",
-                    flink_class=MIGRATION,
-                ) from cause
-            except Exception as error:
-                raise _refused(found, form, f"for the key {keyed.key_of(slot)!r}, {error}") from error
-
-        keyed.revise(name, namespace, slot, converted)
+        key = keyed.key_of(slot)
+        keyed.revise(name, namespace, slot, partial(guarded, convert, key, found, form))
         count += 1
     return count
 
@@ -134,25 +196,23 @@ class _Change:
     """From one form of a state to another.
 
     Args:
-        keyed, descriptor: as of :func:`settle`.
-        found, form: what it was, and what it is to be.
-        declared: the types of the latter.
+        descriptor, found, form, declared, now: as of :func:`conversion_of`.
     """
 
     def __init__(
         self,
-        keyed: KeyedState,
         descriptor: StateDescriptor[Any] | None,
         found: StateInfo,
         form: StateInfo,
         declared: Sequence[Type],
+        now: int,
     ) -> None:
         self._found, self._form, self._declared = found, form, list(declared)
         self._defaults = _EMPTY if descriptor is None else descriptor.field_defaults
         migrations = () if descriptor is None else descriptor.migrations
         self._pending = [each for each in migrations if each.version > found.version]
         self._was_alive, self._alive = TTL in found.serializers, TTL in form.serializers
-        self._now = keyed.clock.now() if self._alive and keyed.clock is not None else 0
+        self._now = now
 
     def convert(self) -> Convert | None:
         """What makes a stored value of the new form of one of the old; None: it is one."""
@@ -169,8 +229,12 @@ class _Change:
         if value is None and not any(keys) and self._was_alive is self._alive:
             return None
         part = self._part(value)
-        if form.kind == "ListState":
+        if form.kind in ("ListState", ELEMENTS):
             return lambda stored: [each for each in map(part, stored) if each is not _GONE] or None
+        if form.kind == TIMED:
+            return lambda stored: [(part(element), at) for element, at in stored]
+        if form.kind == HELD:
+            return lambda stored: [type(each)(part(each.value), each.timestamp) for each in stored]
         if form.kind == "MapState":
             return self._entries(keys[0], part)
         return lambda stored: None if (made := part(stored)) is _GONE else made

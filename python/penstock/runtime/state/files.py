@@ -92,6 +92,7 @@ class Header:
         entries: how many values, removals, timers and moves of timers there are.
         sections: of keyed state, in the order of key groups.
         operator_state: where that is; None if there is none.
+        broadcast: what is known of broadcast states.
         classes: what the classes of the objects in it were (:mod:`~penstock.runtime.state.classes`), by name.
         offset: of the first section, from the beginning of the file.
         checksum: of preamble and header.
@@ -107,6 +108,7 @@ class Header:
     entries: int
     sections: tuple[Part, ...]
     operator_state: Part | None
+    broadcast: tuple[StateInfo, ...] = ()
     classes: Mapping[str, ClassForm] = field(default_factory=dict[str, ClassForm])
     offset: int = 0
     checksum: str = ""
@@ -140,6 +142,7 @@ def packed(header: Header, sections: Sequence[Section], operator_state: bytes | 
         "key": header.key,
         "states": [each._asdict() for each in header.states],
         "timers": [each._asdict() for each in header.timers],
+        "broadcast": [each._asdict() for each in header.broadcast],
         "classes": dict(header.classes),
         "entries": header.entries,
         "sections": parts[: len(sections)],
@@ -250,17 +253,20 @@ def _header_of(given: dict[str, Any], offset: int, checksum: str) -> Header:
         version=given["version"],
         follows=given["follows"],
         key=None if given["key"] is None else tuple(given["key"]),
-        states=tuple(
-            StateInfo(
-                each["name"], each["kind"], tuple(each["serializers"]), tuple(each["types"]), each.get("version", 0)
-            )
-            for each in given["states"]
-        ),
+        states=_infos(given["states"]),
         timers=tuple(TimersInfo(each["whole"], each["count"]) for each in given["timers"]),
         entries=given["entries"],
         sections=tuple(Part(*each) for each in given["sections"]),
         operator_state=None if operator_state is None else Part(*operator_state),
+        broadcast=_infos(given.get("broadcast", ())),
         classes=given.get("classes", {}),
         offset=offset,
         checksum=checksum,
+    )
+
+
+def _infos(given: Sequence[dict[str, Any]]) -> tuple[StateInfo, ...]:
+    return tuple(
+        StateInfo(each["name"], each["kind"], tuple(each["serializers"]), tuple(each["types"]), each.get("version", 0))
+        for each in given
     )

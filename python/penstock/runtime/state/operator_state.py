@@ -25,11 +25,15 @@ class OperatorState:
     Attributes:
         noted: the classes of what was written.
         rewrite: whether all of it is to be written next time, as something is not what it was in files.
+        infos: what the broadcast states are, by name.
+        forms: what files say of those that nobody has asked for yet.
     """
 
     def __init__(self) -> None:
         self.noted: Noted = Noted()
         self.rewrite: bool = False
+        self.infos: dict[str, Any] = {}
+        self.forms: dict[str, Any] = {}
         self._states: dict[tuple[str, str], Any] = {}
         self._known: dict[tuple[str, str], bytes] = {}  # checksums of what has been written down
 
@@ -50,6 +54,10 @@ class OperatorState:
     def broadcast(self, name: str) -> dict[Any, Any]:
         """The map of a broadcast state; the same object each time."""
         return self._states.setdefault((BROADCAST, name), {})
+
+    def remove(self, kind: str, name: str) -> None:
+        """Forget a state."""
+        self._states.pop((kind, name), None)
 
     def snapshot(self) -> dict[tuple[str, str], bytes]:
         """Everything as bytes, by (kind, name)."""

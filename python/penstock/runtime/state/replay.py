@@ -35,29 +35,44 @@ class Replay:
         self._resumed = resumed
         keyed.keep_keys(True)
 
+    def expect(self, key: str, states: Sequence[StateInfo], reading: Reading) -> Check | None:
+        """What the next file has.
+
+        Args:
+            key: the type of keys, as its header says.
+            states: as its header says.
+            reading: how its pickles are read.
+
+        Returns:
+            What looks at its keys, if it has to.
+
+        Raises:
+            Refusal: it is not for the program as it is now, and why.
+        """
+        check = key_check(key, self._keyed.key_hash)
+        self._keyed.rewrite |= check is not None or bool(reading.changed)
+        for info in states:
+            self._note(info)
+        return check
+
     def apply(
         self,
-        key: str,
         states: Sequence[StateInfo],
         timers: Sequence[TimersInfo],
         sections: Iterable[Section],
         reading: Reading,
+        check: Check | None,
     ) -> None:
         """The next file.
 
         Args:
-            key: the type of keys, as its header says.
             states, timers: what its header says.
             sections: those that have key groups of ours.
-            reading: how its pickles are read.
+            reading, check: as of :meth:`expect`.
 
         Raises:
-            Refusal: what it has is not for the program as it is now, and why.
+            Refusal: a key is another one now.
         """
-        keyed, check = self._keyed, key_check(key, self._keyed.key_hash)
-        keyed.rewrite |= check is not None or bool(reading.changed)
-        for info in states:
-            self._note(info)
         found: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
         streamed = [not self._keyed.holds_dicts and info.count > _FEW for info in timers]
         for queue, info, many in zip(self._queues, timers, streamed, strict=True):
@@ -65,9 +80,7 @@ class Replay:
                 queue.fill(())
         for first, last, data in sections:
             own = first in self._groups and last in self._groups
-            namespaces, tables, rows = reading.loads(data)
-            names = reading.loads(namespaces)
-            _look_at(tables, rows, check, reading)
+            names, tables, rows = _read(data, check, reading)
             for number, namespace, *columns, gone in tables:
                 keys, values = self._own(own, *columns)
                 self._fill(states[number].name, names[namespace], keys, values, gone)
@@ -166,8 +179,7 @@ def note_touched(
     keyed.keep_keys(True)  # until the next log is written
     found: tuple[list[Any], ...] = tuple([] for _ in DOMAINS)
     for _, _, data in sections:
-        namespaces, tables, rows = reading.loads(data)
-        names = reading.loads(namespaces)
+        names, tables, rows = _read(data, None, reading)
         for number, namespace, keys, _, gone in tables:
             place = states[number].name, names[namespace]
             earlier.slots.setdefault(place, set()).update(map(keyed.enter, keys), map(keyed.enter, gone))
@@ -178,6 +190,13 @@ def note_touched(
         found[domain].sort(key=_first)
         moves = earlier.moves[domain]
         earlier.moves[domain] = None if info.whole or moves is None else [*moves, *(row[1:] for row in found[domain])]
+
+
+def _read(data: bytes, check: Check | None, reading: Reading) -> tuple[Any, ...]:
+    """Namespaces, tables and timers of a section."""
+    namespaces, tables, rows = reading.loads(data)
+    _look_at(tables, rows, check, reading)
+    return reading.loads(namespaces), tables, rows
 
 
 def _look_at(tables: Iterable[Any], rows: Sequence[Any], check: Check | None, reading: Reading) -> None:
