@@ -6,6 +6,7 @@ Imports nothing of Penstock but the exceptions, and neither pyspark nor pyarrow.
 
 from __future__ import annotations
 
+from penstock.common.class_names import formerly
 from penstock.common.completable_future import CompletableFuture
 from penstock.common.configuration import Configuration
 from penstock.common.execution_config import ExecutionConfig
@@ -52,4 +53,5 @@ __all__ = [
     "Watermark",
     "WatermarkGenerator",
     "WatermarkStrategy",
+    "formerly",
 ]

@@ -219,7 +219,7 @@ class _Change:
         found, form = self._found, self._form
         if found.version > form.version:
             raise Refusal(
-                f"its values have been migrated to version {found.version}, of which the program knows nothing"
+                f"its values are of version {found.version}, and the program has no migration to that"
             )
         if found.kind != form.kind:
             if not self._pending:
