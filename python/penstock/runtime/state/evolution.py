@@ -218,9 +218,7 @@ class _Change:
         """What makes a stored value of the new form of one of the old; None: it is one."""
         found, form = self._found, self._form
         if found.version > form.version:
-            raise Refusal(
-                f"its values are of version {found.version}, and the program has no migration to that"
-            )
+            raise Refusal(f"its values are of version {found.version}, and the program has no migration to that")
         if found.kind != form.kind:
             if not self._pending:
                 raise Refusal(f"a {found.kind} is no {form.kind}")

@@ -35,12 +35,11 @@ class Replay:
         self._resumed = resumed
         keyed.keep_keys(True)
 
-    def expect(self, key: str, states: Sequence[StateInfo], reading: Reading) -> Check | None:
+    def expect(self, key: str, reading: Reading) -> Check | None:
         """What the next file has.
 
         Args:
             key: the type of keys, as its header says.
-            states: as its header says.
             reading: how its pickles are read.
 
         Returns:
@@ -51,8 +50,6 @@ class Replay:
         """
         check = key_check(key, self._keyed.key_hash)
         self._keyed.rewrite |= check is not None or bool(reading.changed)
-        for info in states:
-            self._note(info)
         return check
 
     def apply(
@@ -83,6 +80,8 @@ class Replay:
             names, tables, rows = _read(data, check, reading)
             for number, namespace, *columns, gone in tables:
                 keys, values = self._own(own, *columns)
+                if keys or gone:
+                    self._note(states[number])
                 self._fill(states[number].name, names[namespace], keys, values, gone)
             for domain, columns in enumerate(rows):
                 if columns:
@@ -97,12 +96,14 @@ class Replay:
     def _note(self, info: StateInfo) -> None:
         """What there is to know of a state until somebody asks for it."""
         keyed = self._keyed
+        before = keyed.forms.setdefault(info.name, info)
+        if before == info and info.name in keyed.kinds:
+            return
         if info.serializers or info.types:
             keyed.serializers.setdefault(info.name, info.serializers)
             keyed.kinds.setdefault(info.name, (info.kind, info.types))
         if info.version:
             keyed.versions.setdefault(info.name, info.version)
-        before = keyed.forms.setdefault(info.name, info)
         if before != info:
             raise Refusal(
                 f"the state {info.name!r} is in two forms: some subtasks have been asked for it since it was changed, "
