@@ -253,7 +253,7 @@ def _apply(
     try:
         reading = Reading(header.classes)
         if replay is not None and header.key is not None:
-            check = replay.expect(header.key[1], reading)
+            check = replay.expect(header.key[1], header.states, reading)
             replay.apply(header.states, header.timers, reader.sections(about.groups), reading, check)
         data = reader.operator_state()
         places: _Places = {} if data is None else decode_value(data)

@@ -35,11 +35,12 @@ class Replay:
         self._resumed = resumed
         keyed.keep_keys(True)
 
-    def expect(self, key: str, reading: Reading) -> Check | None:
+    def expect(self, key: str, states: Sequence[StateInfo], reading: Reading) -> Check | None:
         """What the next file has.
 
         Args:
             key: the type of keys, as its header says.
+            states: as its header says.
             reading: how its pickles are read.
 
         Returns:
@@ -50,6 +51,10 @@ class Replay:
         """
         check = key_check(key, self._keyed.key_hash)
         self._keyed.rewrite |= check is not None or bool(reading.changed)
+        for info in states:
+            if info.serializers or info.types:
+                self._keyed.serializers.setdefault(info.name, info.serializers)
+                self._keyed.kinds.setdefault(info.name, (info.kind, info.types))
         return check
 
     def apply(
@@ -96,14 +101,12 @@ class Replay:
     def _note(self, info: StateInfo) -> None:
         """What there is to know of a state until somebody asks for it."""
         keyed = self._keyed
-        before = keyed.forms.setdefault(info.name, info)
-        if before == info and info.name in keyed.kinds:
-            return
-        if info.serializers or info.types:
-            keyed.serializers.setdefault(info.name, info.serializers)
-            keyed.kinds.setdefault(info.name, (info.kind, info.types))
-        if info.version:
-            keyed.versions.setdefault(info.name, info.version)
+        before = keyed.forms.get(info.name)
+        if before is None:
+            keyed.forms[info.name] = before = info
+            keyed.versions[info.name] = info.version
+            if info.serializers or info.types:
+                keyed.serializers[info.name], keyed.kinds[info.name] = info.serializers, (info.kind, info.types)
         if before != info:
             raise Refusal(
                 f"the state {info.name!r} is in two forms: some subtasks have been asked for it since it was changed, "
