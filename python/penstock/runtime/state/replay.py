@@ -84,10 +84,7 @@ class Replay:
             own = first in self._groups and last in self._groups
             names, tables, rows = _read(data, check, reading)
             for number, namespace, *columns, gone in tables:
-                keys, values = self._own(own, *columns)
-                if keys or gone:
-                    self._note(states[number])
-                self._fill(states[number].name, names[namespace], keys, values, gone)
+                self._fill(states[number], names[namespace], *self._own(own, *columns), gone)
             for domain, columns in enumerate(rows):
                 if columns:
                     found[domain].extend(self._timers(own, names, *columns))
@@ -121,13 +118,14 @@ class Replay:
         mine = [keyed.group(key) in self._groups for key in keys]
         return tuple(list(compress(column, mine)) for column in (keys, *columns))
 
-    def _fill(self, name: str, namespace: Any, keys: list[Any], values: list[Any], gone: list[Any]) -> None:
+    def _fill(self, info: StateInfo, namespace: Any, keys: list[Any], values: list[Any], gone: list[Any]) -> None:
         keyed = self._keyed
         if keys:  # not by the table's own ways: nothing of this is to be written
-            keyed.fill(name, namespace, keys, values)
+            self._note(info)
+            keyed.fill(info.name, namespace, keys, values)
         for key in gone:
             keyed.enter(key)
-            keyed.drop(name, namespace)
+            keyed.drop(info.name, namespace)
 
     def _timers(
         self, own: bool, names: list[Any], indices: list[int], times: list[int], keys: list[Any], *rest: Any
