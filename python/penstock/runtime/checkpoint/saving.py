@@ -61,9 +61,8 @@ def save(
     Cost: O(what has changed), or O(state) for a snapshot; operator state is pickled in any case.
     """
     state = operator_state or OperatorState()
-    if anew := _is_other(keyed, state) and bool(chain):
-        chain = ()
-    changed = state.changed()
+    anew = _is_other(keyed, state) and bool(chain)
+    chain, changed = () if anew else chain, state.changed()
     if chain and not changed and not (keyed and keyed.has_changed()):
         return chain
     coming = 0 if not chain else _size_of_log(chain, keyed, sum(map(len, changed.values())))

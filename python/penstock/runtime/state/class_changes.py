@@ -111,8 +111,8 @@ def _named_tuple(cls: Any, name: str, old: list[str]) -> StandIn:
         if field not in old and field not in defaults:
             raise _missing(name, field)
 
-    class StandIn:  # NEWOBJ wants a class, and takes whatever it makes
-        def __new__(_, *values: Any) -> Any:
+    class StandIn:  # pickle wants a class, and takes whatever it makes
+        def __new__(cls_, *values: Any) -> Any:  # pyright: ignore[reportSelfClsParameterName]
             found = dict(zip(old, values, strict=True))
             return cls._make(found[field] if field in found else defaults[field] for field in cls._fields)
 
@@ -143,7 +143,7 @@ def _dataclass(cls: Any, name: str, old: list[str]) -> StandIn:
     on_its_way = type(cls.__name__, (cls,), {"__slots__": (), "__setstate__": set_state, "__module__": cls.__module__})
 
     class StandIn:
-        def __new__(_, *arguments: Any) -> Any:
+        def __new__(cls_, *arguments: Any) -> Any:  # pyright: ignore[reportSelfClsParameterName]
             made = object.__new__(on_its_way)
             if not old:  # no state comes
                 set_state(made, {})

@@ -84,7 +84,7 @@ class Replay:
             own = first in self._groups and last in self._groups
             names, tables, rows = _read(data, check, reading)
             for number, namespace, *columns, gone in tables:
-                self._fill(states[number], names[namespace], *self._own(own, *columns), gone)
+                self._fill(states[number], names[namespace], self._own(own, *columns), gone)
             for domain, columns in enumerate(rows):
                 if columns:
                     found[domain].extend(self._timers(own, names, *columns))
@@ -118,8 +118,8 @@ class Replay:
         mine = [keyed.group(key) in self._groups for key in keys]
         return tuple(list(compress(column, mine)) for column in (keys, *columns))
 
-    def _fill(self, info: StateInfo, namespace: Any, keys: list[Any], values: list[Any], gone: list[Any]) -> None:
-        keyed = self._keyed
+    def _fill(self, info: StateInfo, namespace: Any, columns: tuple[Any, ...], gone: list[Any]) -> None:
+        keyed, (keys, values) = self._keyed, columns
         if keys:  # not by the table's own ways: nothing of this is to be written
             self._note(info)
             keyed.fill(info.name, namespace, keys, values)

@@ -83,8 +83,9 @@ class KeyedStateStore(contexts.KeyedStateStore):
         names = [serializer_class(each) for each in declared]
         serializers = (*names[:-1], names[-1] if ttl is None else TTL)
         texts = tuple("" if each is None else repr(each) for each in declared)
-        described = descriptor if isinstance(descriptor, descriptors.StateDescriptor) else None
-        name, version = (descriptor, 0) if described is None else (described.name, described.version)
+        name: str = getattr(descriptor, "name", descriptor)
+        described: Any = descriptor if isinstance(descriptor, descriptors.StateDescriptor) else None
+        version = 0 if described is None else described.version
         if keyed.forms:
             settle(keyed, described, StateInfo(name, kind, serializers, texts, version), declared)
         keyed.serializers[name], keyed.kinds[name] = serializers, (kind, texts)
