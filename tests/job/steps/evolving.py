@@ -35,11 +35,10 @@ class Fed(Source):
             yield Records([self.records[number]], number + 1)
 
 
-def environment(folder, parallelism=2, **settings):
+def environment(folder, parallelism=2, spark=None, **settings):
     values = {key.replace("__", ".").replace("_", "-"): str(value) for key, value in settings.items()}
-    spark = values.pop("spark", None)
     values |= {"penstock.job.folder": str(folder), "penstock.step.available-now": "true"}
-    where: dict[str, Any] = {"executor": "local"} if spark is None else {"spark": settings["spark"]}
+    where: dict[str, Any] = {"executor": "local"} if spark is None else {"spark": spark}
     env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(values), **where)
     return env.set_parallelism(parallelism)
 
