@@ -264,8 +264,8 @@ def _apply(
     except (AttributeError, ImportError, pickle.UnpicklingError, TypeError, ValueError) as error:
         raise reader.error(
             f"has a value that cannot be read: {type(error).__name__}: {error}",
-            "Does the program still have the classes of its state and keys, under the same names? They can be reached "
-            "by other names too while old state is read.",
+            "Does the program still have the classes of its state and keys, under the same names? One that is called "
+            "otherwise now says so by @formerly('module.Name').",
         ) from error
 
 

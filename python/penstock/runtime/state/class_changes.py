@@ -21,6 +21,8 @@ from penstock.runtime.state.classes import ClassForm, find_class, form_of, is_pl
 from penstock.runtime.state.type_changes import Refusal
 
 StandIn = Callable[..., Any]
+_UNKNOWN = ("object", "other")
+"""Kinds of classes of which nothing is known, or which see to it themselves."""
 _MAKER = classes.__name__, classes.program_class.__name__
 
 
@@ -46,6 +48,8 @@ class Reading:
             module, _, qualname = name.partition(":")
             cls = find_class(module, qualname)
             if cls is None:
+                if form["kind"] == "other":  # its objects may come back by something else
+                    continue
                 raise Refusal(_gone(module, qualname))
             new = form_of(cls)
             if _holds(new, form):
@@ -67,7 +71,7 @@ def _gone(module: str, name: str) -> str:
 
 def _holds(new: ClassForm, old: ClassForm) -> bool:
     """Whether objects of a class come back as they are."""
-    if new["kind"] == "other" or old["kind"] == "other":  # nothing is known, or the class sees to it
+    if not {new["kind"], old["kind"]}.isdisjoint(_UNKNOWN):
         return True
     if new["kind"] == old["kind"] == "enum":
         members = {name: (type(value), value) for name, value in new["members"]}

@@ -23,7 +23,8 @@ from typing import Any
 from penstock.common.class_names import former
 
 ClassForm = dict[str, Any]
-"""``kind``: dataclass, namedtuple, enum or other; ``fields``: their names, in order; ``members``: [name, value]."""
+"""``kind``: dataclass, namedtuple, enum, object, or other for one that sees to it itself; ``fields``: their names, in
+order; ``members``: [name, value]."""
 
 _PROTOCOL = 5
 _REDUCE = methodcaller("__reduce_ex__", _PROTOCOL)
@@ -40,15 +41,21 @@ def name_of(cls: type) -> str:
 
 def form_of(cls: type) -> ClassForm:
     """What a class is. One that says itself how it comes back (``__setstate__``, ``__reduce__``) is ``other``."""
+    if copyreg.dispatch_table.get(cls) is not None:
+        return {"kind": "other"}
     if issubclass(cls, Enum):
         members = cls.__members__.items()
         return {"kind": "enum", "members": [[n, m.value] for n, m in members if isinstance(m.value, _PLAIN)]}
     if issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple):
         own = cls.__reduce_ex__ is not object.__reduce_ex__ or cls.__reduce__ is not object.__reduce__
         return {"kind": "other"} if own else {"kind": "namedtuple", "fields": list(cls._fields)}  # type: ignore[attr-defined]
-    if is_dataclass(cls) and not _comes_back_by_itself(cls):
-        return {"kind": "dataclass", "fields": [field.name for field in fields(cls)]}
-    return {"kind": "other"}
+    if _comes_back_by_itself(cls):
+        return {"kind": "other"}
+    return (
+        {"kind": "dataclass", "fields": [each.name for each in fields(cls)]}
+        if is_dataclass(cls)
+        else {"kind": "object"}
+    )
 
 
 def _comes_back_by_itself(cls: type) -> bool:
@@ -80,8 +87,8 @@ class Noted(dict[type, Any]):
         return reduce
 
     def note(self, cls: type) -> None:
-        """An object of a class is there."""
-        if _is_described(cls):
+        """An object of a class is there. A class that nobody could find by its name is none that a pickle names."""
+        if _is_described(cls) and find_class(cls.__module__, cls.__qualname__) is cls:
             self.forms[name_of(cls)] = form_of(cls)
 
     def dumps(self, value: Any, *, fast: bool = True) -> bytes:
