@@ -130,9 +130,9 @@ class TestHarness(Generic[OUT]):
             if state is not None:
                 state.restore({group: data for group, data in snapshot.keyed_state.items() if self._owns(group)})
         parallelism = self._context.vertex.parallelism
-        self._context.operator_state.restore(
-            [snapshot.operator_state for snapshot in snapshots], parallelism, self._context.subtask
-        )
+        states = [snapshot.operator_state for snapshot in snapshots]
+        flink = self._context.job.settings.flink
+        self._context.operator_state.restore(states, parallelism, self._context.subtask, flink=flink)
         if state is not None and len(state.processing_timers):
             self._clock.add(self._context.time)
         return self

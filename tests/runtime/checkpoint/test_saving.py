@@ -65,8 +65,11 @@ def test_a_step_writes_a_log_until_logs_outgrow_the_snapshot(tmp_path):
 def test_a_step_without_changes_writes_nothing(tmp_path):
     keyed, state = fresh(), OperatorState()
     assert save(str(tmp_path), keyed, state, about(), (), 1) == ()
-    state.broadcast("rules")
+    state.list("offsets")
     assert save(str(tmp_path), None, state, about(), (), 1) == ()
+    others = OperatorState()
+    others.broadcast("rules")  # counts, also if it is empty
+    assert len(save(str(tmp_path), None, others, about(), (), 1)) == 1
     fill(keyed, [1])
     chain = save(str(tmp_path), keyed, state, about(), (), 2)
     keyed.table("sum").get(1)

@@ -183,6 +183,6 @@ def test_operator_state_is_dealt_out_united_or_the_same_everywhere():
     restored = [OperatorState() for _ in range(3)]
     for index, part in enumerate(restored):
         part.restore(snapshots, 3, index)
-    assert [part.list("offsets") for part in restored] == [[0, 10], [1, 11], [2, 12]]
+    assert [part.list("offsets") for part in restored] == [[0, 1], [2, 10], [11, 12]]
     assert [part.list("names", union=True) for part in restored] == [[0, 1]] * 3
     assert [part.broadcast("rules") for part in restored] == [{"a": 1}] * 3

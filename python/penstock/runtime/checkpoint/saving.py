@@ -152,6 +152,8 @@ def load(
     keyed: KeyedState | None,
     operator_state: OperatorState | None,
     about: AboutOperator,
+    *,
+    flink: str = "1.11",
 ) -> None:
     """Bring back the state of a subtask from what subtasks have written, however many there were then: the key groups
     that it owns, and its part of operator state.
@@ -162,39 +164,26 @@ def load(
         keyed: takes keyed state; empty. None if the operator has none.
         operator_state: takes the rest; empty, or None.
         about: who reads.
+        flink: the version of Flink by whose rules operator state is dealt out.
 
     Raises:
         StateError: a file is missing, damaged, of another operator or too new.
 
     Cost: of keyed state only sections with key groups of this subtask are read.
     """
-    found: list[tuple[AboutOperator, _Places]] = []
-    for chain in filter(None, chains):
+    found: list[_Places] = []
+    for chain in chains:
         check_order(folder, chain, about)
         replay = None if keyed is None else Replay(keyed, about.groups)
         places: _Places = {}
-        owner = about
         for before, file in zip((None, *chain), chain, strict=False):
             with opened(folder, file, about, whole=len(chains) == 1) as reader:
                 places.update(_apply(reader, file, before, replay, about, operator_state))
-                owner = reader.header.about
-        if replay is not None:
+        if replay is not None and chain:
             replay.finish()
-        found.append((owner, places))
+        found.append(places)
     if operator_state is not None:
-        _give(operator_state, found, about)
-
-
-def _give(state: OperatorState, found: list[tuple[AboutOperator, _Places]], about: AboutOperator) -> None:
-    """Operator state for a subtask. Where there are as many as before, each gets back its own."""
-    if any(owner.parallelism != about.parallelism for owner, _ in found):
-        state.restore([places for _, places in found], about.parallelism, about.subtask)
-        return
-    for owner, places in found:
-        if owner.subtask == about.subtask:
-            state.replace(places)
-            state.written(places)
-    state.unite([places for _, places in found])
+        operator_state.restore(found, about.parallelism, about.subtask, flink=flink)
 
 
 def repair(

@@ -1,9 +1,9 @@
 """Operator state: what belongs to a subtask and not to a key.
 
-A *list* is dealt out to the subtasks when their number changes, a *union* list goes to each of them whole, a
-*broadcast* map is the same in all. A snapshot is bytes per state name.
+A *list* is dealt out to the subtasks when their number changes, a *union* list goes to each of them whole, of a
+*broadcast* map each gets one copy. A snapshot is bytes per state name.
 
-Source of the semantics: ``DefaultOperatorStateBackend``, ``RoundRobinOperatorStateRepartitioner`` (Flink 1.11). Cost:
+Source of the semantics: ``DefaultOperatorStateBackend`` (Flink 1.11); who gets what: :mod:`.redistribution`. Cost:
 O(elements).
 """
 
@@ -15,8 +15,7 @@ from typing import Any
 
 from penstock.runtime.buffers.codec import decode_value, dumps
 from penstock.runtime.state.classes import Noted
-
-SPLIT, UNION, BROADCAST = "split", "union", "broadcast"
+from penstock.runtime.state.redistribution import BROADCAST, SPLIT, UNION, shares
 
 
 class OperatorState:
@@ -64,13 +63,13 @@ class OperatorState:
         return {place: self.noted.dumps(value) for place, value in self._states.items()}
 
     def changed(self) -> dict[tuple[str, str], bytes]:
-        """What is not as it was last written down (:meth:`written`), as of :meth:`snapshot`; empty states that never
-        were are not there. O(elements)."""
-        nothing = (b"", dumps([]), dumps({}))
+        """What is not as it was last written down (:meth:`written`), as of :meth:`snapshot`; empty lists that never
+        were are not there. An empty map is: who has one does not take another's copy. O(elements)."""
+        nothing = dumps([])
         return {
             place: data
             for place, data in self.snapshot().items()
-            if _checksum(data) != self._known.get(place) and (place in self._known or data not in nothing)
+            if _checksum(data) != self._known.get(place) and (place in self._known or data != nothing)
         }
 
     def written(self, places: Mapping[tuple[str, str], bytes]) -> None:
@@ -99,33 +98,35 @@ class OperatorState:
             else:
                 self.list(name, union=kind == UNION)[:] = decode_value(data)
 
-    def unite(self, snapshots: Sequence[Mapping[tuple[str, str], bytes]]) -> None:
-        """Union lists have the elements of all subtasks now.
+    def restore(
+        self,
+        snapshots: Sequence[Mapping[tuple[str, str], bytes]],
+        parallelism: int,
+        subtask: int,
+        *,
+        flink: str = "1.11",
+    ) -> None:
+        """Take over this subtask's part of what the subtasks of a snapshot had. Where there are as many as then, it is
+        what this one had, which counts as written, and the union lists of all.
 
         Args:
-            snapshots: of all subtasks, in order.
-        """
-        for place in dict.fromkeys(place for each in snapshots for place in each if place[0] == UNION):
-            parts = (decode_value(each[place]) for each in snapshots if place in each)
-            self.list(place[1], union=True)[:] = [element for part in parts for element in part]
-
-    def restore(self, snapshots: Sequence[Mapping[tuple[str, str], bytes]], parallelism: int, subtask: int) -> None:
-        """Take over this subtask's part of what the subtasks of a snapshot had.
-
-        Args:
-            snapshots: of all subtasks then, in order.
+            snapshots: of all subtasks then, in order; nothing for those that had nothing.
             parallelism: number of subtasks now.
             subtask: this one.
+            flink: whose rules hold, as for :func:`~.redistribution.shares`.
         """
-        for place in dict.fromkeys(place for each in snapshots for place in each):
-            parts = [decode_value(each[place]) for each in snapshots if place in each]
-            kind, name = place
+        values = [{place: decode_value(data) for place, data in each.items()} for each in snapshots]
+        counts = [
+            {place: 1 if place[0] == BROADCAST else len(value) for place, value in each.items()} for each in values
+        ]
+        for old, (kind, name), elements in shares(counts, parallelism, subtask, flink=flink):
+            value = values[old][kind, name]
             if kind == BROADCAST:
-                self.broadcast(name).update(parts[subtask % len(parts)])
-                continue
-            elements = [element for part in parts for element in part]
-            own = elements if kind == UNION else elements[subtask::parallelism]
-            self.list(name, union=kind == UNION).extend(own)
+                self.broadcast(name).update(value)
+            else:
+                self.list(name, union=kind == UNION).extend(value[elements.start : elements.stop])
+        if len(snapshots) == parallelism:
+            self.written(snapshots[subtask])
 
 
 def _checksum(data: bytes) -> bytes:

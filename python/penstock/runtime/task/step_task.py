@@ -145,7 +145,8 @@ class StepTask(Task):
             last = self._inherited.pop(operator_id).file
             repair(assignment.folder, own, context.state, context.operator_state, about, last)
         elif any(chains):
-            load(assignment.folder, chains, context.state, context.operator_state, about)
+            flink = self._job.settings.flink
+            load(assignment.folder, chains, context.state, context.operator_state, about, flink=flink)
         if own:
             self._chains[operator_id] = own
         elif any(chains) and (context.state is not None or context.operator_state.is_there):
