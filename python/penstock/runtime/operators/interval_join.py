@@ -134,6 +134,8 @@ class _IntervalJoin(LiveTwoInputs):
 
     def _clean(self, timer: Timer) -> None:
         """No partner can come any more for the records of a time."""
+        if timer.namespace not in (LEFT, RIGHT):
+            return  # of another operator, that had this ID in an earlier program
         table = self._state.table(timer.namespace)
         upper = self._upper if timer.namespace == LEFT else -self._lower
         buffer: _Buffer | None = table.get(timer.slot)

@@ -181,8 +181,8 @@ class Yielding(LiveOperator):
 
         def firing(domain: TimeDomain) -> Callable[[Timer], None]:
             def fire(timer: Timer) -> None:
-                if on_timer is None:
-                    return
+                if on_timer is None or timer.namespace is not None:
+                    return  # or it is of another operator, that had this ID in an earlier program
                 ctx._timestamp, ctx._domain = timer.time, domain
                 stamp = timer.time if domain is TimeDomain.EVENT_TIME else None
                 try:

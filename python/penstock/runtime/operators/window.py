@@ -259,6 +259,8 @@ class _Window(Yielding):
 
         def fire(timer: Timer) -> None:
             window = kept = timer.namespace
+            if not hasattr(window, "max_timestamp"):
+                return  # of another operator, that had this ID in an earlier program
             if self._merging is not None and (kept := self._merging.state_window(window)) is None:
                 return  # it has become another window, and the trigger has left a timer behind
             try:
