@@ -14,11 +14,22 @@ from tests.datastream.edits import EDITS, Edit
 SOONER, LATER = 6, 14
 """Records of a split when the program is stopped, and in the end."""
 
-WAITING = frozenset(
-    """removed-with-state-allowed two-removed-allowed uids-added-allowed uids-added-with-hashes uid-changed-allowed
-    uid-changed-with-hash uid-removed-with-hash source-uid-changed pinned-inserted max-no-longer-set
-    max-no-longer-set-parallelism at-max source-added-first-without-uids-allowed source-dropped""".split()  # noqa: SIM905
-)
+WAITING = {
+    "removed-with-state-allowed",
+    "two-removed-allowed",
+    "uids-added-allowed",
+    "uids-added-with-hashes",
+    "uid-changed-allowed",
+    "uid-changed-with-hash",
+    "uid-removed-with-hash",
+    "source-uid-changed",
+    "pinned-inserted",
+    "max-no-longer-set",
+    "max-no-longer-set-parallelism",
+    "at-max",
+    "source-added-first-without-uids-allowed",
+    "source-dropped",
+}
 """What waits for restores that match by Flink's rules."""
 
 

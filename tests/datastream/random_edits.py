@@ -1,0 +1,322 @@
+"""Random programs, and random edits of them between their runs: ``python -m tests.datastream.random_edits 0 1000`` runs
+those of some seeds, ``--spark`` on Spark.
+
+What comes out is compared with the plain computation of :mod:`tests.datastream.editable`: what operators emit whose
+OperatorID survived is what they would have emitted without the stop, all others begin anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from penstock.errors import InvalidProgramError, PenstockError
+from tests.datastream import feeding
+from tests.datastream.editable import REFUSED, SINK, SOURCE, Node, Program, World, places, run
+from tests.datastream.editable_kinds import KINDS
+
+MOST = 1_500
+"""Records of a sink in a run; a program that makes more is not taken."""
+PER_RUN = (5, 9, 16, 20)
+"""Records of a split by the end of each run."""
+ALLOWED = "execution__savepoint__ignore_unclaimed_state"
+
+Edit = Callable[[random.Random, Program], Program]
+
+
+def random_program(draw: random.Random) -> Program:
+    """A program of some sources, operators, and sinks of what nobody reads."""
+    nodes = [Node(f"source {i}", SOURCE, amount=draw.randrange(100)) for i in range(draw.randint(1, 3))]
+    program = Program(tuple(nodes), parallelism=draw.randint(1, 4), chaining=draw.random() < 0.9)
+    for number in range(draw.randint(2, 7)):
+        program = program.insert(_node(draw, program, f"op {number}"), at=len(program.nodes))
+    if draw.random() < 0.7:
+        program = replace(program, nodes=tuple(_named(draw, node) for node in program.nodes))
+    if draw.random() < 0.15:
+        program = replace(program, max_parallelism=draw.choice([8, 16, 128]))
+    return _ended(program)
+
+
+def _node(draw: random.Random, program: Program, label: str) -> Node:
+    """An operator on what is there."""
+    there = [node for node in program.nodes if node.kind != SINK]
+    splits = [node for node in there if node.kind == "split"]
+    kind = draw.choice([kind for kind in KINDS if kind != "side" or splits])
+    inputs = [draw.choice(splits if kind == "side" else there).label for _ in range(KINDS[kind].inputs)]
+    parallelism = draw.choice([None, None, draw.randint(1, 4)]) if kind not in ("side", "union") else None
+    chain = draw.choice(["", "", "", "new", "off"])
+    return Node(label, kind, tuple(inputs), draw.randint(1, 4), parallelism=parallelism, chain=chain)
+
+
+def _named(draw: random.Random, node: Node) -> Node:
+    """A node with a uid, most likely."""
+    settable = node.kind not in ("union", "side", SINK)
+    return replace(node, uid=f"uid of {node.label}") if settable and draw.random() < 0.85 else node
+
+
+def _ended(program: Program) -> Program:
+    """The same with a sink for each stream that nobody reads, and without those that read nothing."""
+    labels = {node.label for node in program.nodes}
+    nodes = [node for node in program.nodes if set(node.inputs) <= labels]
+    read = {each for node in nodes for each in node.inputs}
+    sinks = [Node(f"see {n.label}", SINK, (n.label,)) for n in nodes if n.kind != SINK and n.label not in read]
+    return replace(program, nodes=(*nodes, *sinks))
+
+
+# --- edits ------------------------------------------------------------------------------------------------------------
+
+
+def _some(draw: random.Random, program: Program, wanted: Callable[[Node], bool]) -> Node | None:
+    found = [node for node in program.nodes if wanted(node)]
+    return draw.choice(found) if found else None
+
+
+def _operator(node: Node) -> bool:
+    return node.kind not in (SOURCE, SINK, "union", "side")
+
+
+def _stateful(node: Node) -> bool:
+    return node.stateful
+
+
+def _changed(wanted: Callable[[Node], bool], change: Callable[[random.Random, Node], dict[str, Any]]) -> Edit:
+    """An edit of one node."""
+
+    def edit(draw: random.Random, program: Program) -> Program:
+        node = _some(draw, program, wanted)
+        return program if node is None else program.change(node.label, **change(draw, node))
+
+    return edit
+
+
+def insert(draw: random.Random, program: Program) -> Program:
+    """An operator more, between what is there or at an end of its own."""
+    new = _node(draw, program, f"new {draw.randrange(10**6)}")
+    new = _named(draw, new)
+    readers = [n.label for n in program.nodes if new.inputs[0] in n.inputs and n.kind != "side"]
+    if new.kind == "split" or KINDS[new.kind].inputs == 2:
+        readers = []
+    place = 1 + max(i for i, node in enumerate(program.nodes) if node.label in new.inputs)
+    chosen = [each for each in readers if draw.random() < 0.7]
+    return program.insert(new, [each for each in chosen if program.nodes.index(program.node(each)) >= place], place)
+
+
+def remove(draw: random.Random, program: Program) -> Program:
+    """An operator less."""
+    node = _some(draw, program, _operator)
+    if node is None or any(n.kind == "side" and node.label in n.inputs for n in program.nodes):
+        return program
+    return program.without(node.label)
+
+
+def swap(draw: random.Random, program: Program) -> Program:
+    """Two operators that follow each other the other way round."""
+    pairs = [
+        (one, two)
+        for two in program.nodes
+        for one in program.nodes
+        if two.inputs == (one.label,) and _operator(one) and _operator(two) and len(one.inputs) == 1
+    ]
+    if not pairs:
+        return program
+    one, two = draw.choice(pairs)
+    if any(n.kind == "side" and {one.label, two.label} & set(n.inputs) for n in program.nodes):
+        return program
+    names = {one.label: two.label, two.label: one.label}
+    nodes = []
+    for node in program.nodes:
+        if node is one:
+            nodes.append(replace(two, inputs=one.inputs))
+        elif node is two:
+            nodes.append(replace(one, inputs=(two.label,)))
+        else:
+            nodes.append(replace(node, inputs=tuple(names.get(each, each) for each in node.inputs)))
+    order = {node.label: node for node in nodes}
+    return _sorted(replace(program, nodes=tuple(order.values())))
+
+
+def _sorted(program: Program) -> Program:
+    """The same in an order in which nodes come after those that they read, else as they stand."""
+    there: dict[str, Node] = {}
+    rest = list(program.nodes)
+    while rest:
+        node = next(each for each in rest if set(each.inputs) <= there.keys())
+        there[node.label] = node
+        rest.remove(node)
+    return replace(program, nodes=tuple(there.values()))
+
+
+def shuffle(draw: random.Random, program: Program) -> Program:
+    """The lines of the program in another order."""
+    return _sorted(replace(program, nodes=tuple(draw.sample(program.nodes, len(program.nodes)))))
+
+
+def add_source(draw: random.Random, program: Program) -> Program:
+    """A source more, read by itself or with another one."""
+    label = f"new {draw.randrange(10**6)}"
+    program = program.insert(Node(label, SOURCE, amount=draw.randrange(100), uid=draw.choice([None, label])), at=0)
+    node = _some(draw, program, lambda n: n.kind not in (SINK, "side", "split") and n.label != label)
+    if node is None or draw.random() < 0.5:
+        return program
+    readers = [n.label for n in program.nodes if node.label in n.inputs]
+    place = 1 + program.nodes.index(node)
+    return program.insert(Node(f"{label} too", "union", (node.label, label)), readers, place)
+
+
+def drop_source(draw: random.Random, program: Program) -> Program:
+    """A source less, with all that reads nothing else."""
+    sources = [node for node in program.nodes if node.kind == SOURCE]
+    return program.without(draw.choice(sources).label) if len(sources) > 1 else program
+
+
+def toggle_sink(draw: random.Random, program: Program) -> Program:
+    """A sink more, or less."""
+    node = _some(draw, program, lambda n: n.kind != SINK)
+    assert node is not None
+    label = f"see {node.label}"
+    if any(each.label == label for each in program.nodes):
+        return replace(program, nodes=tuple(each for each in program.nodes if each.label != label))
+    return program.insert(Node(label, SINK, (node.label,)), at=len(program.nodes))
+
+
+def pin(draw: random.Random, program: Program) -> Program:
+    """An operator, inserted into or not, finds its state by the ID that it had."""
+    found = places(program)
+    node = _some(draw, program, lambda n: n.stateful and n.uid_hash is None)
+    if node is None:
+        return program
+    changed = program.change(node.label, uid_hash=found[node.label].generated)
+    return changed.change(node.label, uid=draw.choice([node.uid, None, f"uid {draw.randrange(10**6)}"]))
+
+
+def _parallelism(draw: random.Random, program: Program) -> Program:
+    return replace(program, parallelism=draw.randint(1, 8))
+
+
+def _max_parallelism(draw: random.Random, program: Program) -> Program:
+    return replace(program, max_parallelism=draw.choice([None, None, 4, 16, 128]))
+
+
+EDITS: dict[str, Edit] = {
+    "insert": insert,
+    "remove": remove,
+    "swap": swap,
+    "shuffle": shuffle,
+    "rename": _changed(_operator, lambda draw, node: {"name": f"name {draw.randrange(10**6)}"}),
+    "amount": _changed(_operator, lambda draw, node: {"amount": draw.randint(1, 4)}),
+    "uid set": _changed(_stateful, lambda draw, node: {"uid": f"uid {draw.randrange(10**6)}"}),
+    "uid removed": _changed(_stateful, lambda draw, node: {"uid": None}),
+    "pin": pin,
+    "chain": _changed(_operator, lambda draw, node: {"chain": draw.choice(["", "new", "off"])}),
+    "chaining": lambda draw, program: replace(program, chaining=not program.chaining),
+    "parallelism": _parallelism,
+    "parallelism of one": _changed(_operator, lambda draw, node: {"parallelism": draw.randint(1, 8)}),
+    "max parallelism": _max_parallelism,
+    "max of one": _changed(
+        lambda n: n.stateful and n.kind != SOURCE, lambda draw, node: {"max_parallelism": draw.choice([None, 16, 128])}
+    ),
+    "source added": add_source,
+    "source dropped": drop_source,
+    "sink": toggle_sink,
+    "state": _changed(
+        lambda n: n.kind in ("count", "tally"), lambda draw, node: {"kind": draw.choice(["count", "tally"])}
+    ),
+}
+"""Edits by name."""
+
+
+def edited(draw: random.Random, program: Program, names: list[str]) -> Program:
+    """A program after some edits, which can be planned."""
+    for name in draw.choices(sorted(EDITS), k=draw.choice([1, 1, 2, 3])):
+        new = _ended(EDITS[name](draw, program))
+        try:
+            places(new)
+        except PenstockError:
+            continue  # a parallelism above a max parallelism, say
+        names.append(name)
+        program = new
+    return program
+
+
+def check(seed: int, root: str, executor: Any = "local", by: Callable[..., Any] = run) -> Counter[str]:
+    """Run a random program with random edits between its runs.
+
+    Args:
+        seed: decides all.
+        root: a folder for it.
+        executor: runs it.
+        by: runs a program.
+
+    Returns:
+        How often what happened.
+    """
+    draw, seen = random.Random(seed), Counter[str]()
+    world, program = World(), random_program(draw)
+    runs = draw.choice([2, 2, 3])
+    for number in range(runs):
+        there, ends = PER_RUN[number], number == runs - 1
+        names: list[str] = []
+        new = edited(draw, program, names) if number else program
+        allowed = draw.random() < 0.6
+        settings = {"penstock__job__folder": f"{root}/job", **({ALLOWED: "true"} if allowed else {})}
+        predicted = world.predicted(new, allowed=allowed)
+        trial = copy.deepcopy(world)
+        if (
+            not predicted.refused
+            and max((bag.total() for bag in trial.run(new, there, ends).values()), default=0) > MOST
+        ):
+            new, names, predicted = program, [], world.predicted(program)
+        seen.update(names)
+        if predicted.refused:
+            seen["refused"] += 1
+            assert _is_refused(by, new, there, executor, settings), f"not refused after {names}"
+            new = program
+        seen["kept"] += sum(1 for label in predicted.takes.values() if label)
+        seen["left"] += len(predicted.left)
+        expected = world.run(new, there, ends)
+        got = by(new, there, ends, executor, records=draw.randint(1, 20), **settings)
+        assert got == expected, f"run {number} after {names}: {_differences(got, expected)}"
+        program = new
+    return seen
+
+
+def _is_refused(by: Callable[..., Any], program: Program, there: int, executor: Any, settings: dict[str, str]) -> bool:
+    try:
+        by(program, there, True, executor, **settings)
+    except InvalidProgramError as error:
+        return error.flink_class == REFUSED
+    return False
+
+
+def _differences(got: dict[str, Any], expected: dict[str, Any]) -> str:
+    texts = (f"{label}: not {expected[label] - got[label]}, but {got[label] - expected[label]}" for label in expected)
+    return "; ".join(text for text, label in zip(texts, expected, strict=True) if got[label] != expected[label])
+
+
+def main() -> int:
+    """The command."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("first", type=int)
+    options.add_argument("last", type=int)
+    options.add_argument("--spark", action="store_true")
+    chosen = options.parse_args()
+    executor, seen, failed = feeding.executor_of(chosen.spark), Counter[str](), 0
+    for seed in range(chosen.first, chosen.last):
+        with feeding.folder() as root:
+            try:
+                seen += check(seed, root, executor)
+            except Exception as error:
+                failed += 1
+                print(f"seed {seed}: {type(error).__name__}: {error}"[:500])
+    print(f"{failed} of {chosen.last - chosen.first} failed; {dict(seen)}")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
