@@ -81,7 +81,7 @@ def test_it_can_be_moved_and_copied(taken: Savepoint, tmp_path: Path, way: str) 
     new = Files(str(tmp_path / "new"))
     manifest = bring_in(found, new)
     assert set(files_of(new.state)) == set(manifest.files())
-    assert (manifest.version, manifest.statistics["savepoint"]) == (1, taken.about.id)
+    assert (manifest.version, manifest.origin) == (1, taken.about.id)
     assert manifest.operators == taken.manifest.operators
 
 
@@ -260,7 +260,7 @@ def test_one_with_a_right_checksum_and_odd_values_is_refused_or_harmless(taken: 
     """Never another exception; and no file outside of the folder is named."""
     about = AboutSavepoint("1" * 32, "job", "2" * 32, 5, 6, "savepoint", 2)
     chance = random.Random(5)
-    examples = [taken, Savepoint("place", about, replace(bare(everything()), statistics={}))]
+    examples = [taken, Savepoint("place", about, bare(everything()))]
     refused = 0
     for example in examples:
         text = written(example).partition(b"\n")[2]

@@ -116,7 +116,7 @@ def begun(lease: Lease, files: Files, settings: Settings) -> str | None:
         check_origin(newest, savepoint, settings)
         return None
     manifest = bring_in(replace(savepoint, manifest=for_beginning(savepoint)), files)
-    lease.commit(replace(manifest, version=lease.version + 1, statistics={}, origin=savepoint.about.id))
+    lease.commit(replace(manifest, version=lease.version + 1))
     return _said(savepoint, settings)
 
 

@@ -233,8 +233,7 @@ def bring_in(savepoint: Savepoint, files: Files) -> StepManifest:
         files: of the job folder, which this driver has opened.
 
     Returns:
-        The manifest to commit there as version 1, with all positions made; ``statistics["savepoint"]`` has the
-        savepoint's id.
+        The manifest to commit there as version 1, with all positions made; its origin is the savepoint's id.
 
     Raises:
         SavepointError: a file is missing or of another length, or a position's class is not there; or it is a version
@@ -259,4 +258,4 @@ def bring_in(savepoint: Savepoint, files: Files) -> StepManifest:
         carry((storage, savepoint.state), (files.storage, files.state), manifest.files(), lambda: None)
     except FileNotFoundError as error:
         raise _gone(files.place, manifest, Files(savepoint.place, storage), error) from error
-    return replace(manifest, version=1, statistics={"savepoint": savepoint.about.id})
+    return replace(manifest, version=1, origin=savepoint.about.id)
