@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from penstock.errors import SavepointError, StateError
-from penstock.job.folder.manifest import OperatorState, Pickled, total_counters
+from penstock.job.folder.manifest import OperatorState, Pickled
 from penstock.job.savepoint.format import AboutSavepoint, Savepoint, damaged
 from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.io.storage import Storage, is_local, join
@@ -119,7 +119,7 @@ def content_of(savepoint: Savepoint) -> Content:
     manifest = savepoint.manifest
     headers = read_headers(savepoint)
     operators = (_operator(each, state, headers) for each, state in manifest.operators.items())
-    counted = {each: total_counters(known) for each, known in manifest.counters.items()}
+    counted = {each: _total(known) for each, known in manifest.counters.items()}
     sources = (
         SourceContent(
             each,
@@ -288,3 +288,13 @@ def _timers(chain: list[Header], domain: int) -> int:
 def as_json(value: Any) -> str:
     """Indented JSON of what dataclasses have become dictionaries of."""
     return json.dumps(value, indent=2, default=repr, ensure_ascii=False)
+
+
+def _total(totals: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """The sum over subtasks of the counters of one operator that are numbers."""
+    found: dict[str, int] = {}
+    for counters in totals:
+        for name, value in counters.items():
+            if type(value) is int:
+                found[name] = found.get(name, 0) + value
+    return found
