@@ -1,7 +1,7 @@
 """Drivers in processes of their own, forked from one that has loaded what they need, which takes most of their time.
 
-``python -m tests.kafka.lives``: a line of JSON on its input, an environment, the name of a module and the arguments of its
-``main``, is a driver; the answer is a line with its exit code.
+``python -m tests.kafka.lives``: a line of JSON on its input, an environment, the name of a module and the arguments of
+its ``main``, is a driver; the answer is a line with its exit code.
 """
 
 from __future__ import annotations

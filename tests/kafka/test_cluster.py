@@ -19,14 +19,13 @@ PARTITIONS = [KafkaTopicPartition("t", number) for number in range(2)]
 class Stale:
     """A consumer that knows of no leader until it has asked for leaders as often as that."""
 
-    def __init__(self, looks: int, partitions: int = 2, some: bool = False) -> None:
-        self.looks, self._partitions, self._some = looks, partitions, some
+    def __init__(self, looks: int, partitions: int = 2, of_one: int | None = None) -> None:
+        self.looks, self._partitions, self._of_one = looks, partitions, of_one
 
     def offsets_for_times(self, partitions: list[TopicPartition], timeout: float) -> list[Any]:
-        if self.looks > 0 and not self._some:
+        if self.looks > 0 and self._of_one is None:
             raise KafkaException(KafkaError(KafkaError._UNKNOWN_PARTITION))
-        late = KafkaError(KafkaError.LEADER_NOT_AVAILABLE) if self.looks > 0 else None
-        errors = [None] * (len(partitions) - 1) + [late]
+        errors = [None, None if self._of_one is None or self.looks <= 0 else KafkaError(self._of_one)]
         pairs = zip(partitions, errors, strict=True)
         return [SimpleNamespace(topic=p.topic, partition=p.partition, offset=7, error=error) for p, error in pairs]
 
@@ -42,10 +41,10 @@ def ends(consumer: Any, milliseconds: int = 10_000) -> dict[KafkaTopicPartition,
     return Cluster(consumer, properties).ends(PARTITIONS)
 
 
-@pytest.mark.parametrize("some", [False, True])
+@pytest.mark.parametrize("of_one", [None, KafkaError.LEADER_NOT_AVAILABLE, KafkaError.FENCED_LEADER_EPOCH])
 @pytest.mark.parametrize("looks", [0, 1, 3])
-def test_leaders_are_asked_for_until_there_are_some(looks, some) -> None:
-    assert ends(Stale(looks, some=some)) == dict.fromkeys(PARTITIONS, 7)
+def test_leaders_are_asked_for_until_there_are_some(looks, of_one) -> None:
+    assert ends(Stale(looks, of_one=of_one)) == dict.fromkeys(PARTITIONS, 7)
 
 
 def test_a_partition_that_is_gone_is_not_waited_for() -> None:
