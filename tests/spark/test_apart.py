@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -24,17 +25,22 @@ def run(kind: str, folder: Path) -> dict:
     """What the programs gave, in a process of its own: a process can have one Spark."""
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     command = [sys.executable, "-m", "tests.spark.apart", kind, str(folder)]
-    run = subprocess.run(
+    process = subprocess.Popen(
         command,
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=400,
-        check=False,
+        start_new_session=True,
     )
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout.splitlines()[-1])
+    try:
+        said, log = process.communicate(timeout=400)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)  # with all that it has started
+        raise
+    assert process.returncode == 0, log
+    return json.loads(said.splitlines()[-1])
 
 
 STANDALONE, CONNECT = pytest.mark.xdist_group("standalone"), pytest.mark.xdist_group("connect")
