@@ -178,11 +178,9 @@ class Worker:
 
     def late(self, now: float) -> list[Task]:
         """Take those away whose time is over."""
-        late = {number: task for number, task in self.running.items() if task.until <= now}
+        late = [number for number, task in self.running.items() if task.until <= now]
         self.leaving |= bool(late)
-        for number in late:
-            del self.running[number]
-        return list(late.values())
+        return [self.running.pop(number) for number in late]
 
     def kill(self) -> str:
         """Kill it, if it lives; how it has ended."""
@@ -280,8 +278,6 @@ class Pool:
                     return
                 worker = self._kind(self._chosen)
                 self._workers.append(worker)
-                if not worker.room(task):
-                    return
             worker.give(self._waiting.popleft(), self._chosen.timeout)
 
     def _end(self, worker: Worker) -> str:
