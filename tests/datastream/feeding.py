@@ -10,7 +10,7 @@ Options of ``run_scripts.py``:
   it is published; ``before``: the next step has run, and has no manifest. Unless given, the script's name decides.
 
 A program that makes fewer steps is not killed. ``counts`` and ``late_dropped`` are totals of all processes. For what
-functions trace see :mod:`tests.datastream.run_exactly_once`, for the processes :mod:`tests.datastream.workers`.
+functions trace see :mod:`tests.datastream.run_exactly_once`, for the processes :mod:`tests.datastream.pool`.
 """
 
 from __future__ import annotations

@@ -321,12 +321,12 @@ def restarts(script: dict[str, Any]) -> bool:
 
 def main(arguments: list[str]) -> None:
     """The command."""
-    from tests.datastream import feeding, restoring, workers  # which need this module
+    from tests.datastream import feeding, pool, restoring  # which need this module
 
     parser = argparse.ArgumentParser(prog="run_scripts.py", description="Runs scripts from standard input.")
     parser.add_argument("--spark", action="store_true", help="on Spark instead of in this process")
     parser.add_argument("--jobs", type=int, metavar="N", help="run so many at a time")
-    parser.add_argument("--timeout", type=float, default=workers.PATIENCE, metavar="SECONDS", help="of each script")
+    parser.add_argument("--timeout", type=float, default=pool.PATIENCE, metavar="SECONDS", help="of each script")
     feeding.add_arguments(parser)
     restoring.add_arguments(parser)
     chosen = parser.parse_args(arguments)
@@ -336,7 +336,7 @@ def main(arguments: list[str]) -> None:
         parser.error("--rescale needs --restore")
     if chosen.restore is not None and chosen.kill is not None:
         parser.error("a job is either killed or restored")
-    for result in workers.results(sys.stdin, chosen):
+    for result in pool.results(sys.stdin, chosen):
         print(json.dumps(result, ensure_ascii=False), flush=True)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tests.datastream import feeding, workers
+from tests.datastream import feeding, pool
 from tests.datastream.compare_runs import differences
 from tests.datastream.deliberate_differences import OF_ATTEMPTS, PROGRAMS
 from tests.datastream.run_exactly_once import once
@@ -41,7 +41,7 @@ def wrong(names: list[str], options: argparse.Namespace) -> dict[str, Any]:
     """What differs from what Flink gave, by program, but for what is meant to."""
     found: dict[str, Any] = {}
     lines = [json.dumps(records()[name]["script"]) for name in names]
-    for name, result in zip(names, workers.results(lines, options), strict=True):
+    for name, result in zip(names, pool.results(lines, options), strict=True):
         if "unsupported" in result or "defect" in result:
             found[name] = result
             continue
@@ -85,7 +85,7 @@ def test_a_source_that_waits_for_a_sink_makes_the_same_calls_when_it_goes_on() -
     items: list[Any] = [["a", n, n] if n % 2 else {"await": ["out", n // 2]} for n in range(1, 12)]
     script = {"name": "awaits", "calls": [["env", "source", items], [0, "map", {"fn": "Add", "args": [1]}]]}
     script["calls"] += [[1, "rebalance"], [2, "collect", "out"]]
-    [result] = workers.results([json.dumps(script)], chosen("1", 4, "after"))
+    [result] = pool.results([json.dumps(script)], chosen("1", 4, "after"))
     texts = result["output"]["out"]["texts"]
     assert [text for _, text in texts] == [f"(a,{n + 1},{n})" for n in range(1, 12, 2)]
 

@@ -18,7 +18,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from tests.datastream import feeding, workers
+from tests.datastream import feeding, pool
 from tests.datastream.compare_runs import differences
 from tests.datastream.deliberate_differences import PROGRAMS
 from tests.datastream.run_scripts import result_of
@@ -53,8 +53,8 @@ def unmeant(name: str, outcome: tuple[str, list[str]], local_refuses: bool) -> b
 def run(names: list[str], session: Any) -> int:
     """Run programs, and say what came out; how many outcomes are not meant."""
     started = time.monotonic()
-    with ThreadPoolExecutor(AT_A_TIME) as pool:
-        found = dict(zip(names, pool.map(lambda name: outcome(name, session), names), strict=True))
+    with ThreadPoolExecutor(AT_A_TIME) as threads:
+        found = dict(zip(names, threads.map(lambda name: outcome(name, session), names), strict=True))
     wrong = 0
     for name, (kind, said) in found.items():
         here = kind == "refused" and "unsupported" in result_of(records()[name]["script"])
@@ -81,7 +81,7 @@ def fed(names: list[str], chosen: argparse.Namespace) -> int:
     """Run programs in steps, and say what came out; how many outcomes are not meant."""
     started, kinds, wrong = time.monotonic(), Counter[str](), 0
     lines = (json.dumps(records()[name]["script"]) for name in names)
-    for name, result in zip(names, workers.results(lines, chosen), strict=True):
+    for name, result in zip(names, pool.results(lines, chosen), strict=True):
         odd = result.get("defect", result.get("unsupported"))
         said = [odd] if odd is not None else list(differences(result, records()[name]["result"]))
         kind = "equal" if not said else "differ on purpose" if odd is None and name in PROGRAMS else "wrong"
@@ -103,7 +103,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.spark.runs")
     feeding.add_arguments(parser)
     parser.add_argument("names", nargs="*")
-    chosen = parser.parse_args(namespace=argparse.Namespace(spark=True, jobs=None, timeout=workers.PATIENCE))
+    chosen = parser.parse_args(namespace=argparse.Namespace(spark=True, jobs=None, timeout=pool.PATIENCE))
     names = chosen.names or list(records())
     return run(names, open_session(MASTER, {})) if chosen.feed is None else fed(names, chosen)
 

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from tests.datastream import feeding, workers
+from tests.datastream import feeding, pool
 from tests.datastream.compare_runs import differences
 from tests.datastream.deliberate_differences import PROGRAMS
 from tests.datastream.random_fed import End, check
@@ -45,7 +45,7 @@ def test_programs_whose_process_was_killed_give_what_flink_gave():
     lines = [json.dumps(records()[name]["script"]) for name in names] + [f'{{"random": {seed}}}' for seed in range(4)]
     options = chosen("random:2", 1)
     options.spark, options.jobs = True, 4
-    found = list(workers.results(lines, options))
+    found = list(pool.results(lines, options))
     differ = {name: list(differences(found.pop(0), records()[name]["result"])) for name in names}
     assert differ == {name: [] for name in names}
     assert [list(result) for result in found] == [["equal"]] * 4

@@ -14,27 +14,27 @@ from typing import Any
 
 import pytest
 
-from tests.datastream import workers
+from tests.datastream import pool, workers
 
 CHOSEN = argparse.Namespace(feed="1", kill=None, when=None, spark=False, jobs=None, timeout=1.0)
 
 
-class Several(workers.Worker):
+class Several(pool.Worker):
     """A process that runs several scripts at a time, as that of Spark does, without Spark."""
 
     slots = 3
     deaths = 4
 
 
-@pytest.fixture(params=[workers.Worker, Several])
+@pytest.fixture(params=[pool.Worker, Several])
 def run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
     """Runs words in the place of scripts."""
 
     def runs(words: list[str], **options: Any) -> list[Any]:
         monkeypatch.setattr(workers, "outcome", outcome)
-        monkeypatch.setattr(workers, "Worker", request.param)
+        monkeypatch.setattr(pool, "Worker", request.param)
         chosen = argparse.Namespace(**vars(CHOSEN) | options)
-        return list(workers.results(map(json.dumps, words), chosen))
+        return list(pool.results(map(json.dumps, words), chosen))
 
     return runs
 
@@ -96,22 +96,22 @@ def test_processes_die_of_several_scripts_at_a_time(monkeypatch: pytest.MonkeyPa
             super()._start(chosen)
 
     monkeypatch.setattr(workers, "outcome", outcome)
-    monkeypatch.setattr(workers, "Worker", Counted)
+    monkeypatch.setattr(pool, "Worker", Counted)
     numbers = [str(number) for number in range(16)]
     chosen = argparse.Namespace(**vars(CHOSEN) | {"kill": 1, "jobs": 1})
-    assert words(list(workers.results(map(json.dumps, numbers), chosen))) == numbers
+    assert words(list(pool.results(map(json.dumps, numbers), chosen))) == numbers
     assert started["processes"] <= 16 / Several.deaths + 1
 
 
 def test_a_line_that_is_no_script_has_a_line() -> None:
-    found = list(workers.results(["{", '"text"', "\n", "[]"], CHOSEN))
+    found = list(pool.results(["{", '"text"', "\n", "[]"], CHOSEN))
     assert [list(result) for result in found] == [["defect"]] * 3
 
 
 def test_nothing_is_left(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
-    make = workers.feeding.make_folder
-    monkeypatch.setattr(workers.feeding, "make_folder", lambda: made.append(make()) or made[-1])
+    make = pool.feeding.make_folder
+    monkeypatch.setattr(pool.feeding, "make_folder", lambda: made.append(make()) or made[-1])
     run(["a", "hangs", "crashes", "b"], kill=1)
     assert len(made) >= 4
     assert not any(map(os.path.exists, made))
