@@ -3,7 +3,6 @@ another parallelism: they give what Flink gave for all at once."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tests.datastream import restoring
+from tests.datastream import feeding, restoring, workers
 from tests.datastream.compare_runs import differences
 from tests.datastream.deliberate_differences import OF_ATTEMPTS, PROGRAMS
 from tests.datastream.test_run_scripts import records
@@ -29,18 +28,19 @@ MODES = [("1", 2, None), ("1", 3, 3), ("2", 1, 2), ("random:1", 2, 4), ("1", 6, 
 def wrong(names: list[str], feed: str, steps: int, parallelism: int | None, *, spark: bool = False) -> dict[str, Any]:
     """What differs from what Flink gave, by program, but for what is meant to."""
     found: dict[str, Any] = {}
-    chosen = argparse.Namespace(feed=feed, restore=steps, rescale=parallelism, spark=spark)
-    with restoring.runner(chosen) as run:
-        for name in names:
-            result, expected = run(records()[name]["script"]), records()[name]["result"]
-            if "unsupported" in result or "defect" in result:
-                found[name] = result
-                continue
-            if said_by_nobody(result):
-                result, expected = comparable(result), comparable(expected)
-            sentences = list(differences(result, expected))
-            if bool(sentences) != (name in PROGRAMS):
-                found[name] = sentences or "no difference"
+    make, _ = workers.executors(spark)
+    for name in names:
+        with feeding.folder() as root:
+            result = restoring.restored_result(records()[name]["script"], make(), root, feed, steps, parallelism)
+        expected = records()[name]["result"]
+        if "unsupported" in result or "defect" in result:
+            found[name] = result
+            continue
+        if said_by_nobody(result):
+            result, expected = comparable(result), comparable(expected)
+        sentences = list(differences(result, expected))
+        if bool(sentences) != (name in PROGRAMS):
+            found[name] = sentences or "no difference"
     return found
 
 

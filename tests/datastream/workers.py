@@ -85,8 +85,9 @@ def _outcome(
     script, seed = record.get("script", record), record.get("random")
     if chosen.feed is None:
         return result_of(script, executor)
-    if chosen.restore is not None and seed is None:
-        return restoring.restored_result(script, executor, root, chosen.feed, chosen.restore, chosen.rescale)
+    steps = vars(chosen).get("restore")
+    if steps is not None and seed is None:
+        return restoring.restored_result(script, executor, root, chosen.feed, steps, chosen.rescale)
     exact = chosen.spark or chosen.kill is not None
     with contextlib.ExitStack() as dying:
         if chosen.kill is not None and not life:
