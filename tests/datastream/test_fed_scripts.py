@@ -104,6 +104,13 @@ def test_of_openings_the_first_counts_and_of_closings_the_last() -> None:
     assert once(lines) == ["open a", "a 1", "open b", "a 2", "a 2", "close a", "close b"]
 
 
+def test_random_programs_are_lines_as_well() -> None:
+    """Those of seeds, killed on the way; what is wrong with one is a line, too."""
+    lines = [json.dumps({"random": seed}) for seed in range(3)]
+    assert [list(result) for result in pool.results(lines, chosen("random:2", 1))] == [["equal"]] * 3
+    assert list(next(pool.results(['{"random": []}'], chosen("2", None)))) == ["defect"]
+
+
 def test_the_command_feeds_and_kills() -> None:
     names = ("keyed_sum", "fail_at_map")
     text = "".join(json.dumps(records()[name]["script"]) + "\n" for name in names)
