@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -75,6 +76,7 @@ def test_a_defect_says_what_to_run_again_and_keeps_the_files(places):
     assert "'nowhere'" in str(caught.value)
     kept = Path(str(caught.value).partition("See ")[2].partition(". Again")[0])
     assert (kept / "local-4.log").exists()
+    shutil.rmtree(kept)
 
 
 def test_the_table_has_a_line_for_each_kind():
