@@ -32,6 +32,7 @@ def main() -> int:
             try:
                 outcomes += PARTS[name].run(places, name, kills)
             except Defect as defect:
+                print("\n".join(_table(outcomes)))
                 print(f"FAILED in {name}: {defect}")
                 return 1
     print("\n".join(_table(outcomes)))
