@@ -253,3 +253,19 @@ def test_a_savepoint_of_a_driver_that_is_replaced_fails_or_is_whole(
         slow.on.set()
         with pytest.raises(SavepointError, match="could not be made"):
             future.result(SECONDS)
+
+
+def test_a_job_folder_on_a_store(tmp_path: Path, numbers: type[Numbers]) -> None:
+    pytest.importorskip("fsspec")
+    job = f"memory://asking/{tmp_path.name}/job"
+    env = environment(job)
+    windows(env, numbers).add_sink(lambda value: None)
+    client = env.execute_async("windows")
+    when(lambda: version(client) >= 1)
+    place = asking.create(job, f"memory://asking/{tmp_path.name}", seconds=SECONDS)
+    assert read_savepoint(place).about.kind == "savepoint"
+    other = asking.stop(job, tmp_path, taken=True, drain=False, seconds=SECONDS)
+    assert read_savepoint(other or "").about.kind == "stop"
+    assert client.get_job_execution_result().exception(SECONDS) is None
+    again = asking.create(job, tmp_path, seconds=SECONDS)
+    assert read_savepoint(again).about.version >= read_savepoint(other or "").about.version

@@ -7,6 +7,7 @@ import pickle
 import random
 import shutil
 from dataclasses import asdict, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,47 @@ def test_every_byte_of_every_file_counts(taken: Savepoint, tmp_path: Path) -> No
             content_of(found)
         path.write_bytes(data)
     assert verify(found).problems == ()
+
+
+ODD: list[Any] = [None, True, -1, 1.5, "x", [], [[]], {}, 10**30, ["a", 5]]
+
+
+def places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """All places in a document."""
+    found = [path]
+    for key, each in value.items() if type(value) is dict else enumerate(value) if type(value) is list else ():
+        found += places_in(each, (*path, key))
+    return found
+
+
+def test_headers_with_right_checksums_and_odd_values_are_refused_or_harmless(taken: Savepoint, tmp_path: Path) -> None:
+    found = copied(taken, tmp_path / "copy")
+    [(operator_id, operator)] = found.manifest.operators.items()
+    file = operator.subtasks[0][0]
+    path = Path(found.state, file.name)
+    data, refused = path.read_bytes(), 0
+    length = int.from_bytes(data[12:16], "big")
+    header, sections = json.loads(data[32 : 32 + length]), data[32 + length :]
+    for place in places_in(header)[1:]:
+        for odd in ODD:
+            changed = holder = json.loads(json.dumps(header))
+            for key in place[:-1]:
+                holder = holder[key]
+            holder[place[-1]] = odd
+            text = json.dumps(changed).encode()
+            preamble = data[:12] + len(text).to_bytes(4, "big")
+            digest = blake2b(preamble + text, digest_size=16)
+            path.write_bytes(preamble + digest.digest() + text + sections)
+            other = replace(file, checksum=digest.hexdigest(), bytes=32 + len(text) + len(sections))
+            chains = ((other, *operator.subtasks[0][1:]), *operator.subtasks[1:])
+            operators = {operator_id: replace(operator, subtasks=chains)}
+            crafted = replace(found, manifest=replace(found.manifest, operators=operators))
+            refused += bool(verify(crafted).problems)
+            try:
+                as_json(asdict(content_of(crafted)))
+            except SavepointError:
+                assert verify(crafted).problems
+    assert refused > 300
 
 
 def test_a_file_of_another_operator_is_seen(taken: Savepoint, tmp_path: Path) -> None:

@@ -273,3 +273,24 @@ def test_a_job_that_is_cancelled_gives_its_savepoint_up(
         future.result(SECONDS)
     assert isinstance(client.get_job_execution_result().exception(SECONDS), JobCancelledError)
     assert not os.path.exists(place)
+
+
+def test_a_drained_job_can_go_on(tmp_path: Path, numbers: type[Numbers]) -> None:
+    numbers.there = 25
+    env = environment(tmp_path / "job")
+    sink_to(tmp_path / "first", sums(env, numbers))
+    client = env.execute_async("sums")
+    when(lambda: version(client) >= 1)
+    place = client.stop_with_savepoint(True, str(tmp_path)).result(SECONDS)
+    with JobFolder(str(tmp_path / "new")).open("sums") as lease:
+        lease.commit(bring_in(read_savepoint(place), lease.files))
+    numbers.there = 40
+    env = environment(tmp_path / "new", penstock__step__available_now="true")
+    sink_to(tmp_path / "second", sums(env, numbers))
+    env.execute("sums")
+    totals = [sum(range(rest, 25, 3)) for rest in range(3)]
+    wanted = []
+    for number in range(25, 40):
+        totals[number % 3] += number
+        wanted.append(str(totals[number % 3]))
+    assert Counter(lines(tmp_path / "second")) == Counter(wanted)

@@ -13,6 +13,7 @@ from penstock.job.folder.ended import EndedFile, EndedSplits
 from penstock.job.folder.manifest import OperatorState, Pickled, SourceState, StepManifest, TaskState
 from penstock.metrics.results import SubtaskMetrics
 from penstock.runtime.config.tasks import StateFile
+from penstock.runtime.state.files import Header
 
 _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _STATE = re.compile(r"[0-9a-f]{32}-[-.\w]{1,200}", re.ASCII)
@@ -112,6 +113,34 @@ def _state_file(file: StateFile, where: str) -> None:
     _whole(file.bytes, f"the size of a file {where}")
     _fits(_ID, file.checksum, f"the checksum of a file {where}")
     _whole(file.keys, f"the number of keys in a file {where}")
+
+
+def check_header(header: Header, groups: int) -> None:
+    """What the header of a state file says is of the right kinds, and its sections are inside of it.
+
+    Args:
+        header: as it was read.
+        groups: how many key groups there are.
+
+    Raises:
+        ValueError: something is not.
+    """
+    for info in header.states:
+        for value in (info.name, info.kind, *info.types, *info.serializers):
+            _text(value, "what is said of a state")
+    if header.key is not None:
+        _need(
+            len(header.key) == 2 and all(type(each) is str for each in header.key), "the type of its keys", header.key
+        )
+    for timers in header.timers:
+        _whole(timers.count, "the number of its timers")
+    for part in header.sections:
+        for value in (part.first, part.last, part.crc32):
+            _whole(value, "a number of a section")
+        _need(part.first <= part.last < groups, "a section", part)
+    for part in (*header.sections, *(() if header.operator_state is None else (header.operator_state,))):
+        _whole(part.offset, "the place of a section")
+        _whole(part.bytes, "the length of a section")
 
 
 def _source(operator_id: str, source: SourceState) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from penstock.errors import SavepointError, StateError
 from penstock.job.folder.manifest import OperatorState, Pickled
+from penstock.job.savepoint.checking import check_header
 from penstock.job.savepoint.format import AboutSavepoint, Savepoint, damaged
 from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.io.storage import Storage, is_local, join
@@ -238,12 +239,7 @@ class opened:
             raise ValueError(f"it is of {theirs}, and the savepoint says {ours}")
         if header.follows != self._follows:
             raise ValueError(f"it follows the file {header.follows!r}, and the savepoint says {self._follows!r}")
-        for part in header.sections:
-            if not 0 <= part.first <= part.last < about.max_parallelism or part.offset < 0 or part.bytes < 0:
-                raise ValueError(f"it has the section {part}")
-        for timers in header.timers:
-            if type(timers.count) is not int or timers.count < 0:
-                raise ValueError(f"it has {timers.count} timers")
+        check_header(header, about.max_parallelism)
 
     def _damaged(self, problem: str) -> SavepointError:
         return damaged(self._savepoint.place, f"the state file {self._path!r} of {self._about} {problem}")
