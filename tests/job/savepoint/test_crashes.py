@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ def test_whoever_dies_while_one_is_taken(
     if not links:
         monkeypatch.setattr("penstock.job.savepoint.carrying._linked", lambda old, last: False)
     n, whole = 0, 0
-    while dies_at(n, lambda: write_savepoint(job, manifest, tmp_path / str(n))):
+    while dies_at(n, partial(write_savepoint, job, manifest, tmp_path / str(n))):
         place = tmp_path / str(n)
         try:
             found = read_savepoint(place)
@@ -62,7 +63,7 @@ def test_whoever_dies_while_one_is_brought_in(job: Files, tmp_path: Path) -> Non
                 lease.commit(bring_in(savepoint, lease.files))
 
     n = 0
-    while dies_at(n, lambda: begin(tmp_path / str(n))):
+    while dies_at(n, partial(begin, tmp_path / str(n))):
         newest = JobFolder(str(tmp_path / str(n))).newest()
         assert newest is None or newest.is_nothing or newest.operators == manifest.operators
         if newest is not None and not newest.is_nothing:
