@@ -193,7 +193,7 @@ class StreamPlan(SourcePlan):
 
     def plan(self, records: int, millis: int) -> Plan:
         """See :class:`SourcePlan`. How much a micro-batch holds is said by the options of Spark's source."""
-        if self._taken is None and (handed := self._query.handed()) is not None:
+        if self._taken is None and not self.over_for_good and (handed := self._query.handed()) is not None:
             self._take(handed)
         busy = self._taken is not None
         idle = ({True: True, False: False if busy else None}[each >= self._partitions] for each in self._subtasks)

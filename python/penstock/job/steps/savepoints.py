@@ -135,7 +135,7 @@ class Savepoints:
             assert newest is not None
             manifest, held = newest, wish.version or newest.version
             lease.hold(held)
-        except PenstockError as error:
+        except (OSError, PenstockError) as error:
             wish.place.set_exception(error)
             return
 
