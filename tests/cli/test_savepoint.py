@@ -151,3 +151,10 @@ def test_each_has_examples_and_lines_that_fit(penstock, command):
     result = penstock("savepoint", command, "--help")
     assert f"    penstock savepoint {command}" in result.stdout.split("Examples:")[1]
     assert max(map(len, result.stdout.splitlines())) <= 100
+
+
+def test_the_page_shows_what_is_printed(penstock):
+    page = (Path(__file__).parents[2] / "docs" / "savepoints.md").read_text()
+    shown = penstock("savepoint", "show", GOLDEN).stdout.splitlines()[2:]
+    assert len(shown) > 25
+    assert "\n".join(shown) in page

@@ -126,7 +126,7 @@ def content_of(savepoint: Savepoint) -> Content:
             each,
             source.name,
             source.uid,
-            {split: _position(at) for split, at in source.positions.items()},
+            {split: _position(at) for split, at in sorted(source.positions.items())},
             source.ended.count,
             counted.get(each, {}).get("records_out", 0),
         )
