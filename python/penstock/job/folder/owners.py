@@ -176,8 +176,12 @@ class Owners:
         owner = self.read(epoch) if epoch and f"left-{epoch}" not in names else None
         if owner is None or (is_local(self._place) and owner.host == socket.gethostname() and _gone(owner.pid)):
             return None
-        own = (name for name in names if name in (f"owner-{epoch}.json", f"beat-{epoch}"))
-        return (epoch, owner) if min(_age(join(self.folder, name)) for name in own) < LEASE_SECONDS else None
+        own = (join(self.folder, name) for name in names if name in (f"owner-{epoch}.json", f"beat-{epoch}"))
+        try:
+            silent = min(map(_age, own))
+        except OSError:  # nothing can be written there, so nobody can be asked either
+            return None
+        return (epoch, owner) if silent < LEASE_SECONDS else None
 
     def outdated(self, epoch: int, names: Iterable[str]) -> list[str]:
         """The files of the owners before an epoch, among some names; and what is left of those that wanted to have the
