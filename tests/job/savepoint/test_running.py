@@ -13,7 +13,7 @@ import pytest
 
 from penstock.common import Duration, JobClient, JobStatus, Types, WatermarkStrategy
 from penstock.common.watermark_strategy import TimestampAssigner
-from penstock.datastream import DataStream, StreamExecutionEnvironment
+from penstock.datastream import DataStream, SourceFunction, StreamExecutionEnvironment
 from penstock.datastream.window import TumblingEventTimeWindows
 from penstock.errors import ConfigurationError, JobCancelledError, JobExecutionError, SavepointError
 from penstock.job.folder.files import Files
@@ -294,3 +294,42 @@ def test_a_drained_job_can_go_on(tmp_path: Path, numbers: type[Numbers]) -> None
         totals[number % 3] += number
         wanted.append(str(totals[number % 3]))
     assert Counter(lines(tmp_path / "second")) == Counter(wanted)
+
+
+class Pushing(SourceFunction):
+    """Numbers as long as it is not cancelled; says in a file that it was."""
+
+    def __init__(self, told: str) -> None:
+        self.told = told
+        self.runs = True
+
+    def run(self, ctx: Any) -> None:
+        number = 0
+        while self.runs:
+            ctx.collect(number)
+            number += 1
+            time.sleep(0.001)
+
+    def cancel(self) -> None:
+        self.runs = False
+        with open(self.told, "a") as file:
+            file.write("cancelled\n")
+
+
+def test_a_function_that_pushes_is_drained(tmp_path: Path) -> None:
+    env = environment(tmp_path / "job", parallelism=1)
+    env.enable_checkpointing(20)
+    pushed = env.add_source(Pushing(str(tmp_path / "told")), "pushing", Types.LONG()).uid("pushing")
+    keyed = pushed.assign_timestamps_and_watermarks(
+        WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(ByItself())
+    ).key_by(lambda number: 0, Types.INT())
+    window = keyed.window(TumblingEventTimeWindows.of(Duration.of_hours(1)))
+    sink_to(tmp_path / "out", window.reduce(lambda first, second: second))
+    client = env.execute_async("pushing")
+    when(lambda: version(client) >= 3)
+    found = read_savepoint(client.stop_with_savepoint(True, str(tmp_path)).result(SECONDS))
+    assert client.get_job_execution_result().exception(SECONDS) is None
+    [source] = found.manifest.sources.values()
+    [(_, (emitted, _))] = source.positions.values()
+    assert lines(tmp_path / "out") == [str(emitted - 1)]
+    assert lines(tmp_path / "told") == ["cancelled"]
