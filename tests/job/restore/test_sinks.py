@@ -13,8 +13,12 @@ from penstock.common.serialization import Encoder
 from penstock.datastream.connectors import FileSink, JdbcConnectionOptions, JdbcSink
 from penstock.datastream.sinks import TwoPhaseCommitSink
 from penstock.errors import ConfigurationError
+from penstock.job.commit.manifest import Output
+from penstock.job.deployment import StepsFolder, deploy
 from penstock.job.folder.lease import JobFolder
 from penstock.job.savepoint.taking import write_savepoint
+from penstock.job.steps.outputs import StepOutputs
+from tests.job.programs import Program
 from tests.job.restore.jobs import ending_after, environment
 
 MORE = 100
@@ -144,3 +148,21 @@ def test_sinks_come_and_go(tmp_path):
     assert len(found(tmp_path / "a")) == MORE - 20
     assert len(found(tmp_path / "b")) == MORE - 20
     assert sorted({*found(tmp_path / "a"), *found(tmp_path / "b")}) == list(range(MORE))
+
+
+def test_how_far_a_sink_has_sent_is_kept_while_the_program_does_without_it(tmp_path):
+    place, there = tmp_path / "sink-a", tmp_path / "sink-a" / "waits"
+    program = Program()
+    program.collect(program.source([1]))
+    deployment = deploy(program.pipeline(), folder=StepsFolder("f" * 32, str(tmp_path / "job"), resumed=True))
+    sent = [Output("", str(place), overwrite=False, sent=True, at=100, size=0)]
+    sent.append(Output(str(there), str(place), overwrite=False, sent=True, at=100, size=50))
+    with StepOutputs(deployment, resumed=True) as outputs:
+        for version in (7, 8):
+            outputs.recover(sent, version)
+            sent = list(outputs.put_together([]))
+            assert sent == [Output("", str(place), overwrite=False, sent=True, at=150, size=0)]
+    place.mkdir()
+    there.write_bytes(b"x" * 50)
+    with StepOutputs(deployment, resumed=True) as outputs, pytest.raises(ConfigurationError, match="has no such sink"):
+        outputs.recover([Output(str(there), str(place), overwrite=False, sent=True, at=100, size=50)], 7)

@@ -1,0 +1,61 @@
+"""``penstock run`` with the options that say what a job begins from, and at which parallelism."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.job.folder.lease import JobFolder
+
+PROGRAM = """
+env = StreamExecutionEnvironment.get_execution_environment()  # whose parallelism nobody has set
+numbers = env.from_collection(NUMBERS, type_info=Types.LONG()).uid("numbers")
+keyed = numbers.key_by(lambda number: number % 3, Types.LONG())
+keyed.sum().uid("UID").map(lambda total: total, Types.LONG()).print()
+env.execute("sums")
+"""
+
+
+@pytest.fixture
+def sums(program):
+    """A program of sums of numbers, whose operator has a uid."""
+    return lambda numbers, uid="sum": program(PROGRAM.replace("NUMBERS", repr(numbers)).replace("UID", uid))
+
+
+def printed(captured) -> list[int]:
+    return sorted(int(line.rpartition("> ")[2]) for line in captured.splitlines())
+
+
+def test_a_job_goes_on_in_its_folder_and_another_begins_from_it(penstock, sums, tmp_path, capfd):
+    def run(*options):
+        result = penstock("run", "--local", *options)
+        assert result.exit_code == 0, result.output
+        return printed(result.stdout + capfd.readouterr().out)
+
+    old, new = tmp_path / "old", tmp_path / "new"
+    assert run("--job-folder", old, sums([1, 2, 4])) == [1, 2, 5]
+    version = JobFolder(str(old)).newest().version + 1  # as which the next driver writes it once more
+    assert run("--job-folder", old, "--parallelism", "2", sums([1, 2, 4, 5])) == [7]
+    begun = ("--from-savepoint", f"{old}@{version}", "--job-folder", new)
+    assert run(*begun, "-p", "3", sums([1, 2, 4, 8])) == [10]
+    assert {each.parallelism for each in JobFolder(str(new)).newest().operators.values()} >= {3}
+    assert run(*begun, sums([1, 2, 4, 8, 16])) == [21]
+
+
+def test_state_that_would_be_left_behind_is_refused_unless_it_is_allowed(penstock, sums, tmp_path, capfd):
+    place = tmp_path / "job"
+    assert penstock("run", "--local", "--job-folder", place, sums([1, 2])).exit_code == 0
+    refused = penstock("run", "--local", "--job-folder", place, sums([1, 2, 4], "other"))
+    assert refused.exit_code == 1
+    assert "There is state of operator" in refused.stderr
+    capfd.readouterr()
+    options = ("--job-folder", place, "--allow-non-restored-state")
+    result = penstock("run", "--local", *options, sums([1, 2, 4], "other"))
+    assert result.exit_code == 0, result.output
+    assert printed(result.stdout + capfd.readouterr().out) == [4]
+
+
+def test_no_savepoint_is_an_error_in_a_line(penstock, sums, tmp_path):
+    result = penstock("run", "--local", "-s", tmp_path / "nothing", sums([1]))
+    assert result.exit_code == 1
+    assert "There is no savepoint at" in result.stderr
+    assert "Traceback" not in result.stderr
