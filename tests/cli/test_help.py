@@ -13,11 +13,13 @@ import penstock as package
 def test_the_group_lists_its_commands(penstock):
     result = penstock("--help")
     assert result.exit_code == 0
-    for command in ("run", "stop", "savepoint", "explain", "plan", "uid", "clean", "prepare"):
+    for command in ("run", "stop", "rescale", "savepoint", "explain", "plan", "uid", "clean", "prepare"):
         assert f"\n  {command} " in result.stdout
 
 
-@pytest.mark.parametrize("command", ["run", "stop", "savepoint", "explain", "plan", "uid", "clean", "prepare"])
+@pytest.mark.parametrize(
+    "command", ["run", "stop", "rescale", "savepoint", "explain", "plan", "uid", "clean", "prepare"]
+)
 def test_every_command_has_examples_and_lines_that_fit(penstock, command):
     result = penstock(command, "--help")
     assert result.exit_code == 0

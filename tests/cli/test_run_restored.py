@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
+
 import pytest
 
 from penstock.job.folder.lease import JobFolder
@@ -59,3 +63,37 @@ def test_no_savepoint_is_an_error_in_a_line(penstock, sums, tmp_path):
     assert result.exit_code == 1
     assert "There is no savepoint at" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+ENDLESS = """
+from penstock.common import WatermarkStrategy
+from penstock.datastream.connectors import DataGeneratorSource, RateLimiterStrategy
+
+env = StreamExecutionEnvironment.get_execution_environment()
+count = int(sys.argv[1])
+made = DataGeneratorSource(lambda n: n, count or None, Types.LONG(), RateLimiterStrategy.per_second(1000))
+numbers = env.from_source(made, WatermarkStrategy.no_watermarks(), "numbers").uid("numbers")
+numbers.key_by(lambda n: 0, Types.LONG()).sum().uid("sum").add_sink(lambda value: None).uid("sink")
+env.execute("sums")
+"""
+
+
+def test_a_job_that_runs_is_rescaled(penstock, program, tmp_path):
+    path, job = program(ENDLESS), tmp_path / "job"
+    command = [sys.executable, "-m", "penstock.cli", "run", "--local", "--job-folder", job, path, "0"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    try:
+        until = time.monotonic() + 60
+        while not list((job / "manifests").glob("manifest-*.json")):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        result = penstock("rescale", "--local", "--savepoint", tmp_path / "kept", job, "3", path, "1")
+        assert result.exit_code == 0, result.output
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.wait()
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+    newest = JobFolder(str(job)).newest()
+    assert newest.parallelism == 3
+    assert {each.parallelism for each in newest.operators.values()} == {3}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import click
 
-from penstock.cli import clean, explain, plan, prepare, run, savepoint, stop, uid
+from penstock.cli import clean, explain, plan, prepare, rescale, run, savepoint, stop, uid
 
 __all__ = ["group", "main"]
 
@@ -21,6 +21,7 @@ Examples:
   penstock run --master 'local[4]' examples/word_count.py
   penstock savepoint create /data/jobs/counts /data/savepoints
   penstock stop /data/jobs/counts
+  penstock rescale /data/jobs/counts 8 counts.py
   penstock uid word-counter
   penstock plan graphs.jsonl > plans.jsonl
   penstock clean counts
@@ -34,7 +35,7 @@ def group() -> None:
     """Plan Flink-style DataStream programs exactly as Apache Flink does, and run them on Apache Spark."""
 
 
-for _module in (run, stop, savepoint, explain, plan, uid, clean, prepare):
+for _module in (run, stop, rescale, savepoint, explain, plan, uid, clean, prepare):
     group.add_command(_module.command)
 
 

@@ -107,7 +107,7 @@ def command(
         run_program(
             file,
             arguments,
-            _executor(master, local, config),
+            executor_of(master, local, config),
             flink,
             watcher,
             settings=_state(from_savepoint, allow_non_restored_state, parallelism, job_folder),
@@ -156,7 +156,7 @@ def _setting(text: str) -> tuple[str, str]:
     return key, value
 
 
-def _executor(master: str | None, local: bool, config: dict[str, str]) -> Executor | None:
+def executor_of(master: str | None, local: bool, config: dict[str, str]) -> Executor | None:
     """The executor the options ask for; None when they ask for none."""
     from penstock.datastream.environment import executors
 

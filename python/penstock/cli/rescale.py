@@ -1,0 +1,56 @@
+"""``penstock rescale``: a job stops, and goes on with another parallelism."""
+
+from __future__ import annotations
+
+import click
+
+from penstock.cli.program import run_program
+from penstock.cli.report import guard
+from penstock.cli.run import executor_of
+
+
+@click.command(
+    name="rescale",
+    context_settings={"allow_interspersed_args": False},
+    epilog="""\b
+Examples:
+  penstock rescale /data/jobs/counts 8 counts.py --topic words
+  penstock rescale --savepoint /data/savepoints /data/jobs/counts 8 counts.py
+  penstock rescale --local /data/jobs/counts 2 counts.py
+""",
+)
+@click.option("--master", metavar="MASTER", help="Spark master to go on with.")
+@click.option("--local", is_flag=True, help="Go on inside this process, without Spark.")
+@click.option("--savepoint", metavar="FOLDER", help="Take a savepoint in between, to keep.")
+@click.option("--timeout", default=300.0, show_default=True, help="Seconds to wait for the end of the job that runs.")
+@click.argument("job")
+@click.argument("parallelism", type=click.IntRange(1))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
+@click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+def command(
+    master: str | None,
+    local: bool,
+    savepoint: str | None,
+    timeout: float,
+    job: str,
+    parallelism: int,
+    file: str,
+    arguments: tuple[str, ...],
+) -> None:
+    """Stop the job with the job folder JOB, if it runs, and go on with PARALLELISM subtasks: run FILE with ARGS.
+
+    Operators for which the program itself says a parallelism keep that. Nothing is lost or read twice: the job that
+    runs ends its step, and the other one goes on from there.
+    """
+    from penstock.job.folder.files import Files
+    from penstock.job.savepoint.asking import stop
+    from penstock.runtime.io.storage import real_place
+
+    if local and master:
+        raise click.UsageError("--local runs without Spark; --master is for Spark. Give one or the other.")
+    with guard(file):
+        if Files(real_place(job)).owners.living() is not None:
+            place = stop(job, savepoint, taken=savepoint is not None, drain=False, seconds=timeout)
+            click.echo("stopped" if place is None else place, err=True)
+        settings = {"penstock.job.folder": job, "parallelism.default": str(parallelism)}
+        run_program(file, arguments, executor_of(master, local, {}), settings=settings)
