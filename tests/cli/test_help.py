@@ -10,16 +10,17 @@ import pytest
 import penstock as package
 
 
+COMMANDS = ["run", "stop", "rescale", "savepoint", "explain", "plan", "uid", "clean", "prepare"]
+
+
 def test_the_group_lists_its_commands(penstock):
     result = penstock("--help")
     assert result.exit_code == 0
-    for command in ("run", "stop", "rescale", "savepoint", "explain", "plan", "uid", "clean", "prepare"):
+    for command in COMMANDS:
         assert f"\n  {command} " in result.stdout
 
 
-@pytest.mark.parametrize(
-    "command", ["run", "stop", "rescale", "savepoint", "explain", "plan", "uid", "clean", "prepare"]
-)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_examples_and_lines_that_fit(penstock, command):
     result = penstock(command, "--help")
     assert result.exit_code == 0
