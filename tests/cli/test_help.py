@@ -9,7 +9,6 @@ import pytest
 
 import penstock as package
 
-
 COMMANDS = ["run", "stop", "rescale", "savepoint", "explain", "plan", "uid", "clean", "prepare"]
 
 
