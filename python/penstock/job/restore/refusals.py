@@ -16,8 +16,8 @@ IGNORE = "execution.savepoint.ignore-unclaimed-state"
 
 def name_of(manifest: StepManifest, state_id: str) -> str:
     """An operator of a manifest, for people: its name, with uid or ID."""
-    state = manifest.operators.get(state_id)
-    if state is None:
+    state = manifest.operators.get(state_id) or manifest.sources.get(state_id)
+    if state is None or not state.name:
         what = "the source" if state_id in manifest.sources else "the head of the loop"
         return f"{what} of the ID {state_id}"
     return f"{state.name!r} (" + (f"uid {state.uid!r}, " if state.uid is not None else "") + f"ID {state_id})"
