@@ -39,11 +39,14 @@ def folder(tmp_path):
 
 @pytest.mark.parametrize("parallelism", [2, 1, 3])
 @pytest.mark.parametrize("backend", ["memory", "disk"])
-def test_what_can_be_converted_is(folder, parallelism, backend):
+def test_what_can_be_converted_is(folder, parallelism, backend, capfd):
     settings = {"parallelism": parallelism, "penstock__state__backend": backend}
     found = run(folder, MORE, value(DOUBLE), get, **settings)
     assert repr(found) == "[('a', 1.0), ('b', 2.0), ('c', 3.0), ('d', None)]"
+    said = "  KeyedProcess (uid kept): x: a ValueState (Types.INT()) is a ValueState (Types.DOUBLE()), 3 values"
+    assert f"State that has changed its form:\n{said}\n" in capfd.readouterr().err
     assert repr(run(folder, [*MORE, ("a", 0)], value(DOUBLE), get)) == "[('a', 1.0)]"
+    assert "State that has changed" not in capfd.readouterr().err
 
 
 def test_what_cannot_is_refused_before_anything_happens(folder, tmp_path):
@@ -240,7 +243,7 @@ class Basket:
     things: int
 
 
-def test_a_class_that_has_changed(tmp_path, monkeypatch):
+def test_a_class_that_has_changed(tmp_path, monkeypatch, capfd):
     folder = tmp_path / "job"
 
     def keep(state, number):
@@ -259,6 +262,8 @@ def test_a_class_that_has_changed(tmp_path, monkeypatch):
     monkeypatch.setitem(globals(), "Basket", Newer)
     found = run(folder, [*FIRST, ("a", 0)], value(None), get)
     assert found == [("a", Newer(1, "red"))]
+    said = "  KeyedProcess (uid kept): objects of the class tests.job.steps.test_opening.Basket are what it is now\n"
+    assert said in capfd.readouterr().err
     (tmp_path / "seen").unlink()
     monkeypatch.delitem(globals(), "Basket")
     before = kept(folder)

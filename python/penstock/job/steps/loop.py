@@ -211,7 +211,9 @@ class StepLoop:
         if not self._opened and self._version.number > 0:
             assignments = self._version.assignments(self._commits.state, {}, last=False)
             with self._control.on_cancel(self._runner.cancel):
-                open_tasks(self._runner, self._version.number, assignments, self._deployment.job.name)
+                lines = open_tasks(self._runner, self._version.number, assignments, self._deployment)
+            for line in lines:
+                print(line, file=sys.stderr)
         self._opened = True
 
     def _unwritten(self, error: OSError) -> JobExecutionError:

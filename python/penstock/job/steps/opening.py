@@ -6,14 +6,18 @@ before a record is processed, and what is in the job folder is as it was. The ta
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from penstock.errors import JobExecutionError, PenstockError
+from penstock.job.deployment import Deployment
+from penstock.job.rows import JobRows
 from penstock.job.steps.stopwatch import Stopwatch
 from penstock.runtime.buffers.spill import Rows
-from penstock.runtime.config.steps import Assignment
+from penstock.runtime.config.steps import Assignment, StepReport
 from penstock.runtime.state.evolution import MIGRATION
 
 Place = tuple[int, int]
@@ -27,14 +31,19 @@ class Steps(Protocol):
         ...
 
 
-def open_tasks(runner: Steps, version: int, assignments: Mapping[Place, Assignment], job: str) -> None:
+def open_tasks(
+    runner: Steps, version: int, assignments: Mapping[Place, Assignment], deployment: Deployment
+) -> list[str]:
     """Have all tasks open.
 
     Args:
         runner: runs them.
         version: from which the job goes on.
         assignments: of the first step; what they say of sources does not matter.
-        job: name of the job.
+        deployment: the job.
+
+    Returns:
+        Lines on state that is not what it was.
 
     Raises:
         InvalidProgramError: state is not for the program as it is now.
@@ -43,14 +52,29 @@ def open_tasks(runner: Steps, version: int, assignments: Mapping[Place, Assignme
     """
     opening = {place: replace(each, opens=True, reading=None, rows=()) for place, each in assignments.items()}
     try:
-        runner.step(version, opening, Stopwatch(None)).close()
+        with contextlib.closing(runner.step(version, opening, Stopwatch(None))) as rows:
+            return _lines(deployment, list(JobRows(rows, deployment).reports()))
     except JobExecutionError as error:
         cause = error.__cause__
         if not isinstance(cause, PenstockError) or cause.flink_class != MIGRATION:
             raise
-        uid = f"uid {error.uid!r}" if error.uid else "no uid"
+        uid, name = f"uid {error.uid!r}" if error.uid else "no uid", deployment.job.name
         raise type(cause)(
-            f"The job {job!r} cannot go on from version {version}, in operator {error.operator!r} (OperatorID "
+            f"The job {name!r} cannot go on from version {version}, in operator {error.operator!r} (OperatorID "
             f"{error.operator_id}, {uid}): {cause}",
             flink_class=MIGRATION,
         ) from cause
+
+
+def _lines(deployment: Deployment, reports: Sequence[StepReport]) -> list[str]:
+    """By operator, what has become of its state in all subtasks together."""
+    found: dict[str, Counter[str]] = {}
+    for report in reports:
+        for operator_id, notes in report.notes.items():
+            found.setdefault(operator_id, Counter()).update(notes)
+    lines: list[str] = []
+    for operator in (each for vertex in deployment.vertices for each in vertex.operators):
+        for note, count in found.get(operator.operator_id, {}).items():
+            uid = f" (uid {operator.uid})" if operator.uid else ""
+            lines.append(f"  {operator.name}{uid}: {note}{f', {count} values' if count else ''}")
+    return ["State that has changed its form:", *lines] if lines else []

@@ -74,10 +74,14 @@ def save(
         changed = state.snapshot() if chain or whole else changed
         if chain or whole or anew or content.entries or changed:
             chain = (_write(folder, content, changed, about, (), version, keyed, state),)
+    _written(keyed, state, changed)
+    return chain
+
+
+def _written(keyed: KeyedState | None, state: OperatorState, places: _Places) -> None:
     if keyed:
         keyed.written()
-    state.written(changed)
-    return chain
+    state.written(places)
 
 
 def _is_other(keyed: KeyedState | None, state: OperatorState) -> bool:
@@ -240,6 +244,8 @@ def _apply(
         )
     try:
         reading = Reading(header.classes)
+        if state is not None:
+            state.notes.update(dict.fromkeys(reading.notes, 0))
         if replay is not None and header.key is not None:
             check = replay.expect(header.key[1], header.states, reading)
             replay.apply(header.states, header.timers, reader.sections(about.groups), reading, check)

@@ -82,6 +82,8 @@ class StepReport:
         ticks: whether something in it waits for time to pass, as idleness does.
         keys: how many values of keyed state there are, by operator ID.
         millis: how long it worked, in milliseconds of the clock.
+        notes: of a task that has only opened: by operator ID, what has become of state that was not what is asked for,
+            and of how many values.
     """
 
     task: TaskReport
@@ -95,3 +97,4 @@ class StepReport:
     ticks: bool
     keys: Mapping[str, int]
     millis: float = 0.0
+    notes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from penstock.common.state_descriptor import MapStateDescriptor
 from penstock.errors import InvalidProgramError
-from penstock.runtime.state.evolution import MIGRATION, conversion_of, guarded
+from penstock.runtime.state.evolution import MIGRATION, conversion_of, guarded, note_of
 from penstock.runtime.state.operator_state import BROADCAST, OperatorState
 from penstock.runtime.state.sections import StateInfo
 from penstock.runtime.state.serializers import serializer_class
@@ -43,6 +43,7 @@ def settle_broadcast(state: OperatorState, descriptors: Sequence[MapStateDescrip
                 made = guarded(convert, None, found, form, dict(entries)) or {}
                 entries.clear()
                 entries.update(made)
+                state.notes[note_of(found, form)] += len(made)
         state.infos[name] = form
 
 
@@ -56,6 +57,7 @@ def _rename(state: OperatorState, former: str, name: str) -> None:
             flink_class=MIGRATION,
         )
     state.broadcast(name).update(entries)
+    state.notes[f"{name}: was called {former}"] += len(entries)
     state.remove(BROADCAST, former)
     state.forms[name] = state.forms.pop(former)._replace(name=name)
     state.infos.pop(former, None)

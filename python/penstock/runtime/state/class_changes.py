@@ -35,6 +35,7 @@ class Reading:
     Attributes:
         loads: makes a value of bytes.
         changed: the classes of today whose objects are not what they were.
+        notes: what to tell of them.
 
     Raises:
         Refusal: the objects of one cannot come back; the reason names it.
@@ -43,6 +44,7 @@ class Reading:
     def __init__(self, forms: Mapping[str, ClassForm]) -> None:
         self.loads: Callable[[bytes], Any] = decode_value
         self.changed: set[type] = set()
+        self.notes: list[str] = []
         stand_ins: dict[tuple[str, str], StandIn] = {}
         for name, form in forms.items():
             module, _, qualname = name.partition(":")
@@ -58,6 +60,7 @@ class Reading:
             else:
                 stand_ins[module, qualname] = _stand_in(cls, f"{module}.{qualname}", form, new)
                 self.changed.add(cls)
+                self.notes.append(f"objects of the class {module}.{qualname} are what it is now")
         if stand_ins:
             self.loads = partial(_loads, stand_ins)
 

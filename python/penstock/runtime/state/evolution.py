@@ -10,7 +10,6 @@ refuse more. Cost: O(values of the state) where something has changed.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -23,7 +22,6 @@ from penstock.runtime.state.serializers import TTL
 from penstock.runtime.state.type_changes import Convert, Refusal, Type, conversion, is_undeclared
 from penstock.runtime.state.type_texts import type_of
 
-LOG = logging.getLogger("penstock")
 MIGRATION = "org.apache.flink.util.StateMigrationException"
 TABLE = "table"
 ELEMENTS = "table of elements"
@@ -61,8 +59,7 @@ def settle(
     now = keyed.clock.now() if keyed.clock is not None else 0
     convert = conversion_of(descriptor, found, form, declared, now)
     if convert is not None:
-        count = _convert_all(keyed, form.name, convert, found, form)
-        LOG.info("%d values of the state %r, %s, are %s now", count, form.name, shown(found), shown(form))
+        keyed.notes[note_of(found, form)] += _convert_all(keyed, form.name, convert, found, form)
 
 
 def settle_table(keyed: KeyedState | None, name: str, kind: str, declared: Type) -> None:
@@ -130,6 +127,15 @@ def guarded(convert: Convert, key: Any, found: StateInfo, form: StateInfo, value
         raise _refused(found, form, f"for the key {key!r}, {error}") from error
 
 
+def note_of(found: StateInfo, form: StateInfo) -> str:
+    """What to tell of a state that was converted.
+
+    Args:
+        found, form: what it was, and what it is.
+    """
+    return f"{form.name}: {shown(found)} is {shown(form)}"
+
+
 def shown(form: StateInfo) -> str:
     """A form in an error."""
     types = [text or "undeclared" for text in form.types]
@@ -169,6 +175,7 @@ def _rename(keyed: KeyedState, old: str, new: str) -> None:
         keyed.resume(keyed.key_of(slot), slot)
         keyed.table(new, namespace)[slot] = keyed.drop(old, namespace)
     keyed.resume(*before)
+    keyed.notes[f"{new}: was called {old}"] += len(places)
     keyed.forms[new] = keyed.forms.pop(old)._replace(name=new)
     for names in (keyed.kinds, keyed.serializers, keyed.versions):
         names.pop(old, None)

@@ -13,7 +13,7 @@ Source of the semantics: ``HeapKeyedStateBackend`` (Flink 1.11).
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -63,6 +63,7 @@ class KeyedState:
         forms: of states in files that have been read and nobody has asked for yet, what the files say of them.
         rewrite: whether all of it is to be written next time, as something is not what it was in files.
         noted: the classes of what was written.
+        notes: what has become of values that were not what is asked for, and of how many.
         changes: what has changed since it was last written down; None: nobody asks (:meth:`track`).
     """
 
@@ -86,6 +87,7 @@ class KeyedState:
         self.forms: dict[str, Any] = {}
         self.rewrite: bool = False
         self.noted: Noted = Noted()
+        self.notes: Counter[str] = Counter()
         self.changes: Changes | None = None
 
     def track(self) -> None:

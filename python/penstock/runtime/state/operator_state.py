@@ -9,6 +9,7 @@ O(elements).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
@@ -25,12 +26,14 @@ class OperatorState:
         noted: the classes of what was written.
         rewrite: whether all of it is to be written next time, as something is not what it was in files.
         infos: what the broadcast states are, by name.
+        notes: what has become of entries that were not what is asked for, and of how many.
         forms: what files say of those that nobody has asked for yet.
     """
 
     def __init__(self) -> None:
         self.noted: Noted = Noted()
         self.rewrite: bool = False
+        self.notes: Counter[str] = Counter()
         self.infos: dict[str, Any] = {}
         self.forms: dict[str, Any] = {}
         self._states: dict[tuple[str, str], Any] = {}

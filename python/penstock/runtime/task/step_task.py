@@ -118,7 +118,8 @@ class StepTask(Task):
         """Open, and no more; what functions have sent meanwhile leaves in the first step."""
         self._open()
         self._untouched, self.volatile = True, self._assignment.volatile
-        report = StepReport(self._report(), self._assignment.version, {}, self.volatile, {}, (), False, None, False, {})
+        nothing = self._report(), self._assignment.version, {}, self.volatile, {}, (), False, None, False, {}
+        report = StepReport(*nothing, notes=dict(map(_notes, self._open().operators.values())))
         yield Row(DRIVER, self._vertex.index, REPORT, self._subtask, 0, dumps(report))
 
     def _begin_chain(self, chain: OperatorChain) -> None:
@@ -274,3 +275,10 @@ class StepTask(Task):
 def _size(operator: LiveOperator) -> tuple[str, int]:
     state = operator.context.state
     return operator.context.config.operator_id, 0 if state is None else state.size()
+
+
+def _notes(operator: LiveOperator) -> tuple[str, dict[str, int]]:
+    """What has become of an operator's state."""
+    context = operator.context
+    keyed = {} if context.state is None else context.state.notes
+    return context.config.operator_id, {**context.operator_state.notes, **keyed}
