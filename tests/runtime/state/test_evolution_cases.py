@@ -36,7 +36,7 @@ def test_state_that_has_not_changed_is_not_looked_at(tmp_path, monkeypatch):
     chain = written(tmp_path, value(SIZED), {"a": Row(city="Rom", size=3)})
     keyed = reopened(tmp_path, chain)
     monkeypatch.setattr(KeyedState, "places", None)
-    monkeypatch.setattr(KeyedState, "revise", None)
+    monkeypatch.setattr(KeyedState, "convert", None)
     assert shown(keyed, value(SIZED), "a") == {"a": Row(city="Rom", size=3)}
     assert not keyed.rewrite
 

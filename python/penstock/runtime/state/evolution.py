@@ -11,7 +11,6 @@ refuse more. Cost: O(values of the state) where something has changed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from penstock.common.state_descriptor import Migration, StateDescriptor
@@ -59,7 +58,8 @@ def settle(
     now = keyed.clock.now() if keyed.clock is not None else 0
     convert = conversion_of(descriptor, found, form, declared, now)
     if convert is not None:
-        keyed.notes[note_of(found, form)] += _convert_all(keyed, form.name, convert, found, form)
+        count = keyed.convert(form.name, lambda key, value: guarded(convert, key, found, form, value))
+        keyed.notes[note_of(found, form)] += count
 
 
 def settle_table(keyed: KeyedState | None, name: str, kind: str, declared: Type) -> None:
@@ -161,8 +161,7 @@ def _refused(found: StateInfo, form: StateInfo, reason: str) -> InvalidProgramEr
 
 def _rename(keyed: KeyedState, old: str, new: str) -> None:
     """What was called otherwise is called so from now on."""
-    found = keyed.forms.get(old)
-    if found is None or not (places := list(keyed.places(old))):
+    if old not in keyed.forms or next(iter(keyed.places(old)), None) is None:
         return
     if next(iter(keyed.places(new)), None) is not None:
         raise InvalidProgramError(
@@ -170,25 +169,12 @@ def _rename(keyed: KeyedState, old: str, new: str) -> None:
             "away, or ask for the two by names of their own.",
             flink_class=MIGRATION,
         )
-    before = keyed.current_key, keyed.slot
-    for namespace, slot in places:
-        keyed.resume(keyed.key_of(slot), slot)
-        keyed.table(new, namespace)[slot] = keyed.drop(old, namespace)
-    keyed.resume(*before)
-    keyed.notes[f"{new}: was called {old}"] += len(places)
+    keyed.rename(old, new)
+    keyed.notes[f"{new}: was called {old}"] += 0
     keyed.forms[new] = keyed.forms.pop(old)._replace(name=new)
     for names in (keyed.kinds, keyed.serializers, keyed.versions):
         names.pop(old, None)
     keyed.rewrite = True
-
-
-def _convert_all(keyed: KeyedState, name: str, convert: Convert, found: StateInfo, form: StateInfo) -> int:
-    count = 0
-    for namespace, slot in keyed.places(name):
-        key = keyed.key_of(slot)
-        keyed.revise(name, namespace, slot, partial(guarded, convert, key, found, form))
-        count += 1
-    return count
 
 
 class _Failed(Exception):

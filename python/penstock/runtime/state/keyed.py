@@ -272,6 +272,28 @@ class KeyedState:
         self.drop(name, namespace)
         self.slot = current
 
+    def convert(self, name: str, converted: Callable[[Any, Any], Any]) -> int:
+        """Replace all values of a state, which does not count as a change; how many there were.
+
+        Args:
+            name: of the state.
+            converted: key, value → the new value; None: forget it.
+        """
+        count = 0
+        for namespace, table in list(self._tables.get(name, {}).items()):
+            count += len(table)
+            values = {slot: converted(self.key_of(slot), value) for slot, value in table.items()}
+            dict.clear(table)
+            dict.update(table, ((slot, value) for slot, value in values.items() if value is not None))
+            if not table and namespace is not VOID:
+                del self._tables[name][namespace]
+        return count
+
+    def rename(self, old: str, new: str) -> None:
+        """Call a state otherwise, which does not count as a change. There is none of the new name."""
+        for namespace, table in self._tables.pop(old, {}).items():
+            dict.update(self.table(new, namespace), table)
+
     def size(self) -> int:
         """How many values there are. O(tables)."""
         return sum(len(table) for namespaces in self._tables.values() for table in namespaces.values())

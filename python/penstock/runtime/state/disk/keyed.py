@@ -10,7 +10,7 @@ Cost: an access to what is in memory is that to a dict and about 0.2 µs, anothe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, cast
 
@@ -142,6 +142,21 @@ class DiskKeyedState(KeyedState):
         if name in self._plain:
             yield from ((VOID, slot) for slot in self._plain[name])
         yield from self._spaced.get(name, ())
+
+    def convert(self, name: str, converted: Callable[[Any, Any], Any]) -> int:
+        count = 0
+        if name in self._plain:
+            count += self._plain[name].convert(lambda slot, value: converted(self._key(slot), value))
+        if name in self._spaced:
+            count += self._spaced[name].convert(lambda slot, value: converted(self._key(slot[1]), value))
+        return count
+
+    def rename(self, old: str, new: str) -> None:
+        for tables in (self._plain, self._spaced):
+            if old not in tables:
+                continue
+            tables[new] = table = tables.pop(old)
+            self._places[table.number] = new, tables is self._spaced
 
     def keys(self, name: str) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
         """(key, canonical form) of every key that has a value of a state without namespace, as they come."""

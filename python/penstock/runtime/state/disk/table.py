@@ -248,6 +248,37 @@ class DiskTable(MutableMapping[Any, Any]):
         with self._failures():
             self._count += len(rows) - self._cells.write(rows)
 
+    def convert(self, converted: Callable[[Any, Any], Any]) -> int:
+        """Replace all values; how many there were. Those that are not in memory do not come there.
+
+        Args:
+            converted: place, value → the new value; None: forget it.
+        """
+        rows: list[tuple[int, bool, Cell]] = []
+        count = 0
+        for slot, before in self.items():
+            count += 1
+            value = converted(slot, before)
+            if slot in self._numbers:
+                if value is None:
+                    self.pop(slot)
+                else:
+                    self[slot] = value
+                continue
+            key = self._memory.key_of(own := slot[1] if self._spaced else slot)
+            cell = Cell(self.number, slot, GONE if value is None else value, () if key is own else (key,))
+            rows.append((self._cells.number(self.number, slot, key), False, cell))
+            self._count -= value is None
+            if len(rows) == _LOADED:
+                self._replace(rows)
+                rows = []
+        self._replace(rows)
+        return count
+
+    def _replace(self, rows: list[tuple[int, bool, Cell]]) -> None:
+        with self._failures():
+            self._cells.write(rows)
+
     def clear(self) -> None:
         """Forget all places. O(state of the operator)."""
         for slot in self:
