@@ -13,7 +13,7 @@ FLINK ?= 1.11
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help demo develop check check-pythons test test-rust test-python lint matrix runs chaos soak docs bench bench-unbounded bench-smoke bench-flink golden instructions instructions-update build format clean
+.PHONY: help demo develop check check-pythons test test-rust test-python lint matrix runs chaos edits soak docs bench bench-unbounded bench-smoke bench-flink golden instructions instructions-update build format clean
 
 BIN := $(VENV)/bin
 # cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes
@@ -89,6 +89,9 @@ runs: $(VENV)/.checks ## every program that Flink ran, on Spark, against what Fl
 
 chaos: $(VENV)/.checks ## kill jobs that go on a hundred times: here, on an S3 endpoint, on Spark, on a cluster of two workers (ten minutes; ARGS='--parts cluster')
 	$(BIN)/python -m tests.chaos $(ARGS)
+
+edits: $(VENV)/.checks ## edit two thousand random programs between their runs: what survives goes on, the rest begins anew (ARGS='0 5000')
+	$(BIN)/python -m tests.datastream.random_edits $(or $(ARGS),0 2000)
 
 soak: $(VENV)/.checks ## run a job at a constant rate for five minutes; nothing it takes may grow (ARGS='--executor spark --minutes 60')
 	$(BIN)/python -m tests.soak $(ARGS)

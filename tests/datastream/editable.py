@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from penstock.common import Configuration, WatermarkStrategy
 from penstock.datastream import StreamExecutionEnvironment, TimeCharacteristic
 from penstock.datastream.connectors import Records, Source, Split
+from penstock.job.folder.files import Files
+from penstock.job.folder.lease import JobFolder
+from penstock.job.savepoint.taking import write_savepoint
 from penstock.runtime.io.sinks import CollectSink
+from penstock.runtime.io.stores import storage_of
 from tests.datastream.editable_kinds import AFTER, INT, KINDS, Bag, Seen
 
 SPLITS = 3
 SOURCE, SINK = "source", "sink"
 REFUSED = "java.lang.IllegalStateException"
+ALLOWED = "execution__savepoint__ignore_unclaimed_state"
 
 
 @dataclass(frozen=True)
@@ -155,8 +160,21 @@ class Feed(Source[int]):
             yield Records(values[begin:end], end)
 
 
-def build(program: Program, env: Any, there: int, ends: bool) -> dict[str, Any]:
+Show = Callable[[Any, Node], Any]
+
+
+def collect(stream: Any, node: Node) -> Any:
+    """A sink whose records the job gives back."""
+    return stream._sink(node.label, CollectSink(node.label), node.parallelism)
+
+
+def build(program: Program, env: Any, there: int, ends: bool, show: Show = collect) -> dict[str, Any]:
     """Build a program.
+
+    Args:
+        program, there, ends: as for :func:`run`.
+        env: where it is built.
+        show: makes a sink.
 
     Returns:
         The streams by label; of what has state that of the operator that has it.
@@ -167,8 +185,7 @@ def build(program: Program, env: Any, there: int, ends: bool) -> dict[str, Any]:
         if node.kind == SOURCE:
             stream = env.from_source(Feed(node.amount, there, ends), WatermarkStrategy.no_watermarks(), node.label, INT)
         elif node.kind == SINK:
-            (one,) = inputs
-            stream = one._sink(node.label, CollectSink(node.label), node.parallelism)
+            stream = show(*inputs, node)
         else:
             stream = KINDS[node.kind].build(*inputs, node.amount)
         if node.kind not in ("union", "side"):
@@ -229,6 +246,50 @@ def run(
     build(program, env, there, ends)
     got = env.execute("edited").collected
     return {node.label: Counter(got.get(node.label, ())) for node in program.nodes if node.kind == SINK}
+
+
+WAYS = ("restart", "savepoint", "job")
+"""From what a program goes on: its job folder, a savepoint of it, or from there with a job folder of its own."""
+
+
+class Jobs:
+    """The folders of a job, and of those that begin where it is.
+
+    Args:
+        root: for all of them.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._root, self._number = root, 0
+
+    @property
+    def folder(self) -> str:
+        """The job folder."""
+        return f"{self._root}/job {self._number}"
+
+    def settings(self, way: str) -> dict[str, str]:
+        """What to set for a program that goes on from here."""
+        old = self.folder
+        if way == "restart":
+            return {"penstock__job__folder": old}
+        self._number += 1
+        place = old
+        if way == "savepoint":
+            place = f"{self._root}/savepoint {self._number}"
+            newest = JobFolder(old).newest(unpickle=False)
+            assert newest is not None
+            write_savepoint(Files(old, storage_of(old)), newest, place)
+        return {"penstock__job__folder": self.folder, "execution__savepoint__path": place}
+
+    def refused(self, way: str, before: str) -> None:
+        """The program that :meth:`settings` were for was refused: all is as it was."""
+        self._number -= way != "restart"
+        assert self.state() == before
+
+    def state(self) -> str:
+        """What the newest version is of."""
+        newest = JobFolder(self.folder).newest(unpickle=False)
+        return repr(newest and (newest.operators, newest.sources))
 
 
 # --- what must happen -------------------------------------------------------------------------------------------------

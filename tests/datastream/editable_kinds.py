@@ -266,6 +266,21 @@ def _windows_of(size: int) -> Kind:
     )
 
 
+def _loop(stream: Any, amount: int) -> Any:
+    loop = stream.iterate()
+    less = loop.map(lambda value: value - 10 * amount, INT)
+    loop.close_with(less.filter(lambda value: value > 0))
+    return less
+
+
+def _rounds(value: int, amount: int) -> list[int]:
+    """What a value becomes, round by round."""
+    result = [value - 10 * amount]
+    while result[-1] > 0:
+        result.append(result[-1] - 10 * amount)
+    return result
+
+
 KINDS: dict[str, Kind] = {
     "map": Kind(1, lambda one, amount: one.map(lambda value: value + amount, INT), lambda v, a: [v + a]),
     "keep": Kind(1, lambda one, a: one.filter(lambda v: v % (a + 1) != 0), lambda v, a: [v] if v % (a + 1) else []),
@@ -276,6 +291,7 @@ KINDS: dict[str, Kind] = {
         lambda one, amount: AsyncDataStream.unordered_wait(one, Later(amount), Time.seconds(60), 5, INT),
         lambda v, a: [v + a],
     ),
+    "loop": Kind(1, _loop, _rounds),
     "split": Kind(1, lambda one, amount: one.process(Halves(), INT), lambda v, a: [] if v % 2 else [v]),
     "side": Kind(1, lambda one, amount: one.get_side_output(SIDE), lambda v, a: [v] if v % 2 else []),
     "union": Kind(2, lambda one, other, amount: one.union(other), lambda v, a: [v]),

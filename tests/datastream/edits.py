@@ -101,6 +101,16 @@ JOINED = Program(
         )
     )
 )
+LOOP = Program(
+    _uids(
+        (
+            Node("a", SOURCE, amount=2),
+            Node("l", "loop", ("a",), 1),
+            Node("count", "count", ("l",), 3),
+            see("count"),
+        )
+    )
+)
 HASH = places(UIDS)["count"].generated
 AUTO_HASHES = {label: place.generated for label, place in places(AUTO).items()}
 
@@ -224,6 +234,15 @@ EDITS = [
     Edit("inputs-swapped", UIDS, UIDS.change("both", inputs=("b", "m"))),
     Edit("join-inputs-swapped", JOINED, JOINED.change("near", inputs=("b", "a"))),
     Edit("broadcast-rescaled", UIDS, UIDS.change("rules", parallelism=7)),
+    # --- loops
+    Edit("loop", LOOP, LOOP),
+    Edit("loop-parallelism", LOOP, replace(LOOP, parallelism=5)),
+    Edit("loop-parallelism-down", replace(LOOP, parallelism=4), replace(LOOP, parallelism=1)),
+    Edit("loop-body-changed", LOOP, LOOP.change("l", amount=2)),
+    Edit("loop-removed", LOOP, LOOP.without("l")),
+    Edit("loop-inserted", LOOP.without("l"), LOOP),
+    Edit("loop-inserted-without-uids", _no_uids(LOOP.without("l")), _no_uids(LOOP), refused=True,
+         empty="a count", left="a count"),
     # --- another function, state, window
     Edit("state-renamed", UIDS, UIDS.change("count", kind="tally"), unread="count"),
     Edit("window-size", UIDS, UIDS.change("window", kind="wide")),

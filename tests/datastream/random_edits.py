@@ -18,14 +18,13 @@ from typing import Any
 
 from penstock.errors import InvalidProgramError, PenstockError
 from tests.datastream import feeding
-from tests.datastream.editable import REFUSED, SINK, SOURCE, Node, Program, World, places, run
+from tests.datastream.editable import ALLOWED, REFUSED, SINK, SOURCE, WAYS, Jobs, Node, Program, World, places, run
 from tests.datastream.editable_kinds import KINDS
 
 MOST = 1_500
 """Records of a sink in a run; a program that makes more is not taken."""
 PER_RUN = (5, 9, 16, 20)
 """Records of a split by the end of each run."""
-ALLOWED = "execution__savepoint__ignore_unclaimed_state"
 
 Edit = Callable[[random.Random, Program], Program]
 
@@ -47,7 +46,7 @@ def _node(draw: random.Random, program: Program, label: str) -> Node:
     """An operator on what is there."""
     there = [node for node in program.nodes if node.kind != SINK]
     splits = [node for node in there if node.kind == "split"]
-    kind = draw.choice([kind for kind in KINDS if kind != "side" or splits])
+    kind = draw.choice([kind for kind in KINDS if kind != "loop" and (kind != "side" or splits)])
     inputs = [draw.choice(splits if kind == "side" else there).label for _ in range(KINDS[kind].inputs)]
     parallelism = draw.choice([None, None, draw.randint(1, 4)]) if kind not in ("side", "union") else None
     chain = draw.choice(["", "", "", "new", "off"])
@@ -244,51 +243,54 @@ def edited(draw: random.Random, program: Program, names: list[str]) -> Program:
     return program
 
 
-def check(seed: int, root: str, executor: Any = "local", by: Callable[..., Any] = run) -> Counter[str]:
+def check(seed: int, root: str, executor: Any = "local") -> Counter[str]:
     """Run a random program with random edits between its runs.
 
     Args:
         seed: decides all.
         root: a folder for it.
         executor: runs it.
-        by: runs a program.
 
     Returns:
         How often what happened.
     """
     draw, seen = random.Random(seed), Counter[str]()
-    world, program = World(), random_program(draw)
+    world, program, jobs = World(), random_program(draw), Jobs(root)
     runs = draw.choice([2, 2, 3])
     for number in range(runs):
-        there, ends = PER_RUN[number], number == runs - 1
-        names: list[str] = []
+        there, ends, names = PER_RUN[number], number == runs - 1, []
+        way = draw.choice(WAYS) if number else "restart"
         new = edited(draw, program, names) if number else program
-        allowed = draw.random() < 0.6
-        settings = {"penstock__job__folder": f"{root}/job", **({ALLOWED: "true"} if allowed else {})}
-        predicted = world.predicted(new, allowed=allowed)
-        trial = copy.deepcopy(world)
-        if (
-            not predicted.refused
-            and max((bag.total() for bag in trial.run(new, there, ends).values()), default=0) > MOST
-        ):
+        allowed = {ALLOWED: "true"} if draw.random() < 0.6 else {}
+        predicted = world.predicted(new, allowed=bool(allowed))
+        if not predicted.refused and _most(world, new, there, ends) > MOST:
             new, names, predicted = program, [], world.predicted(program)
-        seen.update(names)
+        seen.update([*names, way])
         if predicted.refused:
+            state = jobs.state()
+            settings = jobs.settings(way) | allowed
+            assert _is_refused(new, there, executor, settings), f"run {number} by {way} not refused after {names}"
+            jobs.refused(way, state)
+            new, names = program, ["refused"]
             seen["refused"] += 1
-            assert _is_refused(by, new, there, executor, settings), f"not refused after {names}"
-            new = program
-        seen["kept"] += sum(1 for label in predicted.takes.values() if label)
-        seen["left"] += len(predicted.left)
+        else:
+            seen["kept"] += sum(1 for label in predicted.takes.values() if label)
+            seen["left"] += len(predicted.left)
         expected = world.run(new, there, ends)
-        got = by(new, there, ends, executor, records=draw.randint(1, 20), **settings)
-        assert got == expected, f"run {number} after {names}: {_differences(got, expected)}"
+        got = run(new, there, ends, executor, records=draw.randint(1, 20), **jobs.settings(way), **allowed)
+        assert got == expected, f"run {number} by {way} after {names}: {_differences(got, expected)}"
         program = new
     return seen
 
 
-def _is_refused(by: Callable[..., Any], program: Program, there: int, executor: Any, settings: dict[str, str]) -> bool:
+def _most(world: World, program: Program, there: int, ends: bool) -> int:
+    """The most records that a sink would get."""
+    return max((bag.total() for bag in copy.deepcopy(world).run(program, there, ends).values()), default=0)
+
+
+def _is_refused(program: Program, there: int, executor: Any, settings: dict[str, str]) -> bool:
     try:
-        by(program, there, True, executor, **settings)
+        run(program, there, True, executor, **settings)
     except InvalidProgramError as error:
         return error.flink_class == REFUSED
     return False

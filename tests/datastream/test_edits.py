@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from penstock.errors import InvalidProgramError
-from penstock.job.folder.lease import JobFolder
-from tests.datastream.editable import REFUSED, World, run
+from tests.datastream.editable import ALLOWED, REFUSED, WAYS, Jobs, World, run
 from tests.datastream.edits import EDITS, Edit
 
 SOONER, LATER = 6, 14
 """Records of a split when the program is stopped, and in the end."""
-
-WAITING = {
-    "removed-with-state-allowed",
-    "two-removed-allowed",
-    "uids-added-allowed",
-    "uids-added-with-hashes",
-    "uid-changed-allowed",
-    "uid-changed-with-hash",
-    "uid-removed-with-hash",
-    "source-uid-changed",
-    "pinned-inserted",
-    "max-no-longer-set",
-    "max-no-longer-set-parallelism",
-    "at-max",
-    "source-added-first-without-uids-allowed",
-    "source-dropped",
-}
-"""What waits for restores that match by Flink's rules."""
-
-
-def edits() -> list[Any]:
-    waiting = pytest.mark.xfail(strict=True)
-    return [pytest.param(edit, id=edit.id, marks=waiting if edit.id in WAITING else ()) for edit in EDITS]
 
 
 def test_there_are_enough_edits() -> None:
@@ -56,20 +34,32 @@ def test_what_survives_is_known_before(edit: Edit) -> None:
     assert found.refused == edit.refused
 
 
-@pytest.mark.parametrize("edit", edits())
-def test_it_survives_a_restart(edit: Edit, tmp_path) -> None:
-    world, folder = World(), {"penstock__job__folder": str(tmp_path / "job")}
+def ways() -> list[Any]:
+    """Each edit through a restart and a savepoint, some from job to job."""
+    pairs = ((edit, way) for number, edit in enumerate(EDITS) for way in WAYS if way != "job" or number % 6 == 0)
+    return [pytest.param(edit, way, id=f"{edit.id}-{way}") for edit, way in pairs]
+
+
+@pytest.mark.parametrize(("edit", "way"), ways())
+def test_it_survives(edit: Edit, way: str, tmp_path) -> None:
+    world, jobs = World(), Jobs(str(tmp_path))
     expected = world.run(edit.before, SOONER, False)
-    assert run(edit.before, SOONER, False, **folder) == expected
-    program = edit.after
-    allowed = {"execution__savepoint__ignore_unclaimed_state": "true"} if edit.allowed else {}
+    assert run(edit.before, SOONER, False, **jobs.settings("restart")) == expected
+    program, state = edit.after, jobs.state()
+    settings = jobs.settings(way) | ({ALLOWED: "true"} if edit.allowed else {})
     if edit.refused:
-        newest = JobFolder(str(tmp_path / "job")).newest()
         with pytest.raises(InvalidProgramError) as refused:
-            run(edit.after, LATER, True, **folder, **allowed)
+            run(edit.after, LATER, True, **settings)
         assert refused.value.flink_class == REFUSED
-        left = JobFolder(str(tmp_path / "job")).newest()
-        assert (newest.operators, newest.sources) == (left.operators, left.sources)
-        program = edit.before
+        jobs.refused(way, state)
+        program, settings = edit.before, jobs.settings("restart")
     expected = world.run(program, LATER, True)
-    assert run(program, LATER, True, **folder, **allowed) == expected
+    assert run(program, LATER, True, **settings) == expected
+
+
+def test_the_docs_name_edits_that_are_made() -> None:
+    lines = Path(__file__).parents[2].joinpath("docs", "what-survives.md").read_text().splitlines()
+    rows = [line.split("|") for line in lines if line.startswith("|")]
+    named = {name for row in rows for name in re.findall("`([a-z0-9-]+)`", row[3])}
+    assert len(named) > 50
+    assert named <= {edit.id for edit in EDITS}
