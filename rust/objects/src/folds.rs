@@ -15,8 +15,20 @@ use super::items::{Item, field, items, long, text, tuple};
 /// Records whose slots are looked up before anything is done with them.
 const GROUP: usize = 64;
 
-/// What a slot knows of the first record of its key besides the value.
-enum Rest {
+/// Slots that stay when the table has been brought up to date; if there are more, all are forgotten, as they would take
+/// about as much memory as the table.
+const KEPT: usize = 1 << 17;
+
+/// What a slot knows of its key besides the value.
+struct Rest {
+    /// The key.
+    key: Py<PyAny>,
+    /// Of its first record.
+    first: First,
+}
+
+/// The first record of a key.
+enum First {
     /// A tuple of so many fields, all of which are the key but the value.
     Key(usize),
     /// Anything else: the record itself.
@@ -25,8 +37,9 @@ enum Rest {
 
 /// A cache in front of a table of reductions: keys whose records are plain tuples with an integer in one field.
 ///
-/// While a key is here the table does not know it, or knows an old value; `flush` writes everything back. Keys and values
-/// that do not fit go through the table and the Python function, so the results are always the same.
+/// While a key is here the table does not know it, or knows an old value; `settle` and `flush` write back what has
+/// changed. Keys and values that do not fit go through the table and the Python function, so the results are always the
+/// same. Who changes the table by himself flushes before.
 ///
 /// Args:
 ///     table: the reduction so far by key.
@@ -93,8 +106,7 @@ impl KeyedFold {
         let mut keys = Vec::with_capacity(pairs.texts.len());
         let mut reached = Vec::with_capacity(pairs.texts.len());
         for text in &pairs.texts {
-            let object = PyString::new(py, text).into_any();
-            let Some(before) = self.reached(text, &object)? else { return Ok(None) };
+            let Some((object, before)) = self.reached(py, text)? else { return Ok(None) };
             keys.push(object);
             reached.push(before);
         }
@@ -110,11 +122,10 @@ impl KeyedFold {
             reached[code] = next;
             values.extend(next);
         }
-        for (text, value) in pairs.texts.iter().zip(reached) {
+        for ((text, object), value) in pairs.texts.iter().zip(&keys).zip(reached) {
             let (Some(value), key) = (value, Key::Text(text)) else { continue };
-            match self.slots.get(key) {
-                Some(slot) => slot.value = value,
-                None => self.slots.insert(key, value, Rest::Key(2)),
+            if self.slots.update(key, |_| Some(value)).is_none() {
+                self.slots.insert(key, value, Rest { key: object.clone().unbind(), first: First::Key(2) });
             }
         }
         let position = self.position;
@@ -123,15 +134,26 @@ impl KeyedFold {
         listed(py, results.len(), results.into_iter()).map(Some)
     }
 
-    /// Write everything back into the table. O(keys since the last time).
-    fn flush(&mut self, py: Python<'_>) -> PyResult<()> {
+    /// Bring the table up to date. O(changed keys, and at most so many slots as are kept).
+    fn settle(&mut self, py: Python<'_>) -> PyResult<()> {
         let (table, position) = (self.table.bind(py), self.position);
         let touched = self.touched.as_ref().map(|keys| keys.bind(py));
-        self.slots.drain(|key, slot| {
-            let name = object(py, key);
-            touched.map_or(Ok(()), |keys| keys.add(&name))?;
-            table.set_item(name, whole(py, position, key, slot)?)
-        })
+        self.slots.hand_over(|slot| {
+            let key = slot.rest.key.bind(py);
+            touched.map_or(Ok(()), |keys| keys.add(key))?;
+            table.set_item(key, whole(py, position, slot)?)
+        })?;
+        if self.slots.len() > KEPT {
+            self.slots.clear();
+        }
+        Ok(())
+    }
+
+    /// The same; and from now on the table knows best. O(slots).
+    fn flush(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.settle(py)?;
+        self.slots.clear();
+        Ok(())
     }
 }
 
@@ -141,13 +163,14 @@ impl KeyedFold {
         let Some(plain) = plain_key(key) else { return Ok(None) };
         let Some((record, number)) = self.fitting(value) else { return Ok(None) };
         let (fold, position) = (self.fold, self.position);
-        let Some(slot) = self.slots.get(plain) else { return self.first(key, plain, record, number) };
-        let Some(next) = fold.apply(slot.value, number) else { return Ok(None) };
-        slot.value = next;
-        match &slot.rest {
-            Rest::Key(fields) if *fields == record.len() && only_key(record, key, position) => replaced(record, position, next).map(Some),
-            Rest::Key(fields) => repeated(key, *fields, position, next).map(Some),
-            Rest::Record(first) => replaced(first.bind(record.py()).as_borrowed(), position, next).map(Some),
+        let Some(slot) = self.slots.update(plain, |current| fold.apply(current, number)) else {
+            return if self.slots.get(plain).is_some() { Ok(None) } else { self.first(key, plain, record, number) };
+        };
+        let next = slot.value();
+        match &slot.rest.first {
+            First::Key(fields) if *fields == record.len() && only_key(record, key, position) => replaced(record, position, next).map(Some),
+            First::Key(fields) => repeated(key, *fields, position, next).map(Some),
+            First::Record(first) => replaced(first.bind(record.py()).as_borrowed(), position, next).map(Some),
         }
     }
 
@@ -170,16 +193,17 @@ impl KeyedFold {
         replaced(before, self.position, next).map(Some)
     }
 
-    /// What a key has reached, `Some(None)` for nothing yet; `None` if that is not an integer beside the key.
-    fn reached(&mut self, wanted: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<Option<i64>>> {
+    /// A key as an object, and what it has reached, None for nothing yet; `None` if that is not an integer beside the key.
+    fn reached<'py>(&mut self, py: Python<'py>, wanted: &str) -> PyResult<Option<(Bound<'py, PyAny>, Option<i64>)>> {
         if let Some(slot) = self.slots.get(Key::Text(wanted)) {
-            return Ok(matches!(slot.rest, Rest::Key(2)).then_some(Some(slot.value)));
+            return Ok(matches!(slot.rest.first, First::Key(2)).then(|| (slot.rest.key.bind(py).clone(), Some(slot.value()))));
         }
-        let Some(current) = self.table.bind(object.py()).get_item(object)? else { return Ok(Some(None)) };
+        let object = PyString::new(py, wanted).into_any();
+        let Some(current) = self.table.bind(py).get_item(&object)? else { return Ok(Some((object, None))) };
         let Some((before, value)) = self.fitting(current.as_borrowed()) else { return Ok(None) };
         // SAFETY: there are two fields
         let same = before.len() == 2 && text(unsafe { field(before, 1 - self.position) }) == Some(wanted);
-        Ok(same.then_some(Some(value)))
+        Ok(same.then_some((object, Some(value))))
     }
 
     /// The reduction after a record by the table and the Python function.
@@ -187,8 +211,8 @@ impl KeyedFold {
         let py = key.py();
         let table = self.table.bind(py);
         self.touched.as_ref().map_or(Ok(()), |keys| keys.bind(py).add(key))?;
-        if let Some((plain, slot)) = plain_key(key).and_then(|plain| Some((plain, self.slots.remove(plain)?))) {
-            table.set_item(key, whole(py, self.position, plain, slot)?)?;
+        if let Some(slot) = plain_key(key).and_then(|plain| self.slots.remove(plain)).filter(Slot::has_changed) {
+            table.set_item(key, whole(py, self.position, &slot)?)?;
         }
         let result = match table.get_item(key)? {
             None => value.to_owned(),
@@ -268,27 +292,21 @@ fn plain_key<'a>(key: Item<'a, '_>) -> Option<Key<'a>> {
     text(key).map(Key::Text).or_else(|| long(key).map(Key::Long))
 }
 
-fn object<'py>(py: Python<'py>, key: Key<'_>) -> Bound<'py, PyAny> {
-    match key {
-        Key::Text(text) => PyString::new(py, text).into_any(),
-        Key::Long(long) => long.into_pyobject(py).unwrap_or_else(|never| match never {}).into_any(),
-    }
-}
-
 fn only_key(record: Borrowed<'_, '_, PyTuple>, key: Item<'_, '_>, position: usize) -> bool {
     // SAFETY: the index is below the length
     (0..record.len()).all(|index| index == position || unsafe { field(record, index) }.is(key))
 }
 
 fn rest(record: Borrowed<'_, '_, PyTuple>, key: Item<'_, '_>, position: usize) -> Rest {
-    if only_key(record, key, position) { Rest::Key(record.len()) } else { Rest::Record(record.to_owned().unbind()) }
+    let first = if only_key(record, key, position) { First::Key(record.len()) } else { First::Record(record.to_owned().unbind()) };
+    Rest { key: key.to_owned().unbind(), first }
 }
 
 /// The whole record of a slot.
-fn whole<'py>(py: Python<'py>, position: usize, key: Key<'_>, slot: Slot<Rest>) -> PyResult<Bound<'py, PyAny>> {
-    match slot.rest {
-        Rest::Key(fields) => repeated(object(py, key).as_borrowed(), fields, position, slot.value),
-        Rest::Record(first) => replaced(first.bind(py).as_borrowed(), position, slot.value),
+fn whole<'py>(py: Python<'py>, position: usize, slot: &Slot<Rest>) -> PyResult<Bound<'py, PyAny>> {
+    match &slot.rest.first {
+        First::Key(fields) => repeated(slot.rest.key.bind(py).as_borrowed(), *fields, position, slot.value()),
+        First::Record(first) => replaced(first.bind(py).as_borrowed(), position, slot.value()),
     }
 }
 

@@ -54,11 +54,23 @@ impl Fold {
 /// What a key has reached.
 #[derive(Debug)]
 pub struct Slot<T> {
-    /// The value so far.
-    pub value: i64,
+    value: i64,
     /// Whatever else belongs to the key.
     pub rest: T,
+    /// Of its first change since the last hand-over, among those of other slots; 0: it has not changed.
     order: u64,
+}
+
+impl<T> Slot<T> {
+    /// The value so far.
+    pub fn value(&self) -> i64 {
+        self.value
+    }
+
+    /// Whether it has changed since it was last handed over.
+    pub fn has_changed(&self) -> bool {
+        self.order > 0
+    }
 }
 
 /// Slots by key.
@@ -66,38 +78,58 @@ pub struct Slot<T> {
 pub struct Slots<T> {
     texts: HashMap<CompactString, Slot<T>, RandomState>,
     longs: HashMap<i64, Slot<T>, RandomState>,
-    inserted: u64,
+    changed: u64,
 }
 
 impl<T> Default for Slots<T> {
     fn default() -> Self {
-        Self { texts: HashMap::default(), longs: HashMap::default(), inserted: 0 }
+        Self { texts: HashMap::default(), longs: HashMap::default(), changed: 0 }
     }
 }
 
 impl<T> Slots<T> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.texts.len() + self.longs.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The slot of a key.
-    pub fn get(&mut self, key: Key<'_>) -> Option<&mut Slot<T>> {
+    pub fn get(&self, key: Key<'_>) -> Option<&Slot<T>> {
         match key {
+            Key::Text(text) => self.texts.get(text),
+            Key::Long(long) => self.longs.get(&long),
+        }
+    }
+
+    /// Let a key's value be what a function makes of it. None: it has no slot, or the function no value.
+    pub fn update(&mut self, key: Key<'_>, next: impl FnOnce(i64) -> Option<i64>) -> Option<&Slot<T>> {
+        let slot = match key {
             Key::Text(text) => self.texts.get_mut(text),
             Key::Long(long) => self.longs.get_mut(&long),
+        }?;
+        slot.value = next(slot.value)?;
+        if slot.order == 0 {
+            self.changed += 1;
+            slot.order = self.changed;
         }
+        Some(slot)
     }
 
     /// Bring the slots of some keys near. Look-ups that do not wait for each other overlap in the processor, so this and
     /// a second look-up of each cost less than one after the other when the slots are in no cache.
     pub fn touch<'a>(&self, keys: impl Iterator<Item = Key<'a>>) {
-        let values = keys.filter_map(|key| match key {
-            Key::Text(text) => self.texts.get(text),
-            Key::Long(long) => self.longs.get(&long),
-        });
-        std::hint::black_box(values.fold(0, |all, slot| all ^ slot.value));
+        std::hint::black_box(keys.filter_map(|key| self.get(key)).fold(0, |all, slot| all ^ slot.value));
     }
 
-    /// Give a key a slot; it has none.
+    /// Give a key a slot; it has none. That is a change.
     pub fn insert(&mut self, key: Key<'_>, value: i64, rest: T) {
-        let slot = Slot { value, rest, order: self.inserted };
-        self.inserted += 1;
+        self.changed += 1;
+        let slot = Slot { value, rest, order: self.changed };
         match key {
             Key::Text(text) => self.texts.insert(text.into(), slot),
             Key::Long(long) => self.longs.insert(long, slot),
@@ -112,16 +144,27 @@ impl<T> Slots<T> {
         }
     }
 
-    /// Hand over all slots in the order of their insertion. O(slots log slots).
+    /// Forget all slots.
+    pub fn clear(&mut self) {
+        self.texts.clear();
+        self.longs.clear();
+        self.changed = 0;
+    }
+
+    /// Hand over the slots that have changed since the last time, in the order of their first changes, those of texts
+    /// first. They stay. O(slots + changed log changed).
     ///
-    /// The callback's error ends it; what it has not been given is lost then.
-    pub fn drain<E>(&mut self, mut take: impl FnMut(Key<'_>, Slot<T>) -> Result<(), E>) -> Result<(), E> {
-        let mut texts: Vec<_> = self.texts.drain().collect();
-        let mut longs: Vec<_> = self.longs.drain().collect();
-        texts.sort_unstable_by_key(|(_, slot)| slot.order);
-        longs.sort_unstable_by_key(|(_, slot)| slot.order);
-        texts.into_iter().try_for_each(|(text, slot)| take(Key::Text(&text), slot))?;
-        longs.into_iter().try_for_each(|(long, slot)| take(Key::Long(long), slot))
+    /// The callback's error ends it; what it has not been given counts as handed over.
+    pub fn hand_over<E>(&mut self, mut take: impl FnMut(&Slot<T>) -> Result<(), E>) -> Result<(), E> {
+        self.changed = 0;
+        let mut texts: Vec<_> = self.texts.values_mut().filter(|slot| slot.order > 0).collect();
+        let mut longs: Vec<_> = self.longs.values_mut().filter(|slot| slot.order > 0).collect();
+        texts.sort_unstable_by_key(|slot| slot.order);
+        longs.sort_unstable_by_key(|slot| slot.order);
+        for slot in texts.iter_mut().chain(&mut longs) {
+            slot.order = 0;
+        }
+        texts.iter().chain(&longs).try_for_each(|slot| take(slot))
     }
 }
 
@@ -148,15 +191,37 @@ mod tests {
             slots.insert(Key::Text(key), value as i64, ());
         }
         slots.insert(Key::Long(7), 70, ());
-        assert_eq!(slots.remove(Key::Text("a")).map(|slot| slot.value), Some(1));
-        slots.get(Key::Text("b")).unwrap().value = 10;
+        assert_eq!(slots.remove(Key::Text("a")).map(|slot| slot.value()), Some(1));
+        assert_eq!(slots.update(Key::Text("b"), |_| Some(10)).map(Slot::value), Some(10));
+        assert_eq!(handed_over(&mut slots), [10, 2, 3, 70]);
+        assert_eq!(slots.len(), 4);
+        slots.clear();
+        assert!(slots.is_empty());
+    }
+
+    #[test]
+    fn only_what_has_changed_comes_out_again() {
+        let mut slots = Slots::default();
+        for (value, key) in ["a", "b", "c"].iter().enumerate() {
+            slots.insert(Key::Text(key), value as i64, ());
+        }
+        assert_eq!(handed_over(&mut slots), [0, 1, 2]);
+        assert_eq!(handed_over(&mut slots), [] as [i64; 0]);
+        slots.update(Key::Text("c"), |value| Some(value + 10));
+        slots.update(Key::Text("a"), |value| Some(value + 20));
+        slots.update(Key::Text("c"), |value| Some(value + 10));
+        assert!(slots.update(Key::Text("b"), |_| None).is_none());
+        assert!(!slots.get(Key::Text("b")).unwrap().has_changed());
+        assert_eq!(handed_over(&mut slots), [22, 20]);
+    }
+
+    fn handed_over(slots: &mut Slots<()>) -> Vec<i64> {
         let mut seen = Vec::new();
-        let all: Result<(), ()> = slots.drain(|key, slot| {
-            seen.push((format!("{key:?}").len(), slot.value));
+        let all: Result<(), ()> = slots.hand_over(|slot| {
+            seen.push(slot.value());
             Ok(())
         });
         assert_eq!(all, Ok(()));
-        assert_eq!(seen.iter().map(|(_, value)| *value).collect::<Vec<_>>(), [10, 2, 3, 70]);
-        assert!(slots.get(Key::Long(7)).is_none());
+        seen
     }
 }

@@ -41,9 +41,9 @@ def fused(alone):
     ]
 
 
-def native(alone):
+def native(alone, batch=None):
     """Many at a time; what it cannot goes one by one, as in a task."""
-    batch, single = alone.live.batch(_native), listed(alone)
+    batch, single = batch or alone.live.batch(_native), listed(alone)
 
     def run(records):
         results = []
@@ -57,7 +57,8 @@ def native(alone):
 
 def columns(alone):
     """Whole buffers."""
-    batch, single = alone.live.batch(_native), native(alone)
+    batch = alone.live.batch(_native)
+    single = native(alone, batch)
     encoder = Encoder(Types.TUPLE([Types.STRING(), Types.LONG()]), Settings())
 
     def run(records):

@@ -158,12 +158,12 @@ def _fold(functions: ModuleType, table: Table, kind: str, reducer: Aggregator) -
     arguments = table, kind, reducer.position, reducer.reduce
     if not isinstance(table, TrackedTable):
         fold = functions.KeyedFold(*arguments)
-        return fold, fold.flush
+        return fold, fold.settle
     touched: set[Any] = set()
     fold = functions.KeyedFold(*arguments, touched)
 
     def settle() -> None:
-        fold.flush()
+        fold.settle()
         if touched:
             table.mark(touched)
             touched.clear()
