@@ -256,7 +256,7 @@ def _apply(
         raise
     except Refusal as reason:
         raise _refused(about, reason) from reason
-    except (AttributeError, ImportError, pickle.UnpicklingError, TypeError, ValueError) as error:
+    except (AttributeError, ImportError, LookupError, pickle.UnpicklingError, TypeError, ValueError) as error:
         raise reader.error(
             f"has a value that cannot be read: {type(error).__name__}: {error}",
             "Does the program still have the classes of its state and keys, under the same names? One that is called "
