@@ -9,6 +9,8 @@ from dataclasses import make_dataclass
 
 import cloudpickle
 
+from penstock.runtime.state.classes import Noted, find_class
+
 WORKER = """
 import sys, pickle
 sys.modules["__main__"].__dict__.pop("Basket", None)
@@ -44,3 +46,19 @@ def test_classes_of_the_program_itself_are_what_they_are_now_in_workers_too():
     assert in_worker(define("a"), forms, data) == (True, {"a": 1})
     assert in_worker(define("a", "b"), forms, data) == (True, {"a": 1, "b": 7})
     assert in_worker(define("b"), forms, data) == (True, {"b": 7})
+
+
+def test_a_class_of_which_there_are_two_goes_by_value():
+    """Its name would lead to the other one, as where a class of a function is made by each of its calls."""
+
+    def define(field):
+        cls = make_dataclass("Local", [(field, int)])
+        cls.__module__, cls.__qualname__ = "nobodys", "define.<locals>.Local"
+        cloudpickle.loads(cloudpickle.dumps(cls))
+        return cls
+
+    one, other = define("a"), define("b")
+    assert find_class("nobodys", "define.<locals>.Local") is other
+    for cls in (one, other):
+        (found,) = pickle.loads(Noted().dumps([cls(1)]))
+        assert type(found) is cls

@@ -78,6 +78,7 @@ class Noted(dict[type, Any]):
 
     def __init__(self) -> None:
         self.forms: dict[str, ClassForm] = {}
+        self._seen: set[type] = set()
 
     def __missing__(self, cls: type) -> Any:
         if issubclass(cls, type):  # a class itself, which is written by its name
@@ -88,6 +89,9 @@ class Noted(dict[type, Any]):
 
     def note(self, cls: type) -> None:
         """An object of a class is there. A class that nobody could find by its name is none that a pickle names."""
+        if cls in self._seen:
+            return
+        self._seen.add(cls)
         if _is_described(cls) and find_class(cls.__module__, cls.__qualname__) is cls:
             self.forms[name_of(cls)] = form_of(cls)
 
@@ -115,11 +119,11 @@ def _by_name(value: Any, noted: Noted) -> bytes:
 
     class ByName(cloudpickle.Pickler):  # type: ignore[misc]
         def reducer_override(self, obj: Any) -> Any:
-            if isinstance(obj, type) and _importable(obj.__module__, obj.__qualname__) is None:
+            if isinstance(obj, type):
                 module, name = obj.__module__, obj.__qualname__
-                if next(_travelled(module, name), None) is not None:
+                if _importable(module, name) is None and find_class(module, name) is obj:
                     return program_class, (module, name)
-            elif not isinstance(obj, type):
+            else:
                 noted.note(type(obj))
             return super().reducer_override(obj)
 
