@@ -271,3 +271,18 @@ def test_a_class_that_has_changed(tmp_path, monkeypatch, capfd):
         run(folder, MORE, value(None), get)
     assert kept(folder) == before
     assert not (tmp_path / "seen").exists()
+
+
+def test_a_job_that_is_restored_from_another_one(folder, tmp_path, capfd):
+    """Into a folder of its own: the old one stays as it is, and the new one can go on with another program."""
+    before, new = kept(folder), tmp_path / "new"
+    settings = {"execution__savepoint__path": str(folder)}
+    with pytest.raises(InvalidProgramError, match="is asked for as a ValueState"):
+        run(new, MORE, value(Types.STRING()), get, **settings)
+    assert kept(folder) == before
+    assert not (tmp_path / "seen").exists()
+    found = run(new, MORE, value(DOUBLE), get, parallelism=3, **settings)
+    assert repr(found) == "[('a', 1.0), ('b', 2.0), ('c', 3.0), ('d', None)]"
+    assert "x: a ValueState (Types.INT()) is a ValueState (Types.DOUBLE()), 3 values" in capfd.readouterr().err
+    assert kept(folder) == before
+    assert run(folder, MORE, value(INT), get) == [("a", 1), ("b", 2), ("c", 3), ("d", None)]
