@@ -257,19 +257,18 @@ class Jobs:
 
     Args:
         root: for all of them.
+
+    Attributes:
+        folder: of the job that is the newest.
     """
 
     def __init__(self, root: str) -> None:
         self._root, self._number = root, 0
-
-    @property
-    def folder(self) -> str:
-        """The job folder."""
-        return f"{self._root}/job {self._number}"
+        self.folder = self._before = f"{root}/job 0"
 
     def settings(self, way: str) -> dict[str, str]:
         """What to set for a program that goes on from here."""
-        old = self.folder
+        old = self._before = self.folder
         if way == "restart":
             return {"penstock__job__folder": old}
         self._number += 1
@@ -279,11 +278,12 @@ class Jobs:
             newest = JobFolder(old).newest(unpickle=False)
             assert newest is not None
             write_savepoint(Files(old, storage_of(old)), newest, place)
+        self.folder = f"{self._root}/job {self._number}"
         return {"penstock__job__folder": self.folder, "execution__savepoint__path": place}
 
-    def refused(self, way: str, before: str) -> None:
+    def refused(self, before: str) -> None:
         """The program that :meth:`settings` were for was refused: all is as it was."""
-        self._number -= way != "restart"
+        self.folder = self._before
         assert self.state() == before
 
     def state(self) -> str:

@@ -270,7 +270,7 @@ def check(seed: int, root: str, executor: Any = "local") -> Counter[str]:
             state = jobs.state()
             settings = jobs.settings(way) | allowed
             assert _is_refused(new, there, executor, settings), f"run {number} by {way} not refused after {names}"
-            jobs.refused(way, state)
+            jobs.refused(state)
             new, names = program, ["refused"]
             seen["refused"] += 1
         else:
@@ -301,6 +301,15 @@ def _differences(got: dict[str, Any], expected: dict[str, Any]) -> str:
     return "; ".join(text for text, label in zip(texts, expected, strict=True) if got[label] != expected[label])
 
 
+def _executor(spark: bool) -> Any:
+    """Spark's, or that of this process."""
+    if not spark:
+        return "local"
+    from penstock.spark import SparkExecutor
+
+    return SparkExecutor(master="local[2,4]", progress=False)
+
+
 def main() -> int:
     """The command."""
     options = argparse.ArgumentParser(description=__doc__)
@@ -308,7 +317,7 @@ def main() -> int:
     options.add_argument("last", type=int)
     options.add_argument("--spark", action="store_true")
     chosen = options.parse_args()
-    executor, seen, failed = feeding.executor_of(chosen.spark), Counter[str](), 0
+    executor, seen, failed = _executor(chosen.spark), Counter[str](), 0
     for seed in range(chosen.first, chosen.last):
         with feeding.folder() as root:
             try:

@@ -51,7 +51,7 @@ def test_it_survives(edit: Edit, way: str, tmp_path) -> None:
         with pytest.raises(InvalidProgramError) as refused:
             run(edit.after, LATER, True, **settings)
         assert refused.value.flink_class == REFUSED
-        jobs.refused(way, state)
+        jobs.refused(state)
         program, settings = edit.before, jobs.settings("restart")
     expected = world.run(program, LATER, True)
     assert run(program, LATER, True, **settings) == expected
