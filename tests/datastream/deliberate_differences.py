@@ -58,6 +58,22 @@ OF_ATTEMPTS = dict.fromkeys(("restart_facts", "restart_twice_then_ok", "restart_
 """Programs that may give something else when they run in steps, and why. All others give the same, however they are
 fed, killed, and begun from savepoints, at whatever parallelism."""
 
+_IN_A_FIELD = (
+    "A function keeps the record before in a field of its own, and not in state; who begins from a savepoint has the "
+    "field anew, as in Flink, where the golden file's program ran through."
+)
+
+RESTORED = OF_ATTEMPTS | dict.fromkeys(
+    (
+        "objects_mutated_after_emit_reuse",
+        "objects_emitter_reuses_one_reuse",
+        "objects_network_always_copies_copy",
+        "objects_network_always_copies_reuse",
+    ),
+    _IN_A_FIELD,
+)
+"""Programs that may give something else when another job goes on with them."""
+
 _FLINKS_OWN = {
     "org.apache.flink.runtime.client.JobExecutionException",
     "org.apache.flink.runtime.JobException",
