@@ -16,12 +16,8 @@ from typing import Any
 from penstock.common import Configuration, WatermarkStrategy
 from penstock.datastream import StreamExecutionEnvironment, TimeCharacteristic
 from penstock.datastream.connectors import Records, Source, Split
-from penstock.job.folder.files import Files
-from penstock.job.folder.lease import JobFolder
-from penstock.job.savepoint.taking import write_savepoint
 from penstock.runtime.io.sinks import CollectSink
-from penstock.runtime.io.stores import storage_of
-from tests.datastream.editable_kinds import AFTER, INT, KINDS, Bag, Seen
+from tests.datastream.editable_kinds import AFTER, BATCH, INT, KINDS, Bag, Seen
 
 SPLITS = 3
 SOURCE, SINK = "source", "sink"
@@ -248,50 +244,6 @@ def run(
     return {node.label: Counter(got.get(node.label, ())) for node in program.nodes if node.kind == SINK}
 
 
-WAYS = ("restart", "savepoint", "job")
-"""From what a program goes on: its job folder, a savepoint of it, or from there with a job folder of its own."""
-
-
-class Jobs:
-    """The folders of a job, and of those that begin where it is.
-
-    Args:
-        root: for all of them.
-
-    Attributes:
-        folder: of the job that is the newest.
-    """
-
-    def __init__(self, root: str) -> None:
-        self._root, self._number = root, 0
-        self.folder = self._before = f"{root}/job 0"
-
-    def settings(self, way: str) -> dict[str, str]:
-        """What to set for a program that goes on from here."""
-        old = self._before = self.folder
-        if way == "restart":
-            return {"penstock__job__folder": old}
-        self._number += 1
-        place = old
-        if way == "savepoint":
-            place = f"{self._root}/savepoint {self._number}"
-            newest = JobFolder(old).newest(unpickle=False)
-            assert newest is not None
-            write_savepoint(Files(old, storage_of(old)), newest, place)
-        self.folder = f"{self._root}/job {self._number}"
-        return {"penstock__job__folder": self.folder, "execution__savepoint__path": place}
-
-    def refused(self, before: str) -> None:
-        """The program that :meth:`settings` were for was refused: all is as it was."""
-        self.folder = self._before
-        assert self.state() == before
-
-    def state(self) -> str:
-        """What the newest version is of."""
-        newest = JobFolder(self.folder).newest(unpickle=False)
-        return repr(newest and (newest.operators, newest.sources))
-
-
 # --- what must happen -------------------------------------------------------------------------------------------------
 
 
@@ -354,12 +306,14 @@ class Prediction:
             there is none.
         unread: those of them that read nothing of what they take.
         left: labels of state that nobody takes.
+        unsure: whether an operator may have had no state at the end of any step, and so none to be refused.
     """
 
     refused: bool
     takes: Mapping[str, str | None]
     unread: frozenset[str]
     left: frozenset[str]
+    unsure: bool = False
 
 
 class World:
@@ -386,7 +340,15 @@ class World:
                 refused |= place.max_parallelism not in (None, kept.max_parallelism)
                 refused |= place.parallelism > kept.max_parallelism
         unread = frozenset(label for label, kept in own.items() if kept and not _reads_of(program.node(label), kept))
-        return Prediction(refused, {label: kept and kept.label for label, kept in own.items()}, unread, left)
+        return Prediction(
+            refused, {label: kept and kept.label for label, kept in own.items()}, unread, left, self._unsure
+        )
+
+    @property
+    def _unsure(self) -> bool:
+        """Only whole batches have come of all keys of an operator."""
+        alone = (each.seen["count window"] for each in self._kept.values() if each.seen.keys() == {"count window"})
+        return any(all(number % BATCH == 0 for number in seen.values()) for seen in alone)
 
     def _of(self, place: Place) -> Kept | None:
         return self._kept.get(place.pinned or "") or self._kept.get(place.generated)

@@ -18,7 +18,8 @@ from typing import Any
 
 from penstock.errors import InvalidProgramError, PenstockError
 from tests.datastream import feeding
-from tests.datastream.editable import ALLOWED, REFUSED, SINK, SOURCE, WAYS, Jobs, Node, Program, World, places, run
+from tests.datastream.editable import ALLOWED, REFUSED, SINK, SOURCE, Node, Program, World, places, run
+from tests.datastream.editable_jobs import WAYS, Jobs
 from tests.datastream.editable_kinds import KINDS
 
 MOST = 1_500
@@ -263,7 +264,7 @@ def check(seed: int, root: str, executor: Any = "local") -> Counter[str]:
         new = edited(draw, program, names) if number else program
         allowed = {ALLOWED: "true"} if draw.random() < 0.6 else {}
         predicted = world.predicted(new, allowed=bool(allowed))
-        if not predicted.refused and _most(world, new, there, ends) > MOST:
+        if predicted.unsure or (not predicted.refused and _most(world, new, there, ends) > MOST):
             new, names, predicted = program, [], world.predicted(program)
         seen.update([*names, way])
         if predicted.refused:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from penstock.errors import InvalidProgramError
-from tests.datastream.editable import ALLOWED, REFUSED, WAYS, Jobs, World, run
+from tests.datastream.editable import ALLOWED, REFUSED, World, run
+from tests.datastream.editable_jobs import WAYS, Jobs
 from tests.datastream.edits import EDITS, Edit
 
 SOONER, LATER = 6, 14
