@@ -78,7 +78,6 @@ class Program:
 
     def change(self, label: str, **changes: Any) -> Program:
         """The same with a node changed."""
-        assert self.node(label)
         return replace(self, nodes=tuple(replace(n, **changes) if n.label == label else n for n in self.nodes))
 
     def insert(self, node: Node, before: Sequence[str] = (), at: int | None = None) -> Program:
@@ -212,9 +211,9 @@ def _set(node: Node, stream: Any) -> None:
 
 def environment(program: Program, executor: Any = "local", **settings: str) -> StreamExecutionEnvironment:
     """Where a program is built."""
-    values = dict(program.settings)
-    values |= {key.replace("__", ".").replace("_", "-"): value for key, value in settings.items()}
-    env = StreamExecutionEnvironment.get_execution_environment(Configuration.from_dict(values), executor=executor)
+    given = {key.replace("__", ".").replace("_", "-"): value for key, value in settings.items()}
+    configuration = Configuration.from_dict({**program.settings, **given})
+    env = StreamExecutionEnvironment.get_execution_environment(configuration, executor=executor)
     env.set_parallelism(program.parallelism).set_stream_time_characteristic(TimeCharacteristic.EventTime)
     if program.max_parallelism is not None:
         env.set_max_parallelism(program.max_parallelism)
@@ -384,9 +383,7 @@ class World:
 
 
 def _reads_of(node: Node, kept: Kept) -> bool:
-    if node.kind == SOURCE:
-        return kept.positions is not None
-    return any(kept.seen.get(state) for state in KINDS[node.kind].holds)
+    return kept.positions is not None or any(kept.seen.get(s) for s in getattr(KINDS.get(node.kind), "holds", ()))
 
 
 def _read(node: Node, positions: Mapping[str, int], there: int) -> Bag:
