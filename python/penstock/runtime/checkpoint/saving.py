@@ -61,7 +61,7 @@ def save(
     Cost: O(what has changed), or O(state) for a snapshot; operator state is pickled in any case.
     """
     state = operator_state or OperatorState()
-    anew = _is_other(keyed, state) and bool(chain)
+    anew = (_is_other(keyed, state) and bool(chain)) or whole
     chain, changed = () if anew else chain, state.changed()
     if chain and not changed and not (keyed and keyed.has_changed()):
         return chain
@@ -71,8 +71,8 @@ def save(
         chain = (*chain, _write(folder, content, changed, about, chain, version, keyed, state))
     else:
         content = _NOTHING if keyed is None else snapshot_of(keyed)
-        changed = state.snapshot() if chain or whole else changed
-        if chain or whole or anew or content.entries or changed:
+        changed = state.snapshot() if chain or anew else changed
+        if chain or anew or content.entries or changed:
             chain = (_write(folder, content, changed, about, (), version, keyed, state),)
     _written(keyed, state, changed)
     return chain
