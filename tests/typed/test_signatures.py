@@ -12,6 +12,7 @@ COLLECTED = "which stream a sink collects, its id does not tell"
 FORMS = "the forms of values that PyFlink hands to Java"
 OBJECTS = "what the planner does not look into: the objects behind its ids"
 POSITIONS = "where a source stands is plain data, of a form of its own"
+FORMER = "what a former program has kept is of types that this one does not declare"
 PAIRS = "elements, or pairs of elements and timestamps"
 
 ALLOWED = {
@@ -47,6 +48,9 @@ ALLOWED = {
     "Source.committed": (1, POSITIONS),
     "Source.pending": (1, POSITIONS),
     "Source.resume": (1, POSITIONS),
+    "StateDescriptor.field_defaults": (1, FORMER),
+    "StateDescriptor.migrated_by": (2, FORMER),
+    "StateDescriptor.with_field_defaults": (1, FORMER),
     "StreamExecutionEnvironment.collected": (1, COLLECTED),
     "TimeEvictor.evict": (2, PAIRS),
     "TypeInformation.from_internal_type": (2, FORMS),

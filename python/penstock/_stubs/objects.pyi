@@ -10,8 +10,9 @@ _V = TypeVar("_V")
 class KeyedFold:
     """A cache in front of a table of reductions: keys whose records are plain tuples with an integer in one field.
 
-    While a key is here the table does not know it, or knows an old value; `flush` writes everything back. Keys and values
-    that do not fit go through the table and the Python function, so the results are always the same.
+    While a key is here the table does not know it, or knows an old value; `settle` and `flush` write back what has
+    changed. Keys and values that do not fit go through the table and the Python function, so the results are always the
+    same. Who changes the table by himself flushes before.
 
     Args:
         table: the reduction so far by key.
@@ -54,8 +55,11 @@ class KeyedFold:
             ValueError: these bytes are no buffer.
         """
 
+    def settle(self) -> None:
+        """Bring the table up to date. O(changed keys, and at most so many slots as are kept)."""
+
     def flush(self) -> None:
-        """Write everything back into the table. O(keys since the last time)."""
+        """The same; and from now on the table knows best. O(slots)."""
 
 @final
 class KeyRouter:
