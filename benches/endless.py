@@ -44,8 +44,12 @@ def rows(results: Results) -> list[Row]:
             results, "the same on the local executor: ≤ 60 ms", (TRIGGER, EXCHANGES, 10, LOCAL), 0.06
         ),
         limit(results, "start of a job with 1,000,000 keys: ≤ 10 s", (RESUMED, KEYS, MANY, "Penstock"), 10),
+        *(
+            limit(results, f"restore of 1,000,000 keys at another parallelism, {executor}: ≤ 10 s", each, 10)
+            for executor, each in RESTORED.items()
+        ),
     ]  # fmt: skip
-    return [*beside, throughput(results), *limits, alike(results), held(results), written(results)]
+    return [*beside, throughput(results), *limits, alike(results), held(results), written(results), delayed(results)]
 
 
 SUMMED = {"Spark's aggregation": 1.5, "transformWithState": 5.0, "Bytewax": 3.0, "PyFlink": 20.0}
@@ -54,6 +58,26 @@ WHAT = {
     KAFKA: "running sums from Kafka to Kafka, 100,000 keys",
     TIMERS: "a state and a timer per key in Python",
 }
+
+
+RESTORED = {
+    executor: ("state", f"restore at another parallelism, {executor}", MANY, "Penstock")
+    for executor in ("spark", "local")
+}
+ALONE, BESIDE = "20 steps", "20 steps beside savepoints"
+
+
+def delayed(results: Results) -> Row:
+    """What savepoints take from the steps of a job."""
+    target = "steps of a job with 1,000,000 keys, a savepoint every half second beside them: ≤ 1.1×"
+    keys = [("savepoint", shape, MANY, "Penstock") for shape in (BESIDE, ALONE)]
+    run = results.together(*keys)
+    beside, alone = (run.find(*key) for key in keys)
+    if not beside.get("median") or not alone.get("median"):
+        return unmeasured(results, target, *keys)
+    times = ratio(beside, alone)
+    measured = f"{times:.3g}× ({time(beside['median'])} : {time(alone['median'])})"
+    return Row(target, measured, times <= 1.1, run=run.started)
 
 
 def throughput(results: Results) -> Row:
