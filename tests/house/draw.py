@@ -22,6 +22,7 @@ SAYS = {
     "cli": "the user at a terminal",
     "testing": "harnesses for users' tests",
     "pytest_plugin": "fixtures",
+    "savepoints": "savepoints as data",
     "pyflink": "PyFlink's names",
     "spark": "tasks as a Spark job",
     "local": "tasks in this process",

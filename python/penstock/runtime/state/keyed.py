@@ -294,6 +294,13 @@ class KeyedState:
         for namespace, table in self._tables.pop(old, {}).items():
             dict.update(self.table(new, namespace), table)
 
+    def forget_state(self, name: str) -> bool:
+        """Forget all values of a state, which does not count as a change, and what it was; whether it was there."""
+        there = name in self._tables or name in self.kinds
+        for known in (self._tables, self.kinds, self.serializers, self.versions, self.forms):
+            known.pop(name, None)
+        return there
+
     def size(self) -> int:
         """How many values there are. O(tables)."""
         return sum(len(table) for namespaces in self._tables.values() for table in namespaces.values())

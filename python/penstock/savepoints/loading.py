@@ -1,0 +1,188 @@
+"""The state of an operator, subtask by subtask, out of the files of a savepoint, without the program that wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.errors import SavepointError
+from penstock.job.folder.manifest import OperatorState
+from penstock.job.savepoint.contents import opened, state_files
+from penstock.job.savepoint.format import Savepoint as Place
+from penstock.runtime.io.stores import storage_of
+from penstock.runtime.keys.key_types import KeyHash
+from penstock.runtime.keys.pyflink_keys import InRow
+from penstock.runtime.state.class_changes import Reading
+from penstock.runtime.state.files import Header, StateReader
+from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.replay import Replay
+from penstock.runtime.state.sections import StateInfo
+from penstock.runtime.state.type_changes import Refusal
+from penstock.runtime.state.type_texts import type_of
+from penstock.savepoints.pickles import PlainReading, refused
+
+IN_ROW = "InRow(key_type="
+
+
+@dataclass
+class Subtask:
+    """What a subtask has left.
+
+    Attributes:
+        keyed: its keyed state; None if it has written none.
+        places: operator state, by (kind, name) the bytes of a list or dict.
+        broadcast: what is known of broadcast states, by name.
+        classes: what the classes in it were, by name.
+        loads: reads the bytes of operator state.
+        plain: whether only plain values were made.
+    """
+
+    keyed: KeyedState | None = None
+    places: dict[tuple[str, str], bytes] = field(default_factory=dict[tuple[str, str], bytes])
+    broadcast: dict[str, StateInfo] = field(default_factory=dict[str, StateInfo])
+    classes: dict[str, Any] = field(default_factory=dict[str, Any])
+    loads: Any = None
+    plain: bool = True
+
+
+def operator_named(savepoint: Place, given: str) -> str:
+    """The OperatorID of an operator with state.
+
+    Args:
+        savepoint: it is in.
+        given: its uid or OperatorID.
+
+    Raises:
+        SavepointError: there is none.
+    """
+    return found_in(savepoint.manifest.operators, given, f"The savepoint {savepoint.place!r}")
+
+
+def found_in(operators: Any, given: str, where: str) -> str:
+    """The OperatorID of something that has a uid.
+
+    Args:
+        operators: by OperatorID.
+        given: the uid or the OperatorID.
+        where: they are, as the subject of a sentence.
+
+    Raises:
+        SavepointError: there is none.
+    """
+    from penstock.plan import operator_id
+
+    named = [each for each, known in operators.items() if known.uid == given]
+    named += [each for each in (given, operator_id(given)) if each in operators]
+    if not named:
+        known = ", ".join(
+            repr(each) if state.uid is None else repr(state.uid) for each, state in sorted(operators.items())
+        )
+        raise SavepointError(
+            f"{where} has nothing of an operator with the uid or OperatorID {given!r}. It has: {known or 'none'}. "
+            "'penstock savepoint show' lists them."
+        )
+    return named[0]
+
+
+def subtasks(savepoint: Place, operator_id: str, *, unpickle: bool, groups: int | None = None) -> Iterator[Subtask]:
+    """What the subtasks of an operator have left, one after the other.
+
+    Args:
+        savepoint: it is in.
+        operator_id: of the operator.
+        unpickle: whether objects of all classes are made; else :class:`~penstock.savepoints.pickles.Unmade` ones.
+        groups: how many key groups the keyed state is to have; those that it has if None.
+
+    Raises:
+        SavepointError: a file is missing or damaged, or what is in it cannot be read.
+
+    Cost: O(state of a subtask) of memory.
+    """
+    manifest = savepoint.manifest
+    state = manifest.operators[operator_id]
+    chosen = {operator_id: state}
+    chains: dict[int, list[Any]] = {subtask: [] for subtask in range(state.parallelism)}
+    only = type(savepoint)(savepoint.place, savepoint.about, _only(manifest, chosen))
+    for placed in state_files(only):
+        chains[placed.about.subtask].append(placed)
+    storage = storage_of(savepoint.place)
+    for chain in chains.values():
+        found = Subtask(plain=not unpickle)
+        replay: Replay | None = None
+        for placed in chain:
+            with opened(storage, savepoint, placed) as reader:
+                replay = _apply(reader, found, replay, state, groups or state.max_parallelism, unpickle)
+        if replay is not None:
+            replay.finish()
+        yield found
+
+
+def _only(manifest: Any, operators: dict[str, OperatorState]) -> Any:
+    from dataclasses import replace
+
+    return replace(manifest, operators=operators)
+
+
+def _apply(
+    reader: StateReader, found: Subtask, replay: Replay | None, state: OperatorState, groups: int, unpickle: bool
+) -> Replay | None:
+    """The next file of a chain."""
+    header = reader.header
+    reading: Any = None
+    try:
+        reading = Reading(header.classes) if unpickle else PlainReading()
+        if header.key is not None:
+            if replay is None:
+                found.keyed = KeyedState(KeyHash(key_type(header.key[0], header.key[1])), groups)
+                replay = Replay(found.keyed, range(state.max_parallelism))
+            _note(found.keyed, header)
+            replay.apply(header.states, header.timers, reader.sections(range(state.max_parallelism)), reading, None)
+        data = reader.operator_state()
+        if data is not None:
+            found.places.update(reading.loads(data))
+        found.broadcast.update((info.name, info) for info in header.broadcast)
+        found.classes.update(header.classes)
+        found.loads = reading.loads
+        return replay
+    except SavepointError:
+        raise
+    except Refusal as reason:
+        raise SavepointError(f"The state of {header.about} cannot be read: {reason}.") from reason
+    except Exception as error:
+        if not unpickle and reading is not None and reading.unmade:
+            module, name = next(iter(reading.unmade))
+            raise refused(f"The state of {header.about}", f"{module}.{name}") from error
+        raise SavepointError(
+            f"The state of {header.about} cannot be read: {type(error).__name__}: {error}. Are the classes of its "
+            "values importable here, under the names that they had?"
+        ) from error
+
+
+def _note(keyed: KeyedState | None, header: Header) -> None:
+    """What a header says of states, also of those that have no values."""
+    assert keyed is not None
+    for info in header.states:
+        if info.serializers or info.types:
+            keyed.serializers.setdefault(info.name, info.serializers)
+            keyed.kinds.setdefault(info.name, (info.kind, info.types))
+
+
+def key_type(serializer: str, text: str) -> TypeInformation[Any] | None:
+    """The type of keys, of the text in a header.
+
+    Args:
+        serializer: Flink's class, for errors.
+        text: the type, as declared.
+
+    Raises:
+        SavepointError: this version does not know it.
+    """
+    try:
+        if text.startswith(IN_ROW):
+            inner = text.removeprefix(IN_ROW).removesuffix(")")
+            return InRow(None if inner == "None" else type_of(inner))
+        return type_of(text)
+    except ValueError as error:
+        raise SavepointError(f"The keys are of a type that cannot be read ({serializer}): {error}.") from error

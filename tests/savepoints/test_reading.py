@@ -1,0 +1,163 @@
+"""States, timers and positions are read as tables; what is not plain only if that was asked for."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+
+from penstock.errors import SavepointError
+from penstock.runtime.windows.time_window import TimeWindow
+from penstock.savepoints import Savepoint
+from penstock.savepoints.pickles import PlainReading, Unmade, unmade_in
+from tests.job.savepoint.jobs import At, numbers_read
+from tests.savepoints.programs import PAIRS, Thing, Things, outputs, taken
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "savepoints" / "format-1"
+LAST = {f"k{digit}": 35 + digit for digit in range(5)}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reading")
+    outputs(folder / "job", PAIRS, penstock__step__records=7)
+    return taken(folder / "job", folder / "savepoint")
+
+
+def pairs(table) -> dict:
+    return {row["key"]: row["value"] for row in table}
+
+
+def test_each_kind_of_state_is_a_table_of_keys_and_values(place: Path) -> None:
+    savepoint = Savepoint(place)
+    numbers = {key: [n for k, n in PAIRS if k == key] for key in LAST}
+    assert pairs(savepoint.read("many", "last")) == LAST
+    assert pairs(savepoint.read("many", "all")) == numbers
+    assert pairs(savepoint.read("many", "sum")) == {key: sum(values) for key, values in numbers.items()}
+    assert pairs(savepoint.read("many", "count")) == dict.fromkeys(LAST, 8)
+    assert pairs(savepoint.read("many", "by"))["k1"] == {"odd": 31, "even": 36}
+    [operator] = savepoint.operators()
+    assert savepoint.read(operator.operator_id, "last").to_list() == savepoint.read("many", "last").to_list()
+
+
+def test_arrow_has_the_declared_types(place: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    savepoint = Savepoint(place)
+    assert savepoint.read("many", "last").to_arrow().schema == pa.schema({"key": pa.string(), "value": pa.int64()})
+    assert savepoint.read("many", "all").to_arrow().schema.field("value").type == pa.list_(pa.int64())
+    assert savepoint.read("many", "by").to_arrow().schema.field("value").type == pa.map_(pa.string(), pa.int64())
+    people = savepoint.read("many", "person").to_arrow()
+    assert people.schema.field("value").type == pa.struct({"name": pa.string(), "age": pa.int64()})
+    assert {row["key"]: row["value"] for row in people.to_pylist()}["k2"] == {"name": "k2", "age": 37}
+
+
+def test_pandas_has_a_row_for_each_key(place: Path) -> None:
+    pytest.importorskip("pandas")
+    frame = Savepoint(place).read("many", "last").to_pandas()
+    assert dict(zip(frame["key"], frame["value"], strict=True)) == LAST
+
+
+def test_a_time_to_live_is_a_column(place: Path) -> None:
+    table = Savepoint(place).read("many", "fresh")
+    assert table.columns == ("key", "value", "last_access")
+    assert pairs(table) == LAST
+    assert all(row["last_access"] > 1_700_000_000_000 for row in table)
+    [row] = [row for row in Savepoint(place).read("many", "named") if row["key"] == "k3"]
+    assert row["value"] == {"k3": 38}
+    assert len(row["last_access"]) == 1
+
+
+def test_timers_and_windows(place: Path) -> None:
+    golden = Savepoint(GOLDEN)
+    timers = golden.timers("windows")
+    assert timers.columns == ("domain", "time", "key", "namespace")
+    assert {tuple(row) for row in timers.rows} == {("event", 99, key, TimeWindow(50, 100)) for key in range(7)}
+    contents = golden.read("windows", "window-contents")
+    assert {row["namespace"] for row in contents} == {TimeWindow(50, 100)}
+    assert contents.to_arrow().to_pylist()[0]["namespace"] == {"start": 50, "end": 100}
+    assert len(golden.timers("many")) == 37
+    assert len(golden.timers("rules")) == 0
+
+
+def test_broadcast_state_and_positions() -> None:
+    golden = Savepoint(GOLDEN)
+    assert golden.read("rules", "rules").to_list() == [{"key": "rule", "value": 1001}]
+    assert [(row["split"], row["position"]) for row in golden.positions("numbers")] == [("part-0", 30), ("part-1", 30)]
+
+
+def test_positions_that_are_objects_are_made_when_asked(tmp_path: Path) -> None:
+    place = taken(Path(numbers_read(tmp_path / "job").place), tmp_path / "savepoint")
+    [source] = [source.operator_id for source in Savepoint(place).sources()]
+    made = At.made
+    with pytest.raises(SavepointError, match=r"can run any code.*unpickle=True"):
+        Savepoint(place).positions(source)
+    assert At.made == made
+    assert [row["position"] for row in Savepoint(place, unpickle=True).positions(source)] == [At(10)]
+
+
+def test_objects_are_made_when_asked_and_the_rest_without(tmp_path: Path) -> None:
+    outputs(tmp_path / "job", PAIRS, function=Things())
+    place = taken(tmp_path / "job", tmp_path / "savepoint")
+    assert pairs(Savepoint(place).read("many", "number")) == LAST
+    with pytest.raises(SavepointError, match=r"objects that 'tests.savepoints.programs.Thing' makes"):
+        Savepoint(place).read("many", "thing")
+    table = Savepoint(place, unpickle=True).read("many", "thing")
+    assert pairs(table) == {key: Thing(number) for key, number in LAST.items()}
+    assert {row["value"]["number"] for row in table.to_arrow().to_pylist()} == set(LAST.values())
+
+
+class Evil:
+    """A pickle that runs something."""
+
+    def __reduce__(self):
+        return os.mkdir, (os.environ["EVIL"],)
+
+
+@pytest.mark.parametrize("value", [Evil(), [Evil()], {"a": (1, Evil())}, {Evil()}], ids=repr)
+def test_a_plain_reading_runs_nothing(value: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVIL", str(tmp_path / "evil"))
+    data = pickle.dumps(value)
+    found = PlainReading().loads(data)
+    assert not (tmp_path / "evil").exists()
+    assert unmade_in(found) in ("posix.mkdir", "nt.mkdir")
+    pickle.loads(data)
+    assert (tmp_path / "evil").exists()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"cbuiltins\neval\n(S'1/0'\ntR.",
+        b"cos\nsystem\n(S'false'\ntR.",
+        b"cpenstock.common.row\nimport_module\n(S'this'\ntR.",
+        b"cpenstock.common.row\nRow.__init__.__globals__\n.",
+    ],
+)
+def test_names_that_lead_elsewhere_are_stand_ins(data: bytes) -> None:
+    found = PlainReading().loads(data)
+    assert isinstance(found, Unmade) or issubclass(found, Unmade)
+
+
+def test_what_is_not_there_is_an_error_that_says_what_is(place: Path, tmp_path: Path) -> None:
+    savepoint = Savepoint(place)
+    with pytest.raises(SavepointError, match=r"uid or OperatorID 'few'. It has: 'many'"):
+        savepoint.read("few", "last")
+    with pytest.raises(SavepointError, match=r"has no state 'lost'. It has .*'last'"):
+        savepoint.read("many", "lost")
+    with pytest.raises(SavepointError, match="There is no savepoint"):
+        Savepoint(tmp_path / "nothing")
+
+
+def test_a_damaged_file_is_an_error(place: Path, tmp_path: Path) -> None:
+    import shutil
+
+    copy = tmp_path / "copy"
+    shutil.copytree(place, copy)
+    for path in (copy / "state").iterdir():
+        data = bytearray(path.read_bytes())
+        data[-1] ^= 1
+        path.write_bytes(data)
+    with pytest.raises(SavepointError, match="damaged in its section"):
+        Savepoint(copy).read("many", "last")
