@@ -130,6 +130,7 @@ PUBLIC = [
     "metrics",
     "plan",
     "plan.shapes",
+    "savepoints",
     "spark",
     "testing",
 ]

@@ -52,9 +52,7 @@ def filled(place: Path, parallelism: int = 1, groups: int = 128) -> Savepoint:
 @pytest.mark.parametrize(("parallelism", "groups", "now"), [(1, 128, 2), (3, 128, 2), (4, 1000, 5)])
 def test_a_job_begins_with_it_as_with_its_own(tmp_path: Path, parallelism: int, groups: int, now: int) -> None:
     outputs(tmp_path / "job", PAIRS, groups=groups)
-    own = (
-        SavepointWriter(taken(tmp_path / "job", tmp_path / "own")).drop("pairs").write(tmp_path / "dropped")
-    )
+    own = SavepointWriter(taken(tmp_path / "job", tmp_path / "own")).drop("pairs").write(tmp_path / "dropped")
     new = filled(tmp_path / "new", parallelism, groups)
     assert verify(read_savepoint(new.place)).problems == ()
     more = {"source": "more", "parallelism": now, "groups": groups}

@@ -1,4 +1,5 @@
-"""``penstock savepoint``: take savepoints of jobs, and look at what is in them."""
+"""``penstock savepoint``: take savepoints of jobs, and look at what is in them; with the commands of
+:mod:`penstock.cli.savepoint_data`, which make others of them."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from penstock.cli.report import guard
+from penstock.cli.savepoint_data import COMMANDS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -32,11 +34,16 @@ Examples:
 """,
 )
 def command() -> None:
-    """Take savepoints of jobs, and look at what is in them.
+    """Take savepoints of jobs, look at what is in them, and make others of them.
 
     Where a SAVEPOINT is asked for, it can be a savepoint's folder, a job folder for its newest version, or
-    JOB@VERSION; a path or a URL. Nothing in a savepoint is unpickled, so one of a stranger can be looked at.
+    JOB@VERSION; a path or a URL. It is never changed. No object in it is unpickled without --unpickle, so one of a
+    stranger can be looked at.
     """
+
+
+for _command in COMMANDS:
+    command.add_command(_command)
 
 
 @command.command(

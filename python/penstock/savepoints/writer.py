@@ -299,6 +299,7 @@ class SavepointWriter:
                 operators={each: made(folder, each, pending, version) for each, pending in self._operators.items()},
             )
             self._carry(storage, folder, manifest)
+            storage.settle([join(folder, name) for name in manifest.files()])
             about = self._about(manifest)
             if not storage.create(path, written(Place(target, about, manifest))):
                 raise SavepointError(f"There is a savepoint already: {path!r}. Savepoints are never replaced.")
