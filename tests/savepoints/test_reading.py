@@ -140,6 +140,26 @@ def test_names_that_lead_elsewhere_are_stand_ins(data: bytes) -> None:
     assert isinstance(found, Unmade) or issubclass(found, Unmade)
 
 
+def test_a_value_that_holds_itself_is_gone_through_once() -> None:
+    endless: list = [1]
+    endless.append(endless)
+    assert unmade_in(PlainReading().loads(pickle.dumps(endless))) is None
+    wide: list = []
+    for _ in range(100):
+        wide = [wide, wide]
+    assert unmade_in(PlainReading().loads(pickle.dumps([wide, Thing(1)]))) == "tests.savepoints.programs.Thing"
+
+
+def test_state_beyond_memory_is_the_same(place: Path, tmp_path: Path) -> None:
+    outputs(tmp_path / "job", PAIRS, penstock__state__backend="disk", penstock__step__records=7)
+    disk = Savepoint(tmp_path / "job")
+    for name in ("last", "all", "by", "person"):
+        assert sorted(disk.read("many", name).rows, key=repr) == sorted(
+            Savepoint(place).read("many", name).rows, key=repr
+        )
+    assert disk.timers("many").rows == Savepoint(place).timers("many").rows
+
+
 def test_what_is_not_there_is_an_error_that_says_what_is(place: Path, tmp_path: Path) -> None:
     savepoint = Savepoint(place)
     with pytest.raises(SavepointError, match=r"uid or OperatorID 'few'. It has: 'many'"):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import pickle
+from collections import deque
 from typing import Any
 
 from penstock.common.row import Row
@@ -95,24 +96,30 @@ class _Unpickler(pickle.Unpickler):
 
 
 def unmade_in(value: Any) -> str | None:
-    """The name of something in a value that was not made. Linear in it."""
-    waiting = [value]
+    """The name of something in a value that was not made. Linear in it, also where it holds itself."""
+    waiting, seen = [value], set[int]()
     while waiting:
         one = waiting.pop()
-        if isinstance(one, Unmade):
+        if isinstance(one, Unmade) or (isinstance(one, type) and issubclass(one, Unmade)):
             return one.name
-        if isinstance(one, type) and issubclass(one, Unmade):
-            return one.name
-        if isinstance(one, dict):
-            waiting += one
-            waiting += one.values()
-        elif isinstance(one, list | tuple | set | frozenset | Row):
-            waiting += list(one)
-        elif isinstance(one, TimestampedValue):
-            waiting.append(one.value)
-        elif isinstance(one, interval_join._Buffer):  # pyright: ignore[reportPrivateUsage]
-            waiting.append(one.times)
+        parts = _parts(one)
+        if parts and id(one) not in seen:
+            seen.add(id(one))
+            waiting += parts
     return None
+
+
+def _parts(value: Any) -> list[Any]:
+    """What a value holds, if it holds something."""
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    if isinstance(value, list | tuple | set | frozenset | deque | Row):
+        return list(value)
+    if isinstance(value, TimestampedValue):
+        return [value.value]
+    if isinstance(value, slice | range):
+        return [value.start, value.stop, value.step]
+    return [value.times] if isinstance(value, interval_join._Buffer) else []  # pyright: ignore[reportPrivateUsage]
 
 
 def refused(what: str, name: str) -> SavepointError:

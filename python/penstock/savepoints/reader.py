@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -88,14 +89,23 @@ class Savepoint:
         Cost: O(state of the operator).
         """
         found = list(self._subtasks(operator))
+        try:
+            return self._checked(self._table(found, operator, state), operator)
+        except (AttributeError, IndexError, TypeError, ValueError, pickle.UnpicklingError) as error:
+            raise SavepointError(
+                f"The state {state!r} of {operator!r} is not of the form that its header says: {error!r}. "
+                f"{self.place!r} is damaged, or no Penstock has written it."
+            ) from error
+
+    def _table(self, found: list[Subtask], operator: str, state: str) -> StateTable:
         kinds = {kind for each in found for kind, name in each.places if name == state}
         if not any(each.keyed is not None and _has(each, state) for each in found):
             if kinds == {BROADCAST}:
-                return self._checked(_broadcast(found, state), operator)
+                return _broadcast(found, state)
             if kinds:
-                return self._checked(_lists(found, state), operator)
+                return _lists(found, state)
             raise self._no_state(operator, state, found)
-        return self._checked(_keyed(found, state), operator)
+        return _keyed(found, state)
 
     def timers(self, operator: str) -> StateTable:
         """The timers of an operator.
