@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import pickle
+import random
+import shutil
 from pathlib import Path
 
 import pytest
 
 from penstock.errors import SavepointError
 from penstock.runtime.windows.time_window import TimeWindow
-from penstock.savepoints import Savepoint
+from penstock.savepoints import Savepoint, SavepointWriter
 from penstock.savepoints.pickles import PlainReading, Unmade, unmade_in
 from tests.job.savepoint.jobs import At, numbers_read
 from tests.savepoints.programs import PAIRS, Thing, Things, outputs, taken
@@ -170,9 +172,34 @@ def test_what_is_not_there_is_an_error_that_says_what_is(place: Path, tmp_path: 
         Savepoint(tmp_path / "nothing")
 
 
-def test_a_damaged_file_is_an_error(place: Path, tmp_path: Path) -> None:
-    import shutil
+def test_whatever_is_damaged_is_an_error_and_nothing_else(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    for number in range(60):
+        copy = tmp_path / str(number)
+        shutil.copytree(GOLDEN, copy)
+        path = chance.choice(sorted((copy / "state").iterdir()))
+        data = bytearray(path.read_bytes())
+        if number % 3:
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        else:
+            del data[chance.randrange(len(data)) :]
+        path.write_bytes(data)
+        for look in (_read_all, _rename_all):
+            with pytest.raises(SavepointError, match=path.name):
+                look(copy)
 
+
+def _read_all(place: Path) -> None:
+    for operator in ("many", "rules", "windows"):
+        Savepoint(place).timers(operator)
+
+
+def _rename_all(place: Path) -> None:
+    for operator in ("many", "rules", "windows"):
+        SavepointWriter(place).rename_uid(operator, "other").write(place / operator)
+
+
+def test_a_damaged_file_is_an_error(place: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(place, copy)
     for path in (copy / "state").iterdir():

@@ -47,7 +47,7 @@ def written(folder: str, about: AboutOperator, subtask: Subtask, version: int) -
     content = _NOTHING if keyed is None else snapshot_of(keyed)
     if not (content.entries or subtask.places):
         return ()
-    if subtask.plain:
+    if subtask.unmade:
         _check(about, subtask)
     noted = {} if keyed is None else keyed.noted.forms
     header = Header(

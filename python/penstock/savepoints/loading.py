@@ -36,7 +36,7 @@ class Subtask:
         broadcast: what is known of broadcast states, by name.
         classes: what the classes in it were, by name.
         loads: reads the bytes of operator state.
-        plain: whether only plain values were made.
+        readings: what has read it.
     """
 
     keyed: KeyedState | None = None
@@ -44,7 +44,12 @@ class Subtask:
     broadcast: dict[str, StateInfo] = field(default_factory=dict[str, StateInfo])
     classes: dict[str, Any] = field(default_factory=dict[str, Any])
     loads: Any = None
-    plain: bool = True
+    readings: list[Any] = field(default_factory=list[Any])
+
+    @property
+    def unmade(self) -> bool:
+        """Whether some objects were not made."""
+        return any(getattr(reading, "unmade", None) for reading in self.readings)
 
 
 def operator_named(savepoint: Place, given: str) -> str:
@@ -109,7 +114,7 @@ def subtasks(savepoint: Place, operator_id: str, *, unpickle: bool, groups: int 
         chains[placed.about.subtask].append(placed)
     storage = storage_of(savepoint.place)
     for chain in chains.values():
-        found = Subtask(plain=not unpickle)
+        found = Subtask()
         replay: Replay | None = None
         for placed in chain:
             with opened(storage, savepoint, placed) as reader:
@@ -145,6 +150,7 @@ def _apply(
         found.broadcast.update((info.name, info) for info in header.broadcast)
         found.classes.update(header.classes)
         found.loads = reading.loads
+        found.readings.append(reading)
         return replay
     except SavepointError:
         raise

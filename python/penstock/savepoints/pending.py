@@ -84,7 +84,7 @@ def _files(
 def _parts(operator: Pending) -> list[Subtask]:
     """What the subtasks of a new operator have; broadcast state, which is the same for all, stands in each."""
     state = operator.state
-    parts: list[Subtask] = [Subtask(plain=False) for _ in range(state.parallelism)]
+    parts: list[Subtask] = [Subtask() for _ in range(state.parallelism)]
     if operator.keyed is not None:
         for part, keyed in zip(parts, files.dealt([operator.keyed], state.parallelism), strict=True):
             part.keyed = keyed

@@ -90,7 +90,7 @@ class Savepoint:
         """
         found = list(self._subtasks(operator))
         try:
-            return self._checked(self._table(found, operator, state), operator)
+            return self._checked(self._table(found, operator, state), operator, found)
         except (AttributeError, IndexError, TypeError, ValueError, pickle.UnpicklingError) as error:
             raise SavepointError(
                 f"The state {state!r} of {operator!r} is not of the form that its header says: {error!r}. "
@@ -121,14 +121,15 @@ class Savepoint:
         """
         rows: list[tuple[Any, ...]] = []
         keys: Type = None
-        for each in self._subtasks(operator):
+        found = list(self._subtasks(operator))
+        for each in found:
             if each.keyed is not None:
                 keys = _declared(each.keyed.key_hash.key_type)
                 for domain, (_, queue) in zip(DOMAINS, each.keyed.queues(), strict=True):
                     rows += ((domain, timer.time, timer.key, timer.namespace) for timer in queue)
         rows.sort(key=lambda row: row[:2])
         columns = ("domain", "time", "key", "namespace"), (Types.STRING(), Types.LONG(), keys, None)
-        return self._checked(_spaced(*columns, rows, 3), operator)
+        return self._checked(_spaced(*columns, rows, 3), operator, found)
 
     def positions(self, source: str) -> StateTable:
         """How far a source has been read.
@@ -156,9 +157,9 @@ class Savepoint:
     def _subtasks(self, operator: str) -> Iterator[Subtask]:
         return subtasks(self._read, operator_named(self._read, operator), unpickle=self._unpickle)
 
-    def _checked(self, table: StateTable, operator: str) -> StateTable:
+    def _checked(self, table: StateTable, operator: str, found: list[Subtask]) -> StateTable:
         """Nothing in it is a stand-in."""
-        if not self._unpickle:
+        if any(each.unmade for each in found):
             for row in table.rows:
                 if (name := unmade_in(row)) is not None:
                     raise refused(f"What was asked for of the operator {operator!r}", name)
