@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from penstock.errors import SavepointError
+from penstock.errors import SavepointError, StateError
 from penstock.job.folder.manifest import OperatorState
 from penstock.job.savepoint.contents import Placed, opened, state_files
 from penstock.job.savepoint.format import Savepoint as Place
+from penstock.job.savepoint.format import damaged
 from penstock.runtime.buffers.codec import dumps
 from penstock.runtime.config.tasks import StateFile
 from penstock.runtime.io.storage import join
@@ -108,7 +109,10 @@ def readdressed(savepoint: Place, operator_id: str, folder: str, new_id: str, ne
         chain = chains[placed.about.subtask]
         with opened(storage, savepoint, placed) as reader:
             header, groups = reader.header, range(new.max_parallelism)
-            sections, data = list(reader.sections(groups)), reader.operator_state()
+            try:
+                sections, data = list(reader.sections(groups)), reader.operator_state()
+            except StateError as error:
+                raise damaged(savepoint.place, str(error)) from error
         follows = chain[-1].name if chain else None
         about = who[placed.about.subtask]
         chain.append(_put(folder, replace(header, about=about, follows=follows), sections, data, placed))

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.common.typeinfo import TypeInformation
-from penstock.errors import SavepointError
+from penstock.errors import SavepointError, StateError
 from penstock.job.folder.manifest import OperatorState
 from penstock.job.savepoint.contents import opened, state_files
 from penstock.job.savepoint.format import Savepoint as Place
+from penstock.job.savepoint.format import damaged
 from penstock.runtime.io.stores import storage_of
 from penstock.runtime.keys.key_types import KeyHash
 from penstock.runtime.keys.pyflink_keys import InRow
@@ -118,7 +119,7 @@ def subtasks(savepoint: Place, operator_id: str, *, unpickle: bool, groups: int 
         replay: Replay | None = None
         for placed in chain:
             with opened(storage, savepoint, placed) as reader:
-                replay = _apply(reader, found, replay, state, groups or state.max_parallelism, unpickle)
+                replay = _apply(reader, found, replay, state, groups or state.max_parallelism, unpickle, savepoint.place)
         if replay is not None:
             replay.finish()
         yield found
@@ -131,7 +132,13 @@ def _only(manifest: Any, operators: dict[str, OperatorState]) -> Any:
 
 
 def _apply(
-    reader: StateReader, found: Subtask, replay: Replay | None, state: OperatorState, groups: int, unpickle: bool
+    reader: StateReader,
+    found: Subtask,
+    replay: Replay | None,
+    state: OperatorState,
+    groups: int,
+    unpickle: bool,
+    place: str,
 ) -> Replay | None:
     """The next file of a chain."""
     header = reader.header
@@ -152,6 +159,8 @@ def _apply(
         found.loads = reading.loads
         found.readings.append(reading)
         return replay
+    except StateError as error:
+        raise damaged(place, str(error)) from error
     except SavepointError:
         raise
     except Refusal as reason:
