@@ -19,7 +19,7 @@ from penstock.runtime.io.stores import storage_of
 from penstock.runtime.state.files import SNAPSHOT, AboutOperator, Header, packed
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.sections import Content, Section, TimersInfo, snapshot_of
-from penstock.savepoints.loading import Subtask
+from penstock.savepoints.loading import Subtask, alone
 from penstock.savepoints.pickles import refused, unmade_in
 
 _NOTHING = Content(None, (), (TimersInfo(True, 0), TimersInfo(True, 0)), (), 0)
@@ -102,10 +102,9 @@ def readdressed(savepoint: Place, operator_id: str, folder: str, new_id: str, ne
     Raises:
         SavepointError: a file is missing or damaged. OSError: one cannot be written.
     """
-    only = replace(savepoint.manifest, operators={operator_id: savepoint.manifest.operators[operator_id]})
     storage, chains = storage_of(savepoint.place), [list[StateFile]() for _ in range(new.parallelism)]
     who = abouts(new_id, new)
-    for placed in state_files(replace(savepoint, manifest=only)):
+    for placed in state_files(alone(savepoint, operator_id)):
         chain = chains[placed.about.subtask]
         with opened(storage, savepoint, placed) as reader:
             header, groups = reader.header, range(new.max_parallelism)

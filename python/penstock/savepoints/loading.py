@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import SavepointError, StateError
 from penstock.job.folder.manifest import OperatorState
-from penstock.job.savepoint.contents import opened, state_files
+from penstock.job.savepoint.contents import Placed, opened, state_files
 from penstock.job.savepoint.format import Savepoint as Place
 from penstock.job.savepoint.format import damaged
 from penstock.runtime.io.stores import storage_of
@@ -106,59 +107,56 @@ def subtasks(savepoint: Place, operator_id: str, *, unpickle: bool, groups: int 
 
     Cost: O(state of a subtask) of memory.
     """
-    manifest = savepoint.manifest
-    state = manifest.operators[operator_id]
-    chosen = {operator_id: state}
-    chains: dict[int, list[Any]] = {subtask: [] for subtask in range(state.parallelism)}
-    only = type(savepoint)(savepoint.place, savepoint.about, _only(manifest, chosen))
-    for placed in state_files(only):
+    state = savepoint.manifest.operators[operator_id]
+    size, place = groups or state.max_parallelism, savepoint.place
+    chains: list[list[Placed]] = [[] for _ in range(state.parallelism)]
+    for placed in state_files(alone(savepoint, operator_id)):
         chains[placed.about.subtask].append(placed)
-    storage = storage_of(savepoint.place)
-    for chain in chains.values():
+    storage = storage_of(place)
+    for chain in chains:
         found = Subtask()
         replay: Replay | None = None
         for placed in chain:
-            with opened(storage, savepoint, placed) as reader:
-                replay = _apply(reader, found, replay, state, groups or state.max_parallelism, unpickle, savepoint.place)
+            with opened(storage, savepoint, placed) as reader, _said(reader.header, found, place):
+                replay = _apply(reader, found, replay, state, size, unpickle)
         if replay is not None:
             replay.finish()
         yield found
 
 
-def _only(manifest: Any, operators: dict[str, OperatorState]) -> Any:
-    from dataclasses import replace
-
-    return replace(manifest, operators=operators)
+def alone(savepoint: Place, operator_id: str) -> Place:
+    """A savepoint that has only one operator."""
+    manifest = savepoint.manifest
+    return replace(savepoint, manifest=replace(manifest, operators={operator_id: manifest.operators[operator_id]}))
 
 
 def _apply(
-    reader: StateReader,
-    found: Subtask,
-    replay: Replay | None,
-    state: OperatorState,
-    groups: int,
-    unpickle: bool,
-    place: str,
+    reader: StateReader, found: Subtask, replay: Replay | None, state: OperatorState, groups: int, unpickle: bool
 ) -> Replay | None:
     """The next file of a chain."""
     header = reader.header
-    reading: Any = None
+    reading: Any = Reading(header.classes) if unpickle else PlainReading()
+    found.readings.append(reading)
+    if header.key is not None:
+        if replay is None:
+            found.keyed = KeyedState(KeyHash(key_type(header.key[0], header.key[1])), groups)
+            replay = Replay(found.keyed, range(state.max_parallelism))
+        _note(found.keyed, header)
+        replay.apply(header.states, header.timers, reader.sections(range(state.max_parallelism)), reading, None)
+    data = reader.operator_state()
+    if data is not None:
+        found.places.update(reading.loads(data))
+    found.broadcast.update((info.name, info) for info in header.broadcast)
+    found.classes.update(header.classes)
+    found.loads = reading.loads
+    return replay
+
+
+@contextlib.contextmanager
+def _said(header: Header, found: Subtask, place: str) -> Iterator[None]:
+    """Whatever comes of reading a file is an error that says which."""
     try:
-        reading = Reading(header.classes) if unpickle else PlainReading()
-        if header.key is not None:
-            if replay is None:
-                found.keyed = KeyedState(KeyHash(key_type(header.key[0], header.key[1])), groups)
-                replay = Replay(found.keyed, range(state.max_parallelism))
-            _note(found.keyed, header)
-            replay.apply(header.states, header.timers, reader.sections(range(state.max_parallelism)), reading, None)
-        data = reader.operator_state()
-        if data is not None:
-            found.places.update(reading.loads(data))
-        found.broadcast.update((info.name, info) for info in header.broadcast)
-        found.classes.update(header.classes)
-        found.loads = reading.loads
-        found.readings.append(reading)
-        return replay
+        yield
     except StateError as error:
         raise damaged(place, str(error)) from error
     except SavepointError:
@@ -166,9 +164,9 @@ def _apply(
     except Refusal as reason:
         raise SavepointError(f"The state of {header.about} cannot be read: {reason}.") from reason
     except Exception as error:
-        if not unpickle and reading is not None and reading.unmade:
-            module, name = next(iter(reading.unmade))
-            raise refused(f"The state of {header.about}", f"{module}.{name}") from error
+        unmade = getattr(found.readings[-1], "unmade", None) if found.readings else None
+        if unmade:
+            raise refused(f"The state of {header.about}", ".".join(next(iter(unmade)))) from error
         raise SavepointError(
             f"The state of {header.about} cannot be read: {type(error).__name__}: {error}. Are the classes of its "
             "values importable here, under the names that they had?"
