@@ -7,9 +7,12 @@ import pickle
 import random
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from penstock.common import Types
+from penstock.datastream.state import ValueStateDescriptor
 from penstock.errors import SavepointError
 from penstock.runtime.windows.time_window import TimeWindow
 from penstock.savepoints import Savepoint, SavepointWriter
@@ -125,6 +128,28 @@ def test_a_plain_reading_runs_nothing(value: object, tmp_path: Path, monkeypatch
     assert not (tmp_path / "evil").exists()
     assert unmade_in(found) in ("posix.mkdir", "nt.mkdir")
     pickle.loads(data)
+    assert (tmp_path / "evil").exists()
+
+
+def test_a_strangers_savepoint_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVIL", str(tmp_path / "evil"))
+    states: Any = {ValueStateDescriptor("evil"): lambda _: Evil(), ValueStateDescriptor("good"): lambda row: row}
+    writer = SavepointWriter().with_keyed_state("stranger", ["a"], lambda row: row, Types.STRING(), states)
+    stranger = writer.write(tmp_path / "stranger")
+    assert [state.name for state in stranger.operators()[0].states] == ["evil", "good"]
+    assert stranger.read("stranger", "good").to_list() == [{"key": "a", "value": "a"}]
+    for refused in (
+        lambda: stranger.read("stranger", "evil"),
+        lambda: SavepointWriter(stranger).drop("stranger", "good").write(tmp_path / "1"),
+        lambda: SavepointWriter(stranger).set_max_parallelism("stranger", 9).write(tmp_path / "2"),
+    ):
+        with pytest.raises(SavepointError, match=r"mkdir' makes.* can run any code"):
+            refused()
+    assert SavepointWriter(stranger).drop("stranger", "evil").write(tmp_path / "3").read("stranger", "good").rows
+    renamed = SavepointWriter(stranger).rename_uid("stranger", "guest").write(tmp_path / "4")
+    SavepointWriter(stranger).merge(renamed).write(tmp_path / "5")
+    assert not (tmp_path / "evil").exists()
+    Savepoint(tmp_path / "5", unpickle=True).read("guest", "evil")
     assert (tmp_path / "evil").exists()
 
 
