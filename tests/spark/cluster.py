@@ -95,7 +95,7 @@ def late(folder: Path) -> str:
         f"{key} {sum(range(key, last + 1, 10))}" for key in range(10) for last in range(key, 100, 10)
     )
     assert (folder / "marker").exists()
-    return f"lost late: {'; '.join(text for text in said if 'rollback' in text)}"
+    return f"lost late: {next(text.partition(chr(10))[0] for text in said if 'rollback' in text)}"
 
 
 def speculated(folder: Path) -> str:

@@ -18,7 +18,10 @@ import pytest
 from tests.spark.bare import unshare
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs several loopback addresses and /proc")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="needs several loopback addresses and /proc"),
+    pytest.mark.xdist_group("apart"),  # in one process of pytest, since a cluster of its own is started there
+]
 
 
 def run(kind: str, folder: Path) -> dict:
@@ -43,10 +46,6 @@ def run(kind: str, folder: Path) -> dict:
     return json.loads(said.splitlines()[-1])
 
 
-STANDALONE, CONNECT = pytest.mark.xdist_group("standalone"), pytest.mark.xdist_group("connect")
-"""Which tests run in one process of pytest, since a cluster of its own is started there."""
-
-
 @pytest.fixture(scope="session")
 def standalone(tmp_path_factory):
     return run("standalone", tmp_path_factory.mktemp("standalone"))
@@ -57,7 +56,7 @@ def connect(tmp_path_factory):
     return run("connect", tmp_path_factory.mktemp("connect"))
 
 
-@pytest.fixture(params=[pytest.param("standalone", marks=STANDALONE), pytest.param("connect", marks=CONNECT)])
+@pytest.fixture(params=["standalone", "connect"])
 def found(request):
     return request.getfixturevalue(request.param)
 
@@ -90,13 +89,11 @@ def test_a_job_is_cancelled(found):
     assert found["cancelled"] == [True, "CANCELED"]
 
 
-@STANDALONE
 def test_workers_on_both_hosts_have_the_package(standalone):
     folders = {re.search(r"work-(\S+?)/", file).group(1) for _, file, *_ in standalone["where"]}
     assert folders == {"127.0.0.2", "127.0.0.3"}
 
 
-@STANDALONE
 def test_local_files_are_refused_on_several_hosts(standalone):
     refused, written = standalone["files"]
     assert refused.startswith("UnsupportedError: Operator 'Source: Custom File Source' reads or writes '/in.txt'")
@@ -104,18 +101,15 @@ def test_local_files_are_refused_on_several_hosts(standalone):
     assert written == ["a", "b"]  # into a folder that is said to be shared
 
 
-@CONNECT
 def test_local_files_are_fine_on_one_host(connect):
     assert connect["files"] == ["", ["a", "b"]]
 
 
-@STANDALONE
 def test_a_python_that_cannot_run_tasks_is_explained(standalone):
     without, missing = standalone["unfit"]
     assert "ConfigurationError: Spark cannot run tasks: the Python of its workers does not have PyArrow" in without
     assert "ConfigurationError: Spark cannot run tasks: its workers have no such Python" in missing
 
 
-@STANDALONE
 def test_a_worker_that_is_killed_changes_nothing(standalone):
     assert standalone["killed"] == [5000, True]

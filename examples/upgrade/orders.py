@@ -1,0 +1,27 @@
+"""Totals of customers, out of lines such as ``anna 30`` in the files of a folder: the program of docs/upgrading.md
+before it is changed. It ends when it has read what is there, as `penstock.step.available-now` says; without, it goes on.
+"""
+
+# pyright: basic
+from __future__ import annotations
+
+from penstock.common import Configuration, Duration, Types, WatermarkStrategy
+from penstock.datastream import StreamExecutionEnvironment
+from penstock.datastream.connectors import FileSource, StreamFormat
+
+ORDER = Types.TUPLE([Types.STRING(), Types.LONG()])
+
+
+def order(line: str) -> tuple[str, int]:
+    customer, amount = line.split()
+    return customer, int(amount)
+
+
+env = StreamExecutionEnvironment.get_execution_environment(Configuration({"penstock.step.available-now": "true"}))
+files = FileSource.for_record_stream_format(StreamFormat.text_line_format(), "inbox")
+files = files.monitor_continuously(Duration.of_seconds(1)).build()
+lines = env.from_source(files, WatermarkStrategy.no_watermarks(), "inbox").uid("inbox").set_parallelism(1)
+orders = lines.map(order, output_type=ORDER)
+totals = orders.key_by(lambda each: each[0], Types.STRING()).sum(1).uid("totals").name("totals")
+totals.print().name("print").set_parallelism(1)
+env.execute("orders")
