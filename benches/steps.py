@@ -15,6 +15,7 @@ STEPS = {  # name: (file or test, minutes it may take); small things first, so t
     "runtime": ("test_runtime.py", 8),
     "state": ("test_state.py", 3),
     "savepoints": ("test_savepoints.py", 5),
+    "restore": ("test_restore.py", 5),
     "start": ("test_running.py::test_start", 10),
     "chain": ("test_running.py::test_chain", 8),
     "word_count": ("test_running.py::test_word_count", 8),

@@ -161,8 +161,8 @@ def broker() -> Iterator[str]:
     """
     from tests.kafka import broker as kafka
 
-    with tempfile.TemporaryDirectory() as folder, kafka.running(Path(folder)) as address:
-        yield address
+    with tempfile.TemporaryDirectory() as folder, kafka.running(Path(folder)) as running:
+        yield running.address
 
 
 def ours() -> Iterator[Case]:
