@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from live_penstock import environment
+from live_penstock import Settings, environment
 
 Job = Callable[[str], None]
 PRIME = 7_919
@@ -31,13 +31,19 @@ def exchanges(executor: str = "spark", parallelism: int = 2, records: int = 10) 
     return _job(build, executor, parallelism)
 
 
-def sums(executor: str = "spark", parallelism: int = 1, keys: int = 1_000_000, records: int = 10_000) -> Job:
+def sums(
+    executor: str = "spark",
+    parallelism: int = 1,
+    keys: int = 1_000_000,
+    records: int = 10_000,
+    settings: Settings | None = None,
+) -> Job:
     """A sum per key; each step touches so many other keys than the one before, until all have been touched."""
 
     def build(env: Any) -> None:
         _pairs(env, keys, records).key_by(lambda pair: pair[0], key_type=_texts()).sum(1).add_sink(Nothing())
 
-    return _job(build, executor, parallelism)
+    return _job(build, executor, parallelism, settings)
 
 
 def pair_of(number: int, keys: int) -> tuple[str, int]:
@@ -67,9 +73,9 @@ def _numbers() -> Any:
     return Types.LONG()
 
 
-def _job(build: Callable[[Any], None], executor: str, parallelism: int) -> Job:
+def _job(build: Callable[[Any], None], executor: str, parallelism: int, settings: Settings | None = None) -> Job:
     def job(folder: str) -> None:
-        given = {"penstock.job.folder": folder, "penstock.job.retained-manifests": KEPT}
+        given = {"penstock.job.retained-manifests": KEPT, **(settings or {}), "penstock.job.folder": folder}
         env = environment(executor, parallelism, given)
         build(env)
         env.execute("steps")
