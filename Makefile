@@ -104,7 +104,7 @@ bench: $(VENV)/.checks ## measure beside Flink, Python and graph libraries (20 m
 	$(BIN)/python benches/run.py $(ARGS)
 
 bench-unbounded: $(VENV)/.checks ## measure programs that never end beside Spark, Bytewax and PyFlink (12 minutes), and write benches/report
-	$(BIN)/python benches/run.py --steps unbounded $(ARGS)
+	$(BIN)/python benches/run.py --steps unbounded,steps $(ARGS)
 
 instructions: $(VENV)/.checks ## count the planner's instructions, where valgrind is; fail when they have grown
 	$(BIN)/python benches/instructions.py $(ARGS)

@@ -20,7 +20,8 @@ STEPS = {  # name: (file or test, minutes it may take); small things first, so t
     "chain": ("test_running.py::test_chain", 8),
     "word_count": ("test_running.py::test_word_count", 8),
     "engines": ("test_running.py::test_engine", 15),
-    "unbounded": ("test_unbounded.py", 20),
+    "unbounded": ("test_unbounded.py::test_unbounded", 20),
+    "steps": ("test_unbounded.py::test_steps", 10),
     "flink": ("test_flink.py", 45),
 }
 PEERS = (

@@ -162,7 +162,7 @@ def broker() -> Iterator[str]:
     from tests.kafka import broker as kafka
 
     with tempfile.TemporaryDirectory() as folder, kafka.running(Path(folder)) as running:
-        yield running.address
+        yield running.servers
 
 
 def ours() -> Iterator[Case]:
