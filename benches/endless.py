@@ -137,7 +137,7 @@ def written(results: Results) -> Row:
         return unmeasured(results, target, key)
     times = row["bytes"] / row["serialised"]
     sizes = " : ".join(f"{row[fact] / FEW:.3g} B" for fact in ("bytes", "serialised"))
-    return Row(target, f"{times:.3g}× ({sizes})", times <= 3, run=run.started)
+    return Row(target, f"{times:.3g} times ({sizes})", times <= 3, run=run.started)
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
