@@ -120,7 +120,9 @@ class Evil:
         return os.mkdir, (os.environ["EVIL"],)
 
 
-@pytest.mark.parametrize("value", [Evil(), [Evil()], {"a": (1, Evil())}, {Evil()}], ids=repr)
+@pytest.mark.parametrize(
+    "value", [Evil(), [Evil()], {"a": (1, Evil())}, {Evil()}], ids=["alone", "in a list", "in a map", "in a set"]
+)
 def test_a_plain_reading_runs_nothing(value: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVIL", str(tmp_path / "evil"))
     data = pickle.dumps(value)
