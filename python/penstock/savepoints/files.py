@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from penstock.errors import SavepointError, StateError
 from penstock.job.folder.manifest import OperatorState
-from penstock.job.savepoint.contents import Placed, opened, state_files
+from penstock.job.savepoint.contents import opened, state_files
 from penstock.job.savepoint.format import Savepoint as Place
 from penstock.job.savepoint.format import damaged
-from penstock.runtime.buffers.codec import dumps
+from penstock.runtime.checkpoint.saving import NOTHING, put_file, write_file
 from penstock.runtime.config.tasks import StateFile
-from penstock.runtime.io.storage import join
 from penstock.runtime.io.stores import storage_of
-from penstock.runtime.state.files import SNAPSHOT, AboutOperator, Header, packed
+from penstock.runtime.state.files import AboutOperator
 from penstock.runtime.state.keyed import KeyedState
-from penstock.runtime.state.sections import Content, Section, TimersInfo, snapshot_of
+from penstock.runtime.state.sections import snapshot_of
 from penstock.savepoints.loading import Subtask, alone
 from penstock.savepoints.pickles import refused, unmade_in
-
-_NOTHING = Content(None, (), (TimersInfo(True, 0), TimersInfo(True, 0)), (), 0)
 
 
 def abouts(operator_id: str, state: OperatorState) -> list[AboutOperator]:
@@ -45,34 +41,15 @@ def written(folder: str, about: AboutOperator, subtask: Subtask, version: int) -
         OSError: the file cannot be written.
     """
     keyed = subtask.keyed
-    content = _NOTHING if keyed is None else snapshot_of(keyed)
+    content = NOTHING if keyed is None else snapshot_of(keyed)
     if not (content.entries or subtask.places):
         return ()
     if subtask.unmade:
         _check(about, subtask)
     noted = {} if keyed is None else keyed.noted.forms
-    header = Header(
-        kind=SNAPSHOT,
-        about=about,
-        version=version,
-        follows=None,
-        key=content.key,
-        states=content.states,
-        timers=content.timers,
-        entries=content.entries,
-        sections=(),
-        operator_state=None,
-        broadcast=tuple(subtask.broadcast.values()),
-        classes=dict(sorted({**(subtask.classes if subtask.places else {}), **noted}.items())),
-    )
-    data, checksum = packed(header, content.sections, dumps(subtask.places) if subtask.places else None)
-    name = _name(about, version)
-    storage_of(folder).put(join(folder, name), data)
-    return (StateFile(about.operator_id, name, SNAPSHOT, len(data), checksum, content.entries),)
-
-
-def _name(about: AboutOperator, version: int) -> str:
-    return f"{about.operator_id}-{about.subtask}-{version}-{uuid.uuid4().hex[:8]}"
+    classes = {**(subtask.classes if subtask.places else {}), **noted}
+    broadcast = tuple(subtask.broadcast.values())
+    return (write_file(folder, content, subtask.places, about, version, (), broadcast, classes),)
 
 
 def _check(about: AboutOperator, subtask: Subtask) -> None:
@@ -114,15 +91,9 @@ def readdressed(savepoint: Place, operator_id: str, folder: str, new_id: str, ne
                 raise damaged(savepoint.place, str(error)) from error
         follows = chain[-1].name if chain else None
         about = who[placed.about.subtask]
-        chain.append(_put(folder, replace(header, about=about, follows=follows), sections, data, placed))
+        moved = put_file(folder, replace(header, about=about, follows=follows), sections, data)
+        chain.append(replace(moved, keys=placed.file.keys))
     return replace(new, subtasks=tuple(map(tuple, chains)))
-
-
-def _put(folder: str, header: Header, sections: Sequence[Section], data: bytes | None, placed: Placed) -> StateFile:
-    text, checksum = packed(header, sections, data)
-    name = _name(header.about, header.version)
-    storage_of(folder).put(join(folder, name), text)
-    return StateFile(header.about.operator_id, name, header.kind, len(text), checksum, placed.file.keys)
 
 
 def dealt(parts: Iterable[KeyedState | None], parallelism: int) -> Iterator[KeyedState]:

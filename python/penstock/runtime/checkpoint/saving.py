@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import pickle
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from penstock.errors import InvalidProgramError, PenstockError
 from penstock.runtime.buffers.codec import decode_value, dumps
@@ -27,13 +27,13 @@ from penstock.runtime.state.files import LOG, SNAPSHOT, AboutOperator, Header, S
 from penstock.runtime.state.keyed import KeyedState
 from penstock.runtime.state.operator_state import OperatorState
 from penstock.runtime.state.replay import Replay
-from penstock.runtime.state.sections import Content, TimersInfo, log_of, snapshot_of
+from penstock.runtime.state.sections import Content, Section, StateInfo, TimersInfo, log_of, snapshot_of
 from penstock.runtime.state.type_changes import Refusal
 
 _HEADER_BYTES = 1_000
 """About how long the header of a log is."""
 
-_NOTHING = Content(None, (), (TimersInfo(True, 0), TimersInfo(True, 0)), (), 0)
+NOTHING = Content(None, (), (TimersInfo(True, 0), TimersInfo(True, 0)), (), 0)
 _Places = dict[tuple[str, str], bytes]
 
 
@@ -70,7 +70,7 @@ def save(
         chain, changed, content = _log(folder, chain, keyed, state, changed, about, coming)
         chain = (*chain, _write(folder, content, changed, about, chain, version, keyed, state))
     else:
-        content = _NOTHING if keyed is None else snapshot_of(keyed)
+        content = NOTHING if keyed is None else snapshot_of(keyed)
         changed = state.snapshot() if chain or anew else changed
         if chain or anew or content.entries or changed:
             chain = (_write(folder, content, changed, about, (), version, keyed, state),)
@@ -109,7 +109,7 @@ def _log(
     earlier = read_earlier(folder, chain[len(kept) :], keyed, about)
     if earlier.places:
         changed = {**{place: data for place, data in state.snapshot().items() if place in earlier.places}, **changed}
-    return kept, changed, _NOTHING if keyed is None else log_of(keyed, earlier)
+    return kept, changed, NOTHING if keyed is None else log_of(keyed, earlier)
 
 
 def _size_of_log(chain: Chain, keyed: KeyedState | None, more: int) -> int:
@@ -128,11 +128,36 @@ def _write(
     keyed: KeyedState | None,
     state: OperatorState,
 ) -> StateFile:
-    kind = LOG if chain else SNAPSHOT
     noted: dict[str, ClassForm] = {**state.noted.forms, **({} if keyed is None else keyed.noted.forms)}
-    name = f"{about.operator_id}-{about.subtask}-{version}-{uuid.uuid4().hex[:8]}"
+    return write_file(folder, content, places, about, version, chain, tuple(state.infos.values()), noted)
+
+
+def write_file(
+    folder: str,
+    content: Content,
+    places: Mapping[tuple[str, str], bytes],
+    about: AboutOperator,
+    version: int,
+    chain: Chain,
+    broadcast: tuple[StateInfo, ...],
+    classes: Mapping[str, ClassForm],
+) -> StateFile:
+    """Write one state file, under a name that nobody else chooses.
+
+    Args:
+        folder: where state files lie.
+        content: keyed state.
+        places: operator state.
+        about: whose.
+        version: of the job's state that it is a part of.
+        chain: what it comes after, as a log; () for a snapshot.
+        broadcast: what is known of broadcast states.
+        classes: what is known of the classes of values, by name.
+
+    Returns: what a manifest says of it. OSError: it cannot be written.
+    """
     header = Header(
-        kind=kind,
+        kind=LOG if chain else SNAPSHOT,
         about=about,
         version=version,
         follows=chain[-1].name if chain else None,
@@ -142,12 +167,26 @@ def _write(
         entries=content.entries,
         sections=(),
         operator_state=None,
-        broadcast=tuple(state.infos.values()),
-        classes=dict(sorted(noted.items())),
+        broadcast=broadcast,
+        classes=dict(sorted(classes.items())),
     )
-    data, checksum = packed(header, content.sections, dumps(places) if places else None)
+    return put_file(folder, header, content.sections, dumps(places) if places else None)
+
+
+def put_file(folder: str, header: Header, sections: Sequence[Section], operator_state: bytes | None) -> StateFile:
+    """Write a state file with a header, see :func:`write_file`.
+
+    Args:
+        folder: where state files lie.
+        header: without its sections.
+        sections: keyed state.
+        operator_state: the rest, pickled; None if there is none.
+    """
+    about = header.about
+    name = f"{about.operator_id}-{about.subtask}-{header.version}-{uuid.uuid4().hex[:8]}"
+    data, checksum = packed(header, sections, operator_state)
     storage_of(folder).put(join(folder, name), data)
-    return StateFile(about.operator_id, name, kind, len(data), checksum, content.entries)
+    return StateFile(about.operator_id, name, header.kind, len(data), checksum, header.entries)
 
 
 def load(
