@@ -22,11 +22,10 @@ from penstock.datastream import (
     KeyedProcessFunction,
     MapStateDescriptor,
     ProcessFunction,
-    ProcessJoinFunction,
     ValueStateDescriptor,
 )
 from penstock.datastream.window import TumblingEventTimeWindows
-from tests.datastream.random_streams import LATEST, stamp, when
+from tests.datastream.random_streams import LATEST, Near, stamp, when
 
 INT, PAIR = Types.INT(), Types.TUPLE([Types.INT(), Types.INT()])
 SIDE = OutputTag("side", INT)
@@ -113,11 +112,6 @@ class Rules(KeyedBroadcastProcessFunction):
 
     def on_timer(self, timestamp, ctx):
         yield ctx.get_current_key() * 1000 + sum(1 for _ in ctx.get_broadcast_state(RULES).items())
-
-
-class Near(ProcessJoinFunction):
-    def process_element(self, left, right, ctx):
-        yield left + 2 * right
 
 
 class Halves(ProcessFunction):
