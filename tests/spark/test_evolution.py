@@ -91,8 +91,9 @@ def program(folder, fields, times, *where):
     script = folder / "program.py"
     script.write_text(PROGRAM.format(fields=fields))
     command = [sys.executable, str(script), str(folder / "job"), str(times), *where]
-    path = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'python'}"}
-    done = subprocess.run(command, env=path, capture_output=True, text=True, timeout=240, check=False)
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip().splitlines()[-1]
 
