@@ -17,7 +17,7 @@ from penstock.common import Configuration, WatermarkStrategy
 from penstock.datastream import StreamExecutionEnvironment, TimeCharacteristic
 from penstock.datastream.connectors import Records, Source, Split
 from penstock.runtime.io.sinks import CollectSink
-from tests.datastream.editable_kinds import AFTER, BATCH, INT, KINDS, Bag, Seen
+from tests.datastream.editable_kinds import AFTER, INT, KINDS, Bag, Seen
 
 SPLITS = 3
 SOURCE, SINK = "source", "sink"
@@ -264,16 +264,23 @@ class Place:
 
 
 def places(program: Program) -> dict[str, Place]:
-    """What has state of a program, by label: from its plan, without a manifest."""
+    """The operators of a program, from its plan, without a manifest: by label what has state, the others as ``#NODE``,
+    as state can come to them by their place.
+
+    Raises:
+        PenstockError: it cannot be planned.
+    """
     env = environment(program)
     streams = build(program, env, 0, True)
     graph = env.get_stream_graph()
-    ids, nodes = graph.operator_ids(), {node.id: node for node in graph.nodes}
+    graph.job_graph().execution_graph()  # which sees to it that each subtask has a key group
+    ids = graph.operator_ids()
+    labels = {s.transformation.id: label for label, s in streams.items() if program.node(label).stateful}
     found = {}
-    for label, stream in streams.items():
-        if program.node(label).stateful:
-            node = nodes[stream.transformation.id]
+    for node in graph.nodes:
+        if node.id in ids:
             most = node.max_parallelism if node.max_parallelism > 0 else None
+            label = labels.get(node.id, f"#{node.id}")
             found[label] = Place(ids[node.id], node.user_hash, node.parallelism, most)
     return found
 
@@ -305,14 +312,14 @@ class Prediction:
             there is none.
         unread: those of them that read nothing of what they take.
         left: labels of state that nobody takes.
-        unsure: whether an operator may have had no state at the end of any step, and so none to be refused.
+        lost: labels of state that operators without any have by their place, and carry along.
     """
 
     refused: bool
     takes: Mapping[str, str | None]
     unread: frozenset[str]
     left: frozenset[str]
-    unsure: bool = False
+    lost: frozenset[str] = frozenset()
 
 
 class World:
@@ -332,25 +339,23 @@ class World:
         own = {label: self._of(place) for label, place in found.items()}
         known = {each for place in found.values() for each in (place.generated, place.pinned)}
         left = frozenset(kept.label for id_, kept in self._kept.items() if id_ not in known)
-        refused = bool(left) and not allowed
+        takers = Counter(id_ for place in found.values() if (id_ := self._id(place)) is not None)
+        refused = (bool(left) and not allowed) or max(takers.values(), default=0) > 1
         for label, kept in own.items():
             if kept is not None and kept.positions is None:
                 place = found[label]
                 refused |= place.max_parallelism not in (None, kept.max_parallelism)
                 refused |= place.parallelism > kept.max_parallelism
-        unread = frozenset(label for label, kept in own.items() if kept and not _reads_of(program.node(label), kept))
-        return Prediction(
-            refused, {label: kept and kept.label for label, kept in own.items()}, unread, left, self._unsure
-        )
+        takes = {label: kept for label, kept in own.items() if not label.startswith("#")}
+        lost = frozenset(kept.label for label, kept in own.items() if kept and label not in takes)
+        unread = frozenset(label for label, kept in takes.items() if kept and not _reads_of(program.node(label), kept))
+        return Prediction(refused, {label: kept and kept.label for label, kept in takes.items()}, unread, left, lost)
 
-    @property
-    def _unsure(self) -> bool:
-        """Only whole batches have come of all keys of an operator."""
-        alone = (each.seen["count window"] for each in self._kept.values() if each.seen.keys() == {"count window"})
-        return any(all(number % BATCH == 0 for number in seen.values()) for seen in alone)
+    def _id(self, place: Place) -> str | None:
+        return next((each for each in (place.pinned, place.generated) if each in self._kept), None)
 
     def _of(self, place: Place) -> Kept | None:
-        return self._kept.get(place.pinned or "") or self._kept.get(place.generated)
+        return self._kept.get(self._id(place) or "")
 
     def run(self, program: Program, there: int, ends: bool) -> dict[str, Bag]:
         """What sinks get of a run; afterwards there is what that run has left.
@@ -376,8 +381,12 @@ class World:
                 bags[node.label] = _read(node, before.positions or {}, there)
             else:
                 bags[node.label] = _worked(node, after, inputs, ends)
-            if after.positions or any(after.seen.values()) or node.kind == "rules":
+            if after.positions or any(map(KINDS[node.kind].left, after.seen.values())):
                 kept[place.generated] = after
+        for label, place in found.items():
+            carried = self._of(place) if label.startswith("#") else None
+            if carried is not None:
+                kept[place.generated] = carried
         self._kept = kept
         return {node.label: bags[node.label] for node in program.nodes if node.kind == SINK}
 

@@ -199,6 +199,7 @@ class Kind:
         holds: its states by name; of several, that of each input. An operator finds what another one has left by them.
         absorb: what state has of a value of an input.
         sooner, later: all that it has emitted before, and when the sources have ended, of what its states have.
+        left: whether there is anything in a state that has seen this; what was in it can be gone.
     """
 
     inputs: int
@@ -208,6 +209,7 @@ class Kind:
     absorb: Callable[[int, int, int], Any] = lambda side, value, amount: value % amount
     sooner: Callable[..., Bag] = lambda *_: Counter()
     later: Callable[..., Bag] | None = None
+    left: Callable[[Seen], bool] = bool
 
     def emitted(self, seen: Mapping[str, Seen], amount: int, *, last: bool) -> Bag:
         """All that an operator with these states has emitted, by the end of a run."""
@@ -318,6 +320,7 @@ KINDS: dict[str, Kind] = {
         _batches,
         holds=("count window",),
         sooner=lambda seen, amount: Counter({at * 1000 + BATCH: n // BATCH for at, n in seen.items() if n >= BATCH}),
+        left=lambda seen: any(n % BATCH for n in seen.values()),
     ),
     "both": Kind(
         2,

@@ -231,14 +231,21 @@ EDITS: dict[str, Edit] = {
 """Edits by name."""
 
 
-def edited(draw: random.Random, program: Program, names: list[str]) -> Program:
-    """A program after some edits, which can be planned."""
+def edited(draw: random.Random, program: Program, names: list[str], seen: Counter[str] | None = None) -> Program:
+    """A program after some edits, which can be planned.
+
+    Args:
+        draw, program: as for an edit.
+        names: takes the names of the edits.
+        seen: counts those that no program can be planned with: more subtasks than key groups, say.
+    """
     for name in draw.choices(sorted(EDITS), k=draw.choice([1, 1, 2, 3])):
         new = _ended(EDITS[name](draw, program))
         try:
             places(new)
         except PenstockError:
-            continue  # a parallelism above a max parallelism, say
+            (Counter() if seen is None else seen).update(["cannot be planned"])
+            continue
         names.append(name)
         program = new
     return program
@@ -261,10 +268,11 @@ def check(seed: int, root: str, executor: Any = "local") -> Counter[str]:
     for number in range(runs):
         there, ends, names = PER_RUN[number], number == runs - 1, []
         way = draw.choice(WAYS) if number else "restart"
-        new = edited(draw, program, names) if number else program
+        new = edited(draw, program, names, seen) if number else program
         allowed = {ALLOWED: "true"} if draw.random() < 0.6 else {}
         predicted = world.predicted(new, allowed=bool(allowed))
-        if predicted.unsure or (not predicted.refused and _most(world, new, there, ends) > MOST):
+        if not predicted.refused and _most(world, new, there, ends) > MOST:
+            seen["too much"] += 1
             new, names, predicted = program, [], world.predicted(program)
         seen.update([*names, way])
         if predicted.refused:
@@ -277,6 +285,7 @@ def check(seed: int, root: str, executor: Any = "local") -> Counter[str]:
         else:
             seen["kept"] += sum(1 for label in predicted.takes.values() if label)
             seen["left"] += len(predicted.left)
+            seen["carried along"] += len(predicted.lost)
         expected = world.run(new, there, ends)
         got = run(new, there, ends, executor, records=draw.randint(1, 20), **jobs.settings(way), **allowed)
         assert got == expected, f"run {number} by {way} after {names}: {_differences(got, expected)}"

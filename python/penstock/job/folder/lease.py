@@ -148,7 +148,9 @@ class Lease:
             after = files.owners.highest()
             check_free(files.owners, after, self._lock)
             newest = files.newest()
+            left = newest is not None and (not newest.outputs or files.owners.left_published(newest.epoch))
             self._writer.take(max(after, newest.epoch if newest else 0))  # somebody may have removed the leases
+            self.published = left and self._made() == newest.made  # else one that had lost the folder has written
             self._pulse = _Pulse(files.owners, self._writer.epoch, options)
         except BaseException:
             self.close()
@@ -169,6 +171,9 @@ class Lease:
                 self._files.owners.leave(self._writer.epoch, published=self.published)
         self._lock.release()
         self.closed = True
+
+    def _made(self) -> int:
+        return 0 if self._writer.newest is None else self._writer.newest.made
 
     closed = False
     """Whether the folder has been left."""

@@ -36,6 +36,7 @@ class OperatorState:
         parallelism: number of subtasks that wrote it.
         max_parallelism: number of key groups.
         subtasks: for each subtask the files that its state is read from, in order: a snapshot, then logs.
+        empty: whether it is known that there is nothing in them any more.
     """
 
     name: str
@@ -43,6 +44,7 @@ class OperatorState:
     parallelism: int
     max_parallelism: int
     subtasks: tuple[tuple[StateFile, ...], ...]
+    empty: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,10 @@ class StepManifest:
         """Whether no step has been committed: a job that goes on from it begins."""
         return not (self.operators or self.sources or self.tasks)
 
+    def filled(self) -> StepManifest:
+        """The same without operators whose state has nothing in it: a changed program has nothing to lose there."""
+        return replace(self, operators={each: state for each, state in self.operators.items() if not state.empty})
+
     def state_files(self) -> Iterator[StateFile]:
         """All files with state, of all operators."""
         for operator in self.operators.values():
@@ -190,6 +196,8 @@ def _plain_operator(operator_id: str, operator: OperatorState) -> dict[str, Any]
     """Of the same file, nothing is said twice: there can be many."""
     chains = [[[f.name, f.kind, f.bytes, f.checksum, f.keys] for f in chain] for chain in operator.subtasks]
     plain = {**{name: getattr(operator, name) for name in _OF_OPERATORS}, "subtasks": chains}
+    if operator.empty:
+        plain["empty"] = True
     writer = next((file.operator_id for chain in operator.subtasks for file in chain), operator_id)
     return plain if writer == operator_id else {**plain, "writer": writer}
 
@@ -350,7 +358,7 @@ def manifest_of(data: dict[str, Any], *, unpickle: bool) -> StepManifest:
 def _operator(operator_id: str, data: dict[str, Any]) -> OperatorState:
     writer = data.get("writer", operator_id)
     chains = tuple(tuple(StateFile(writer, *file) for file in chain) for chain in data["subtasks"])
-    return OperatorState(**{name: data[name] for name in _OF_OPERATORS}, subtasks=chains)
+    return OperatorState(**{name: data[name] for name in _OF_OPERATORS}, subtasks=chains, empty=data.get("empty", False))
 
 
 def _source(data: dict[str, Any], unpickle: bool) -> SourceState:

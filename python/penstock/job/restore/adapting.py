@@ -40,6 +40,7 @@ def adapted(
     Raises:
         InvalidProgramError: state would be lost, or has another number of key groups.
     """
+    manifest = manifest.filled()
     operators = [operator for vertex in vertices for operator in vertex.operators]
     matching = match(manifest, operators)
     if matching.left and not allow:

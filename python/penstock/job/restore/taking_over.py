@@ -92,7 +92,7 @@ def taken_over(pipeline: Pipeline, manifest: StepManifest, *, allow: bool = Fals
         index: Task(job_graph.vertices[index].name, v.parallelism, v.max_parallelism, v.max_parallelism_configured)
         for index, v in sizes.items()
     }
-    operators = planned(pipeline, job_graph)
+    operators, manifest = planned(pipeline, job_graph), manifest.filled()
     matching = match(manifest, operators)
     check_sizes(manifest, matching, operators, tasks)
     if matching.left and not allow:

@@ -25,6 +25,7 @@ def told(manifest: StepManifest, vertices: Sequence[VertexConfig], matching: Mat
         vertices: of the program.
         matching: who takes what; None where the plan has not changed: then there can only be other names.
     """
+    manifest = manifest.filled()
     if matching is None:
         matching = match(manifest, (operator for vertex in vertices for operator in vertex.operators))
         if not dict(_said(manifest, vertices, matching))[_INHERITED]:

@@ -99,6 +99,7 @@ def _operator(operator_id: str, operator: OperatorState) -> None:
     _need(
         len(operator.subtasks) == operator.parallelism, f"the number of subtasks with files {where}", operator.subtasks
     )
+    _need(type(operator.empty) is bool, f"whether there is state {where}", operator.empty)
     for chain in operator.subtasks:
         for file in chain:
             _state_file(file, where)

@@ -63,7 +63,8 @@ class Commits:
             self.deployment, resumed=version > 0, write_table=self._write_table, check=self._lease.check
         )
         with outputs:
-            outputs.recover(() if newest is None else newest.outputs, version)
+            published = self._lease.published  # as who had the folder before has said
+            outputs.recover(() if newest is None else newest.outputs, version, published=published)
             self._lease.published = True
             self._lease.clean()  # what a driver has left that died: there may be no step any more after which it goes
             yield outputs
@@ -162,5 +163,5 @@ class Commits:
         if newest is None or newest.is_nothing:
             self._outputs.recover((), 0)
         else:
-            self._outputs.recover(newest.outputs, newest.made)
+            self._outputs.recover(newest.outputs, newest.made, published=self._lease.published)
         self._lease.published = True

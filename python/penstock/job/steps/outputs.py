@@ -16,7 +16,7 @@ import base64
 import contextlib
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ from penstock.job.commit.prepared import commit_prepared, roll_back
 from penstock.job.commit.publish import Target, exists_already, not_visible
 from penstock.job.commit.stores import StoreTarget
 from penstock.job.steps.places import earlier, empty, make, remove
-from penstock.job.steps.publishing import publish_files, put_whole, waiting_size
+from penstock.job.steps.publishing import by_target, publish_files, put_whole, waiting_size
 from penstock.runtime.config.tasks import Committable, JobConfig, PendingFile, TaskReport
 from penstock.runtime.io.frames import FrameSink
 from penstock.runtime.io.pending import prepared_place, waiting_place
@@ -145,20 +145,21 @@ class StepOutputs:
                 with contextlib.suppress(OSError):  # it is in use
                     folder.rmdir()
 
-    def recover(self, outputs: Sequence[Output], version: int) -> None:
+    def recover(self, outputs: Sequence[Output], version: int, *, published: bool = False) -> None:
         """Publish what the newest manifest says, as far as it has not been; then remove what earlier runs with this job
         folder have left. It can be repeated.
 
         Args:
             outputs: of that manifest.
             version: its own; 0, and no outputs, if there is none.
+            published: whether all of them are known to be: then what sinks had prepared that are gone is not missed.
 
         Raises:
             ConfigurationError: an output cannot be published; the message says what to do.
             FencedError: another driver has taken the job folder over.
             OSError: the storage refuses.
         """
-        self.publish(outputs, version)
+        self.publish([each for each in outputs if not (published and self._is_gone(each))], version)
         for place in self._places.values():
             place.begun = place.begun or (version > 0 and os.path.exists(place.target))
         self.clean()
@@ -225,7 +226,7 @@ class StepOutputs:
         """
         publish_files(outputs)
         self._send(outputs, version)
-        for operator_id, own in _by_target([each for each in outputs if each.committable is not None]).items():
+        for operator_id, own in by_target([each for each in outputs if each.committable is not None]).items():
             version = own[0].at or version  # a later manifest may name it again
             if operator_id not in self._committers and self._job.settings.ignore_unclaimed:
                 self._leave(operator_id, own, version)
@@ -244,7 +245,7 @@ class StepOutputs:
     def _send(self, outputs: Sequence[Output], version: int) -> None:
         """Have sinks send what their files hold."""
         sent = [output for output in outputs if output.sent and output.committable is None]
-        for target, own in _by_target(sent).items():
+        for target, own in by_target(sent).items():
             place = next((each for each in self._places.values() if each.target == target), None)
             if place is None and not any(each.pending and os.path.exists(each.pending) for each in own):
                 self._absent[target] = _sent(own)
@@ -293,6 +294,10 @@ class StepOutputs:
         )
         for path in (each.pending for each in own if each.pending):
             storage_of(path).delete([path])
+
+    def _is_gone(self, output: Output) -> bool:
+        """Whether the program has not the sink any more that prepared it."""
+        return output.committable is not None and output.target not in self._committers
 
     def _committer(self, operator_id: str) -> End:
         try:
@@ -391,10 +396,3 @@ def _to_send(place: _Place, files: Sequence[PendingFile]) -> list[Output]:
 def _committable(output: Output) -> Committable:
     data = base64.b64decode(output.committable or "")
     return Committable(output.target, 0, data, kept=bool(output.pending))
-
-
-def _by_target(outputs: Sequence[Output]) -> Mapping[str, list[Output]]:
-    found: dict[str, list[Output]] = {}
-    for output in outputs:
-        found.setdefault(output.target, []).append(output)
-    return found

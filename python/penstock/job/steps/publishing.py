@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from penstock.errors import ConfigurationError
@@ -167,3 +167,11 @@ def put_whole(folder: str, files: Sequence[tuple[str, str | None]], single: bool
         sync_folder(new)
     sync_folder(folder)
     return new
+
+
+def by_target(outputs: Sequence[Output]) -> Mapping[str, list[Output]]:
+    """Outputs by their target, in order."""
+    found: dict[str, list[Output]] = {}
+    for output in outputs:
+        found.setdefault(output.target, []).append(output)
+    return found

@@ -210,9 +210,12 @@ class Version:
                     for place in places
                 )
                 if any(chains):
-                    result[operator.operator_id] = OperatorState(
-                        operator.name, operator.uid, vertex.parallelism, operator.max_parallelism, chains
+                    known = operator.name, operator.uid, vertex.parallelism, operator.max_parallelism
+                    empty = before is not None and before.empty
+                    gone = (
+                        operator.operator_id in reports[place].empty if place in reports else empty for place in places
                     )
+                    result[operator.operator_id] = OperatorState(*known, chains, empty=all(gone))
         return result
 
     def _source(self, plan: SourcePlan, with_ended: Callable[[EndedSplits, Sequence[str]], EndedSplits]) -> SourceState:

@@ -84,6 +84,8 @@ class StepReport:
         millis: how long it worked, in milliseconds of the clock.
         notes: of a task that has only opened: by operator ID, what has become of state that was not what is asked for,
             and of how many values.
+        empty: operators whose keyed state was there, and had nothing in it at the end: no value, no timer, and no
+            element of operator state.
     """
 
     task: TaskReport
@@ -98,3 +100,4 @@ class StepReport:
     keys: Mapping[str, int]
     millis: float = 0.0
     notes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
+    empty: tuple[str, ...] = ()

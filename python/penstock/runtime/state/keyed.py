@@ -305,6 +305,10 @@ class KeyedState:
         """How many values there are. O(tables)."""
         return sum(len(table) for namespaces in self._tables.values() for table in namespaces.values())
 
+    def is_empty(self) -> bool:
+        """Whether there is neither a value nor a timer. O(tables)."""
+        return not self.size() and not any(len(queue) for _, queue in self.queues())
+
     def keys(self, name: str) -> list[tuple[Any, Any]]:
         """(key, canonical form) of every key that has a value of a state without namespace."""
         return [(self.key_of(slot), slot) for slot in self.find(name) or ()]

@@ -44,6 +44,11 @@ class OperatorState:
         """Whether there is any, be it empty."""
         return bool(self._states)
 
+    @property
+    def has_elements(self) -> bool:
+        """Whether a list or a map of it has any."""
+        return any(self._states.values())
+
     def list(self, name: str, *, union: bool = False) -> list[Any]:
         """The elements of a list state; the same object each time.
 

@@ -255,6 +255,7 @@ class StepTask(Task):
             ticks=any(operator.ticks for operator in chain.operators.values()),
             keys={id_: size for id_, size in map(_size, chain.operators.values()) if size},
             millis=(time.perf_counter() - began) * 1000,
+            empty=tuple(each.context.config.operator_id for each in chain.operators.values() if _is_empty(each)),
         )
 
     def _saved(self, chain: OperatorChain) -> dict[str, Chain]:
@@ -275,6 +276,14 @@ class StepTask(Task):
 def _size(operator: LiveOperator) -> tuple[str, int]:
     state = operator.context.state
     return operator.context.config.operator_id, 0 if state is None else state.size()
+
+
+def _is_empty(operator: LiveOperator) -> bool:
+    """Whether it is known that its state has nothing in it: what an operator without keyed state carries along is not
+    looked at."""
+    context = operator.context
+    keyed = context.state
+    return keyed is not None and keyed.is_empty() and not context.operator_state.has_elements
 
 
 def _notes(operator: LiveOperator) -> tuple[str, dict[str, int]]:
