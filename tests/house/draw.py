@@ -27,6 +27,7 @@ SAYS = {
     "spark": "tasks as a Spark job",
     "local": "tasks in this process",
     "plan": "the planner's graphs",
+    "analysis": "plans for people",
     "common": "types, rows, tags, settings",
     "metrics": "what is counted",
     "display": "terminals, notebooks",

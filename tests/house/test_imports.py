@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "job": {"errors", "common", "metrics", "runtime", "plan"},
     "savepoints": {"errors", "common", "runtime", "plan", "job"},
     "plan": {"errors", "display", "common", "_native"},
+    "analysis": {"errors", "display", "common", "metrics", "runtime", "plan"},
     "datastream": {"errors", "common", "metrics", "runtime", "plan"},
     "pyflink": {"errors", "common", "metrics", "datastream", "plan"},
     "local": {"errors", "common", "runtime", "plan", "job"},
@@ -79,6 +80,7 @@ def test_every_part_has_a_law() -> None:
         ("penstock.spark", {"pyspark", "pyarrow", "pandas", "penstock._native"}),
         ("penstock.savepoints", {"pyspark", "pyarrow", "pandas", "penstock._native", "penstock.datastream"}),
         ("penstock.plan", {"pyspark", "pyarrow"}),
+        ("penstock.analysis.reading", {"pyspark", "pyarrow", "pandas", "rich", "penstock.datastream"}),
         ("penstock.cli", {"pyspark", "pyarrow", "rich"}),
     ],
 )  # fmt: skip

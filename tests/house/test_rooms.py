@@ -79,6 +79,7 @@ ROOMS = {
         "running",
         "temporary",
     ],
+    "analysis": ["model", "dry_open", "declared", "reading", "formats"],
     "savepoints": ["pickles", "loading", "files", "pending", "table", "reader", "bootstrap", "writer"],
     "job.restore": ["matching", "refusals", "adapting", "taking_over", "telling", "carried"],
     "job.savepoint": [

@@ -8,6 +8,7 @@ from typing import Any
 
 from penstock._native import JobGraph, StreamGraph
 from penstock.common.settings import Settings
+from penstock.common.site import Site
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,6 +26,7 @@ class Pipeline:
             codecs and printed text.
         settings: of the program, parsed.
         descriptions: of the operators that have one, by StreamNode id.
+        sites: where the program made its operators, by StreamNode id, as far as that is known.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Pipeline:
     types: Mapping[Any, Any] = field(default_factory=dict[Any, Any])
     settings: Settings = Settings()  # noqa: RUF009 - it is immutable
     descriptions: Mapping[int, str] = field(default_factory=dict[int, str])
+    sites: Mapping[int, Site] = field(default_factory=dict[int, Site])
 
     def __repr__(self) -> str:
         return f"Pipeline({self.name!r}, {self.stream_graph!r}, as Flink {self.flink})"

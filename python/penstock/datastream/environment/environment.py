@@ -17,6 +17,7 @@ from penstock.common.settings import Settings
 from penstock.datastream.environment import executors
 from penstock.datastream.program import missing, plan_only
 from penstock.datastream.program.caching import CacheTransformation
+from penstock.datastream.program.call_site import Sites
 from penstock.datastream.program.configuring import warn_of
 from penstock.datastream.program.translation import Translation, translate
 from penstock.datastream.streams.data_stream import DataStream
@@ -123,6 +124,7 @@ class StreamExecutionEnvironment(ProgramWithSources):
             types=translation.types,
             settings=replace(self.settings.updated(executors.imposed_settings()), runtime_mode=translation.mode),
             descriptions=translation.descriptions,
+            sites=Sites(translation.marks),
         )
 
     def frame_of(self, sink: Transformation) -> DataFrame:

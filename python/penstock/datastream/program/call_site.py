@@ -5,9 +5,21 @@ from __future__ import annotations
 
 import os
 import sys
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from types import CodeType
 from typing import NamedTuple
 
+from penstock.common.site import Site
+
 _OURS = __name__.partition(".")[0]
+_WITHIN = f"{_OURS}."
+
+Mark = tuple[CodeType, int, str]
+"""A place in a program as it is cheap to note: code, place in its instructions, name of the method that it calls."""
+
+_Place = tuple[int | None, int | None, int | None]
+"""First line, last line, column behind it."""
 
 
 class CallSite(NamedTuple):
@@ -47,3 +59,66 @@ def called(name: str, detail: str = "") -> str:
     """
     site = call_site()
     return f"{name}(){detail} (line {site.line} of {site.file})"
+
+
+def mark(depth: int = 1) -> Mark:
+    """Note the innermost call that does not come from this package. No line is looked up, as that takes time by the
+    length of the calling function; :class:`Sites` does when it is asked. O(frames of this package on the stack): half a
+    microsecond.
+
+    Args:
+        depth: how many calls on top of the stack are known to be of this package, at least 1.
+    """
+    frame = sys._getframe(depth)
+    below = frame.f_code
+    above = frame.f_back
+    while above is not None and frame.f_globals.get("__name__", "").startswith(_WITHIN):
+        below = frame.f_code
+        frame = above
+        above = frame.f_back
+    return frame.f_code, frame.f_lasti, below.co_name
+
+
+class Sites(Mapping[int, Site]):
+    """The places of operators by node, looked up when they are asked for. A look-up is O(log instructions), after the
+    first one in a function.
+
+    Args:
+        marks: by node.
+    """
+
+    def __init__(self, marks: Mapping[int, Mark]) -> None:
+        self._marks = marks
+        self._places: dict[CodeType, Callable[[int], _Place]] = {}
+
+    def __getitem__(self, node: int) -> Site:
+        code, instruction, call = self._marks[node]
+        place = self._places.get(code)
+        if place is None:
+            place = self._places[code] = _by_position(code) if hasattr(code, "co_positions") else _by_line(code)
+        line, end_line, end_column = place(instruction)
+        return Site(code.co_filename, line or code.co_firstlineno, call, end_line, end_column)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._marks)
+
+    def __len__(self) -> int:
+        return len(self._marks)
+
+
+def _by_position(code: CodeType) -> Callable[[int], _Place]:
+    """Where an instruction stands, in Python 3.11 and later: a call at the name of its method, up to its end."""
+    positions: list[tuple[int | None, ...]] = list(getattr(code, "co_positions")())  # noqa: B009 - 3.10 has none
+
+    def place(instruction: int) -> _Place:
+        line, end_line, _, end_column = positions[instruction // 2]
+        return line, end_line, end_column
+
+    return place
+
+
+def _by_line(code: CodeType) -> Callable[[int], _Place]:
+    """Where an instruction stands, as Python 3.10 knows it: by its line."""
+    lines = list(code.co_lines())
+    starts = [start for start, _, _ in lines]
+    return lambda instruction: (lines[bisect_right(starts, instruction) - 1][2], None, None)

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, cast
 from penstock.common import checks
 from penstock.common.output_tag import OutputTag
 from penstock.common.typeinfo import TypeInformation
+from penstock.datastream.program.call_site import Mark, mark
 from penstock.datastream.program.resources import ResourceSpec
 from penstock.datastream.slot_sharing_group import SlotSharingGroup
 
@@ -144,6 +145,7 @@ class PhysicalTransformation(Transformation):
     Attributes:
         operator: the runtime operator, or :class:`~penstock.datastream.program.plan_only.PlanOnly`.
         chaining_strategy: ALWAYS, NEVER or HEAD.
+        made_at: the call of the program that made it.
     """
 
     kind: ClassVar[str]
@@ -153,6 +155,10 @@ class PhysicalTransformation(Transformation):
 
     operator: Any
     chaining_strategy: str = field(default="ALWAYS", kw_only=True)
+    made_at: Mark = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.made_at = mark(3)  # after this and __init__
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, cast
 from penstock.common import RuntimeExecutionMode, checks
 from penstock.datastream.program.boundedness import mode_of
 from penstock.datastream.program.caching import CacheTransformation
+from penstock.datastream.program.call_site import Mark
 from penstock.datastream.program.program import Program
 from penstock.datastream.program.transformations import (
     FeedbackTransformation,
@@ -65,6 +66,7 @@ class Translation:
             id).
         names: operator names by node id.
         descriptions: of the operators that have one, by node id.
+        marks: where the program made the operators, by node id.
         caches: the cached streams that the job computes.
         mode: in which the program runs: STREAMING or BATCH.
     """
@@ -75,6 +77,7 @@ class Translation:
     types: dict[Any, Any] = field(default_factory=dict[Any, Any])
     names: dict[int, str] = field(default_factory=dict[int, str])
     descriptions: dict[int, str] = field(default_factory=dict[int, str])
+    marks: dict[int, Mark] = field(default_factory=dict[int, Mark])
     caches: list[CacheTransformation] = field(default_factory=list[CacheTransformation])
     mode: RuntimeExecutionMode = RuntimeExecutionMode.STREAMING
 
@@ -290,6 +293,7 @@ class _Generator:
         result.operators[current.id] = current.operator
         result.types[current.id] = current.output_type
         result.names[current.id] = name
+        result.marks[current.id] = current.made_at
         if extras is not None and extras.description is not None:
             result.descriptions[current.id] = extras.description
 

@@ -1,0 +1,163 @@
+"""Opening a user function for nothing but to see which states it asks for.
+
+What ``open`` is given behaves as in a task that has no record yet: states of all kinds, a metric group, subtask 0. No
+record is processed. The function is opened, and closed again, as a shallow copy, so that the program's own object stays
+as it was; what ``open`` does to the rest of the world it does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from penstock.analysis.model import StateModel
+from penstock.common import contexts
+from penstock.common.settings import Settings
+from penstock.common.state_ttl import StateTtlConfig
+from penstock.errors import InvalidProgramError
+from penstock.metrics.group import MetricGroup, Metrics
+from penstock.runtime.chain.context import RuntimeContext
+from penstock.runtime.keys.key_types import KeyHash
+from penstock.runtime.keys.partition import KeyPartition
+from penstock.runtime.state.keyed import KeyedState
+from penstock.runtime.state.timers import Clock
+from penstock.runtime.usercode.binding import lifecycle
+from penstock.runtime.usercode.shipped import place_of
+
+KINDS = {
+    "ValueState": ("value", ("value",)),
+    "ListState": ("list", ("element",)),
+    "MapState": ("map", ("key", "value")),
+    "ReducingState": ("reducing", ("value",)),
+    "AggregatingState": ("aggregating", ("accumulator",)),
+}
+"""Kinds of states and the roles of their types, by what state files call them."""
+
+_KEY_GROUPS = 128
+
+
+class Place(NamedTuple):
+    """Where a function would run, as its context says it.
+
+    Attributes:
+        name: of the operator.
+        parallelism, max_parallelism: of it.
+        settings: of the program.
+        keyed: how its input is keyed, or None.
+    """
+
+    name: str
+    parallelism: int
+    max_parallelism: int
+    settings: Settings
+    keyed: KeyPartition | None
+
+
+class RecordingContext(RuntimeContext):
+    """A runtime context that notes which states it is asked for.
+
+    Args:
+        place: of the function.
+
+    Attributes:
+        states: asked for so far, by name.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._metrics = Metrics()
+        keyed = place.keyed
+        clock = None if place.settings.batch else Clock()
+        self._state = None if keyed is None else KeyedState(KeyHash(keyed.key_type), _KEY_GROUPS, clock)
+        self.states: dict[str, StateModel] = {}
+
+    def __repr__(self) -> str:
+        return f"<RuntimeContext of {self.get_task_name_with_subtasks()}>"
+
+    def get_task_name(self) -> str:
+        """Name of the operator."""
+        return self._place.name
+
+    def get_task_name_with_subtasks(self) -> str:
+        """Name of the operator and the first subtask."""
+        return f"{self._place.name} (1/{self._place.parallelism})"
+
+    def get_number_of_parallel_subtasks(self) -> int:
+        """Parallelism."""
+        return self._place.parallelism
+
+    def get_max_number_of_parallel_subtasks(self) -> int:
+        """Maximum parallelism."""
+        return self._place.max_parallelism
+
+    def get_index_of_this_subtask(self) -> int:
+        """0."""
+        return 0
+
+    def get_attempt_number(self) -> int:
+        """0."""
+        return 0
+
+    def get_job_parameter(self, key: str, default_value: str) -> str:
+        """A job parameter, or a setting of the program, or the default."""
+        return self._place.settings.parameter(key, default_value)
+
+    def get_distributed_cache(self) -> contexts.DistributedCache:
+        """The registered files: none is there."""
+        return place_of(None)
+
+    def get_metrics_group(self) -> MetricGroup:
+        """A group that nobody reads."""
+        return MetricGroup(self._metrics)
+
+    def _keyed_state(self) -> KeyedState:
+        if self._state is None:
+            raise InvalidProgramError(
+                f"Operator {self._place.name!r} asks for keyed state in open(), but its input is not keyed. "
+                "Call key_by before it.",
+                flink_class="java.lang.NullPointerException",
+            )
+        return self._state
+
+    def _handle(self, kind: type[Any], descriptor: Any, types: tuple[str, ...], *argument: Any) -> Any:
+        handle = super()._handle(kind, descriptor, types, *argument)
+        name, roles = KINDS[kind.kind]
+        declared = zip(roles, (getattr(descriptor, each, None) for each in types), strict=True)
+        texts = {role: repr(each) for role, each in declared if each is not None}
+        state = StateModel(str(getattr(descriptor, "name", descriptor)), name, texts, _ttl(descriptor))
+        self.states.setdefault(state.name, state)
+        return handle
+
+
+def _ttl(descriptor: Any) -> str | None:
+    config: StateTtlConfig | None = getattr(descriptor, "ttl_config", None)
+    if config is None or not config.is_enabled():
+        return None
+    return f"{config.ttl.to_milliseconds()} ms, {config.update_type.name}, {config.state_visibility.name}"
+
+
+def asked_in_open(functions: Sequence[Any], place: Place) -> tuple[StateModel, ...]:
+    """The states that user functions of one operator ask for when they are opened, in order.
+
+    What they print meanwhile is dropped.
+
+    Args:
+        functions: of the operator; those without ``open`` ask for nothing.
+        place: where they would run.
+
+    Raises:
+        Exception: what ``open`` raises.
+    """
+    context = RecordingContext(place)
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        for function in functions:
+            if lifecycle(function, "open") is not None:
+                opened = copy.copy(function)
+                opened.open(context)
+                close = lifecycle(opened, "close")
+                with contextlib.suppress(Exception):
+                    _ = None if close is None else close()
+    return tuple(context.states.values())

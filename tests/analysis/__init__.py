@@ -1,0 +1,1 @@
+"""The model of a plan, what operators declare, and plans as texts."""
