@@ -25,8 +25,9 @@ from penstock.job.savepoint.taking import read_savepoint, write_savepoint
 from penstock.job.savepoint.verifying import verify
 from penstock.runtime.io.stores import storage_of
 from tests.datastream import feeding
-from tests.datastream.editable import SINK, Node, Program, World, build, environment
+from tests.datastream.editable import SINK, Node, Program, build, environment
 from tests.datastream.editable_kinds import Bag
+from tests.datastream.editable_world import World
 from tests.datastream.edits import UIDS
 from tests.datastream.run_exactly_once import Exact, ExactNotes
 from tests.job.commit.crashes import dies_at

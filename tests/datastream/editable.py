@@ -1,8 +1,7 @@
-"""Programs that can be edited, as data: built for real, run in parts, and computed in plain Python.
+"""Programs that can be edited, as data: built for real, and run in parts.
 
 A run of a program reads what its sources have so far and stops. The next run may be of another program with the same
-job folder. Which operator then goes on with which state is predicted of OperatorIDs alone (:meth:`World.predicted`);
-what it must emit follows (:meth:`World.run`).
+job folder; what must happen then is said in :mod:`.editable_world`.
 """
 
 from __future__ import annotations
@@ -16,12 +15,14 @@ from typing import Any
 from penstock.common import Configuration, WatermarkStrategy
 from penstock.datastream import StreamExecutionEnvironment, TimeCharacteristic
 from penstock.datastream.connectors import Records, Source, Split
-from penstock.runtime.io.sinks import CollectSink
-from tests.datastream.editable_kinds import AFTER, INT, KINDS, Bag, Seen
+from tests.datastream import editable_sinks
+from tests.datastream.editable_kinds import INT, Bag
+from tests.datastream.editable_states import AFTER, KINDS
 
-SPLITS = 3
+SPLITS, COLLECTION = 3, 1000
 SOURCE, SINK = "source", "sink"
 REFUSED = "java.lang.IllegalStateException"
+OTHER_TYPE = "org.apache.flink.util.StateMigrationException"
 ALLOWED = "execution__savepoint__ignore_unclaimed_state"
 
 
@@ -33,7 +34,8 @@ class Node:
         label: by which others read it; also its name, if it has no other.
         kind: ``source``, ``sink``, or a name in :data:`~.editable_kinds.KINDS`.
         inputs: labels.
-        amount: a small number that it works with; of a source the number of its data.
+        amount: a small number that it works with; of a source the number of its data, and whether it has splits, or is
+            a collection (:data:`COLLECTION` and more).
         name, uid, uid_hash, parallelism, max_parallelism: as a user sets them; None for not at all.
         chain: ``"new"``, ``"off"`` or ``""``.
     """
@@ -63,6 +65,7 @@ class Program:
         nodes: each after those that it reads.
         parallelism, max_parallelism: of the environment.
         chaining: whether operators are chained at all.
+        two_phases: whether what sinks get is committed in two phases; else the job gives it back.
         settings: more of them.
     """
 
@@ -70,6 +73,7 @@ class Program:
     parallelism: int = 2
     max_parallelism: int | None = None
     chaining: bool = True
+    two_phases: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def node(self, label: str) -> Node:
@@ -158,18 +162,13 @@ class Feed(Source[int]):
 Show = Callable[[Any, Node], Any]
 
 
-def collect(stream: Any, node: Node) -> Any:
-    """A sink whose records the job gives back."""
-    return stream._sink(node.label, CollectSink(node.label), node.parallelism)
-
-
-def build(program: Program, env: Any, there: int, ends: bool, show: Show = collect) -> dict[str, Any]:
+def build(program: Program, env: Any, there: int, ends: bool, show: Show | None = None) -> dict[str, Any]:
     """Build a program.
 
     Args:
         program, there, ends: as for :func:`run`.
         env: where it is built.
-        show: makes a sink.
+        show: makes a sink; None: as the program says.
 
     Returns:
         The streams by label; of what has state that of the operator that has it.
@@ -178,9 +177,9 @@ def build(program: Program, env: Any, there: int, ends: bool, show: Show = colle
     for node in program.nodes:
         inputs = [read[each] for each in node.inputs]
         if node.kind == SOURCE:
-            stream = env.from_source(Feed(node.amount, there, ends), WatermarkStrategy.no_watermarks(), node.label, INT)
+            stream = _source(node, env, there, ends)
         elif node.kind == SINK:
-            stream = show(*inputs, node)
+            stream = (show or _sink_of(program))(*inputs, node)
         else:
             stream = KINDS[node.kind].build(*inputs, node.amount)
         if node.kind not in ("union", "side"):
@@ -190,6 +189,17 @@ def build(program: Program, env: Any, there: int, ends: bool, show: Show = colle
             after = stream.map(AFTER[node.kind], INT).name(f"{node.label} as a number")
             read[node.label] = after if node.parallelism is None else after.set_parallelism(node.parallelism)
     return made
+
+
+def _source(node: Node, env: Any, there: int, ends: bool) -> Any:
+    if node.amount >= COLLECTION:
+        return env.from_collection([value for i in range(SPLITS) for value in data(node.amount, i, there)], INT)
+    return env.from_source(Feed(node.amount, there, ends), WatermarkStrategy.no_watermarks(), node.label, INT)
+
+
+def _sink_of(program: Program) -> Show:
+    made = editable_sinks.commit if program.two_phases else editable_sinks.collect
+    return lambda stream, node: made(stream, node.label, node.parallelism)
 
 
 def _set(node: Node, stream: Any) -> None:
@@ -239,171 +249,10 @@ def run(
     now = {} if ends else {"penstock__step__available_now": "true"}
     env = environment(program, executor, penstock__step__records=str(records), **now, **settings)
     build(program, env, there, ends)
+    before = editable_sinks.known()
     got = env.execute("edited").collected
-    return {node.label: Counter(got.get(node.label, ())) for node in program.nodes if node.kind == SINK}
-
-
-# --- what must happen -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Place:
-    """What the plan says of an operator.
-
-    Attributes:
-        generated: its OperatorID.
-        pinned: the one that was set for it, or None.
-        parallelism: of it.
-        max_parallelism: that was set, or None.
-    """
-
-    generated: str
-    pinned: str | None
-    parallelism: int
-    max_parallelism: int | None
-
-
-def places(program: Program) -> dict[str, Place]:
-    """The operators of a program, from its plan, without a manifest: by label what has state, the others as ``#NODE``,
-    as state can come to them by their place.
-
-    Raises:
-        PenstockError: it cannot be planned.
-    """
-    env = environment(program)
-    streams = build(program, env, 0, True)
-    graph = env.get_stream_graph()
-    graph.job_graph().execution_graph()  # which sees to it that each subtask has a key group
-    ids = graph.operator_ids()
-    labels = {s.transformation.id: label for label, s in streams.items() if program.node(label).stateful}
-    found = {}
-    for node in graph.nodes:
-        if node.id in ids:
-            most = node.max_parallelism if node.max_parallelism > 0 else None
-            label = labels.get(node.id, f"#{node.id}")
-            found[label] = Place(ids[node.id], node.user_hash, node.parallelism, most)
-    return found
-
-
-@dataclass
-class Kept:
-    """The state of an operator, or the positions of a source.
-
-    Attributes:
-        label: of the operator that wrote it.
-        max_parallelism: number of key groups.
-        seen: what each state has of the input, by what it holds.
-        positions: of a source, by split; None of an operator.
-    """
-
-    label: str
-    max_parallelism: int
-    seen: dict[str, Seen] = field(default_factory=dict)
-    positions: dict[str, int] | None = None
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """What a restore does.
-
-    Attributes:
-        refused: whether it is.
-        takes: for each operator with state, and source, the label of the one whose state it goes on with; None where
-            there is none.
-        unread: those of them that read nothing of what they take.
-        left: labels of state that nobody takes.
-        lost: labels of state that operators without any have by their place, and carry along.
-    """
-
-    refused: bool
-    takes: Mapping[str, str | None]
-    unread: frozenset[str]
-    left: frozenset[str]
-    lost: frozenset[str] = frozenset()
-
-
-class World:
-    """What there is of a job: a slow model of its folder, or of a savepoint of it."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, Kept] = {}
-
-    def predicted(self, program: Program, *, allowed: bool = False) -> Prediction:
-        """What happens when a program goes on from here.
-
-        Args:
-            program: the next one.
-            allowed: whether state may be left behind.
-        """
-        found = places(program)
-        own = {label: self._of(place) for label, place in found.items()}
-        known = {each for place in found.values() for each in (place.generated, place.pinned)}
-        left = frozenset(kept.label for id_, kept in self._kept.items() if id_ not in known)
-        takers = Counter(id_ for place in found.values() if (id_ := self._id(place)) is not None)
-        refused = (bool(left) and not allowed) or max(takers.values(), default=0) > 1
-        for label, kept in own.items():
-            if kept is not None and kept.positions is None:
-                place = found[label]
-                refused |= place.max_parallelism not in (None, kept.max_parallelism)
-                refused |= place.parallelism > kept.max_parallelism
-        takes = {label: kept for label, kept in own.items() if not label.startswith("#")}
-        lost = frozenset(kept.label for label, kept in own.items() if kept and label not in takes)
-        unread = frozenset(label for label, kept in takes.items() if kept and not _reads_of(program.node(label), kept))
-        return Prediction(refused, {label: kept and kept.label for label, kept in takes.items()}, unread, left, lost)
-
-    def _id(self, place: Place) -> str | None:
-        return next((each for each in (place.pinned, place.generated) if each in self._kept), None)
-
-    def _of(self, place: Place) -> Kept | None:
-        return self._kept.get(self._id(place) or "")
-
-    def run(self, program: Program, there: int, ends: bool) -> dict[str, Bag]:
-        """What sinks get of a run; afterwards there is what that run has left.
-
-        Args:
-            program: it is not refused.
-            there, ends: as for the function :func:`run`.
-        """
-        found, kept, bags = places(program), {}, {}
-        for node in program.nodes:
-            inputs = [bags[each] for each in node.inputs]
-            if node.kind == "side":  # of what the one before has read
-                before_it = program.node(node.inputs[0])
-                inputs = [bags[each] for each in before_it.inputs] if before_it.kind == "split" else [Counter()]
-            if not node.stateful:
-                bags[node.label] = inputs[0] if node.kind == SINK else KINDS[node.kind].plain(inputs, node.amount)
-                continue
-            place = found[node.label]
-            before = self._of(place) or Kept("", place.max_parallelism or 128)
-            after = Kept(node.label, before.max_parallelism, dict(before.seen))
-            if node.kind == SOURCE:
-                after.positions = {f"split {i}": there for i in range(SPLITS)}
-                bags[node.label] = _read(node, before.positions or {}, there)
-            else:
-                bags[node.label] = _worked(node, after, inputs, ends)
-            if after.positions or any(map(KINDS[node.kind].left, after.seen.values())):
-                kept[place.generated] = after
-        for label, place in found.items():
-            carried = self._of(place) if label.startswith("#") else None
-            if carried is not None:
-                kept[place.generated] = carried
-        self._kept = kept
-        return {node.label: bags[node.label] for node in program.nodes if node.kind == SINK}
-
-
-def _reads_of(node: Node, kept: Kept) -> bool:
-    return kept.positions is not None or any(kept.seen.get(s) for s in getattr(KINDS.get(node.kind), "holds", ()))
-
-
-def _read(node: Node, positions: Mapping[str, int], there: int) -> Bag:
-    values: Bag = Counter()
-    for split in range(SPLITS):
-        values.update(data(node.amount, split, there)[positions.get(f"split {split}", 0) :])
-    return values
-
-
-def _worked(node: Node, kept: Kept, inputs: Sequence[Bag], ends: bool) -> Bag:
-    """What an operator emits; its state is then what it is after that."""
-    kind, before = KINDS[node.kind], kept.seen
-    kept.seen = kind.take(before, inputs, node.amount)
-    return kind.emitted(kept.seen, node.amount, last=ends) - kind.emitted(before, node.amount, last=False)
+    return {
+        node.label: Counter(got.get(node.label, ())) + editable_sinks.committed(node.label, before)
+        for node in program.nodes
+        if node.kind == SINK
+    }

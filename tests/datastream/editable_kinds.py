@@ -137,7 +137,8 @@ def key(amount: int) -> Callable[[int], int]:
     return lambda value: value % amount
 
 
-def _keyed(stream: Any, amount: int) -> Any:
+def keyed(stream: Any, amount: int) -> Any:
+    """A stream by key."""
     return stream.key_by(key(amount), INT)
 
 
@@ -147,14 +148,15 @@ def _batches(stream: Any, amount: int) -> Any:
 
 
 def _near(one: Any, other: Any, amount: int) -> Any:
-    left, right = _keyed(stamp(one), amount), _keyed(stamp(other), amount)
+    left, right = keyed(stamp(one), amount), keyed(stamp(other), amount)
     return left.interval_join(right).between(Time.milliseconds(-amount), Time.milliseconds(amount)).process(Near(), INT)
 
 
 # --- as bags ----------------------------------------------------------------------------------------------------------
 
 
-def _numbers(seen: Seen) -> Bag:
+def numbers(seen: Seen) -> Bag:
+    """The numbers of all records, by key."""
     counts: Counter[int] = Counter()
     for at, number in seen.items():
         counts[at] += number
@@ -162,11 +164,12 @@ def _numbers(seen: Seen) -> Bag:
 
 
 def _both(seen: Seen) -> Bag:
-    left, right = (_numbers(Counter({at: n for (s, at), n in seen.items() if s == side})) for side in (0, 1))
+    left, right = (numbers(Counter({at: n for (s, at), n in seen.items() if s == side})) for side in (0, 1))
     return left + Counter({-value: number for value, number in right.items()})
 
 
-def _windows(seen: Seen) -> Bag:
+def windows(seen: Seen) -> Bag:
+    """The sums of windows."""
     sums: dict[tuple[int, Any], int] = defaultdict(int)
     for (at, value, window), number in seen.items():
         sums[at, window] += value * number
@@ -198,6 +201,7 @@ class Kind:
         each: of one without state: the values that it makes of a value.
         holds: its states by name; of several, that of each input. An operator finds what another one has left by them.
         absorb: what state has of a value of an input.
+        spread: the same where that is several things.
         sooner, later: all that it has emitted before, and when the sources have ended, of what its states have.
         left: whether there is anything in a state that has seen this; what was in it can be gone.
     """
@@ -210,6 +214,7 @@ class Kind:
     sooner: Callable[..., Bag] = lambda *_: Counter()
     later: Callable[..., Bag] | None = None
     left: Callable[[Seen], bool] = bool
+    spread: Callable[[int, int, int], Iterable[Any]] | None = None
 
     def emitted(self, seen: Mapping[str, Seen], amount: int, *, last: bool) -> Bag:
         """All that an operator with these states has emitted, by the end of a run."""
@@ -222,7 +227,9 @@ class Kind:
         for side, bag in enumerate(inputs):
             own: Seen = result.setdefault(self.holds[side if len(self.holds) > 1 else 0], Counter())
             for value, number in bag.items():
-                own[self.absorb(side, value, amount)] += number
+                spread = self.spread(side, value, amount) if self.spread else [self.absorb(side, value, amount)]
+                for part in spread:
+                    own[part] += number
         return result
 
     def plain(self, inputs: Sequence[Bag], amount: int) -> Bag:
@@ -239,9 +246,9 @@ class Kind:
 def _counting(state: str) -> Kind:
     return Kind(
         1,
-        lambda one, amount: _keyed(one, amount).process(Counting(state), INT),
+        lambda one, amount: keyed(one, amount).process(Counting(state), INT),
         holds=(state,),
-        sooner=lambda seen, amount: _numbers(seen),
+        sooner=lambda seen, amount: numbers(seen),
     )
 
 
@@ -258,14 +265,15 @@ def _windows_of(size: int) -> Kind:
         build,
         holds=("window-contents",),
         absorb=lambda side, value, amount: (value % amount, value, (when(value) // size * size, size)),
-        later=lambda seen, amount: _windows(seen),
+        later=lambda seen, amount: windows(seen),
     )
 
 
 def _loop(stream: Any, amount: int) -> Any:
     loop = stream.iterate()
     less = loop.map(lambda value: value - 10 * amount, INT)
-    loop.close_with(less.filter(lambda value: value > 0))
+    again = less.filter(lambda value: value > 0)
+    loop.close_with(again.set_parallelism(stream.transformation.parallelism))  # head and tail run in pairs
     return less
 
 
@@ -297,18 +305,18 @@ KINDS: dict[str, Kind] = {
         1,
         lambda one, amount: one.map(lambda v: (v % amount, 1), PAIR).key_by(lambda pair: pair[0], INT).sum(1),
         holds=("_op_state",),
-        sooner=lambda seen, amount: _numbers(seen),
+        sooner=lambda seen, amount: numbers(seen),
     ),
     "first": Kind(
         1,
-        lambda one, amount: _keyed(one, amount).process(First(), INT),
+        lambda one, amount: keyed(one, amount).process(First(), INT),
         holds=("seen",),
         absorb=lambda side, value, amount: (value % amount, value),
         sooner=lambda seen, amount: Counter(value for _, value in seen),
     ),
     "alarm": Kind(
         1,
-        lambda one, amount: _keyed(stamp(one), amount).process(Alarm(amount), INT),
+        lambda one, amount: keyed(stamp(one), amount).process(Alarm(amount), INT),
         holds=("user-timers",),
         absorb=lambda side, value, amount: (value % amount, when(value) + amount),
         later=lambda seen, amount: Counter(at * 1000 + time for at, time in seen),
@@ -338,7 +346,7 @@ KINDS: dict[str, Kind] = {
     ),
     "rules": Kind(
         2,
-        lambda one, other, a: _keyed(stamp(one), a).connect(stamp(other).broadcast(RULES)).process(Rules(), INT),
+        lambda one, other, a: keyed(stamp(one), a).connect(stamp(other).broadcast(RULES)).process(Rules(), INT),
         holds=("user-timers", "rules"),
         absorb=lambda side, value, amount: value if side else (value % amount, LATEST),
         later=lambda timers, rules, amount: _rule_counts(timers, rules),

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from tests.datastream.editable import SINK, SOURCE, Node, Program, places
+from tests.datastream.editable import SINK, SOURCE, Node, Program
+from tests.datastream.editable_world import places
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,10 @@ class Edit:
         takes: labels by label: who goes on with whose state, where that is another one.
         unread: labels of what takes state, and reads nothing of it.
         left: labels of state that is left behind.
+        lost: labels of state that comes to operators that have none.
         refused: whether the restore is refused.
         allowed: whether state may be left behind.
+        other_type: whether it is refused as the keys of its state are of another type.
     """
 
     id: str
@@ -35,8 +38,10 @@ class Edit:
     takes: Mapping[str, str] = field(default_factory=dict)
     unread: str = ""
     left: str = ""
+    lost: str = ""
     refused: bool = False
     allowed: bool = False
+    other_type: bool = False
 
 
 def _uids(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -111,6 +116,31 @@ LOOP = Program(
         )
     )
 )
+WINDOWS = Program(
+    _uids(
+        (
+            Node("a", SOURCE, amount=2),
+            Node("session", "session", ("a",)),
+            Node("sliding", "sliding", ("a",)),
+            Node("triggered", "triggered", ("a",)),
+            Node("items", "items", ("a",), 3),
+            *map(see, ("session", "sliding", "triggered", "items")),
+        )
+    )
+)
+BATCHES = Program(
+    _uids(
+        (
+            Node("a", SOURCE, amount=2),
+            Node("batches", "batches", ("a",), 1),
+            Node("count", "count", ("a",)),
+            see("batches"),
+            see("count"),
+        )
+    )
+)
+"""When it is stopped, only whole batches have come: those have no state."""
+LOOSE = replace(AUTO, chaining=False)
 HASH = places(UIDS)["count"].generated
 AUTO_HASHES = {label: place.generated for label, place in places(AUTO).items()}
 
@@ -242,7 +272,7 @@ EDITS = [
     Edit("loop-removed", LOOP, LOOP.without("l")),
     Edit("loop-inserted", LOOP.without("l"), LOOP),
     Edit("loop-inserted-without-uids", _no_uids(LOOP.without("l")), _no_uids(LOOP), refused=True,
-         empty="a count", left="a count"),
+         empty="a count", left="count", lost="a"),
     # --- another function, state, window
     Edit("state-renamed", UIDS, UIDS.change("count", kind="tally"), unread="count"),
     Edit("window-size", UIDS, UIDS.change("window", kind="wide")),
@@ -251,6 +281,32 @@ EDITS = [
     Edit("window-replaced", UIDS, UIDS.change("window", kind="alarm"), unread="window"),
     Edit("window-for-timers", SIDES, SIDES.change("alarm", kind="window"), unread="alarm"),
     Edit("function-replaced-without-uids", AUTO, AUTO.change("count", kind="tally"), unread="count"),
+    Edit("windows", WINDOWS, WINDOWS),
+    Edit("windows-rescaled", WINDOWS, replace(WINDOWS, parallelism=5)),
+    Edit("windows-inserted-before", WINDOWS, WINDOWS.insert(Node("new", "keep", ("a",)), ["session", "triggered"])),
+    Edit("window-sliding", UIDS, UIDS.change("window", kind="sliding")),
+    Edit("time-to-live-set", UIDS, UIDS.change("count", kind="lasting")),
+    Edit("time-to-live-removed", UIDS.change("count", kind="lasting"), UIDS),
+    Edit("keys-wider", UIDS, UIDS.change("count", kind="longs")),
+    Edit("keys-of-another-type", UIDS, UIDS.change("count", kind="texts"), unread="count", refused=True,
+         other_type=True),
+    Edit("keys-of-another-type-allowed", UIDS, UIDS.change("count", kind="texts"), unread="count", refused=True,
+         allowed=True, other_type=True),
+    Edit("keys-of-another-type-with-another-uid", UIDS, UIDS.change("count", kind="texts", uid="texts"),
+         empty="count", left="count", allowed=True),
+    # --- state that has become empty
+    Edit("nothing-left-removed", BATCHES, BATCHES.without("see batches").without("batches")),
+    Edit("nothing-left-uid-changed", BATCHES, BATCHES.change("batches", uid="other"), empty="batches"),
+    Edit("nothing-left-max", BATCHES, BATCHES.change("batches", max_parallelism=16), empty="batches"),
+    Edit("nothing-left", BATCHES, BATCHES, empty="batches"),
+    # --- by place, to who has no state
+    Edit("place-of-another-without-uids", LOOSE, LOOSE.without("first"), lost="first"),
+    # --- sources and sinks of another kind
+    Edit("source-of-another-kind", UIDS, UIDS.change("b", amount=1003)),
+    Edit("sinks-in-two-phases", UIDS, replace(UIDS, two_phases=True)),
+    Edit("sinks-in-two-phases-without-uids", replace(AUTO, two_phases=True),
+         replace(AUTO.insert(Node("new", "map", ("count",)), ["see count"]), two_phases=True)),
+    Edit("sinks-no-longer-in-two-phases", replace(UIDS, two_phases=True), UIDS),
     Edit("rules-replaced", UIDS, UIDS.change("rules", kind="both"), unread="rules"),
 ]  # fmt: skip
 """All of them."""

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from penstock.errors import InvalidProgramError
-from tests.datastream.editable import ALLOWED, REFUSED, World, run
+from tests.datastream.editable import ALLOWED, OTHER_TYPE, REFUSED, run
 from tests.datastream.editable_jobs import WAYS, Jobs
+from tests.datastream.editable_world import World
 from tests.datastream.edits import EDITS, Edit
 
 SOONER, LATER = 6, 14
@@ -32,7 +33,9 @@ def test_what_survives_is_known_before(edit: Edit) -> None:
     assert found.takes == expected
     assert found.unread == frozenset(edit.unread.split())
     assert found.left == frozenset(edit.left.split())
+    assert found.lost == frozenset(edit.lost.split())
     assert found.refused == edit.refused
+    assert found.other_type == edit.other_type
 
 
 def ways() -> list[Any]:
@@ -51,7 +54,7 @@ def test_it_survives(edit: Edit, way: str, tmp_path) -> None:
     if edit.refused:
         with pytest.raises(InvalidProgramError) as refused:
             run(edit.after, LATER, True, **settings)
-        assert refused.value.flink_class == REFUSED
+        assert refused.value.flink_class == (OTHER_TYPE if edit.other_type else REFUSED)
         jobs.refused(state)
         program, settings = edit.before, jobs.settings("restart")
     expected = world.run(program, LATER, True)

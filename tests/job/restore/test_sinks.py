@@ -12,7 +12,7 @@ from penstock.common import Types
 from penstock.common.serialization import Encoder
 from penstock.datastream.connectors import FileSink, JdbcConnectionOptions, JdbcSink
 from penstock.datastream.sinks import TwoPhaseCommitSink
-from penstock.errors import ConfigurationError
+from penstock.errors import ConfigurationError, JobExecutionError
 from penstock.job.commit.manifest import Output
 from penstock.job.deployment import StepsFolder, deploy
 from penstock.job.folder.lease import JobFolder
@@ -122,18 +122,53 @@ def test_a_text_file_does_not_become_a_folder(tmp_path):
     assert found(tmp_path / "out") == list(range(MORE))
 
 
-def test_what_a_sink_has_prepared_that_is_gone_is_asked_for_or_left_behind(tmp_path, caplog):
-    def other(**settings):
-        env = environment(tmp_path / "job", penstock__step__records=5, **settings)
-        env.generate_sequence(0, MORE - 1).uid("numbers").sink_to(Ledger(tmp_path / "other")).uid("other")
+def without_the_sink(tmp_path, steps=1000, **settings):
+    """The job goes on with another sink in the place of the one that it had."""
+    env = environment(tmp_path / "job", penstock__step__records=5, **settings)
+    env.generate_sequence(0, MORE - 1).uid("numbers").sink_to(Ledger(tmp_path / "other")).uid("other")
+    with ending_after(steps):
         env.execute()
 
+
+def test_a_sink_whose_output_is_all_published_is_not_missed(tmp_path, caplog):
     run("two phases", tmp_path / "out", environment(tmp_path / "job", penstock__step__records=5), 0, 2)
-    with pytest.raises(ConfigurationError, match="has no such sink any more"):
-        other()
-    other(execution__savepoint__ignore_unclaimed_state="true")
-    assert "is left behind" in caplog.text
+    without_the_sink(tmp_path)
+    assert "is left behind" not in caplog.text
     assert sorted(found(tmp_path / "out") + found(tmp_path / "other")) == list(range(MORE))
+
+
+@pytest.fixture
+def pending(tmp_path, monkeypatch):
+    """A job that has died before its second version was committed by the sink."""
+    commit = Ledger.commit
+
+    def refused(self, committables, version):
+        if committables[0][0] > 0:
+            raise OSError("no connection")
+        commit(self, committables, version)
+
+    monkeypatch.setattr(Ledger, "commit", refused)
+    with pytest.raises(JobExecutionError, match="could not commit"):
+        run("two phases", tmp_path / "out", environment(tmp_path / "job", 1, penstock__step__records=5), 0, 1000)
+    monkeypatch.setattr(Ledger, "commit", commit)
+    assert len(found(tmp_path / "out")) == 5
+
+
+@pytest.mark.usefixtures("pending")
+def test_what_a_sink_has_prepared_that_is_gone_is_asked_for(tmp_path):
+    for _ in range(2):  # nobody takes it for published because a program was refused meanwhile
+        with pytest.raises(ConfigurationError, match="has no such sink any more"):
+            without_the_sink(tmp_path)
+    run("two phases", tmp_path / "out", environment(tmp_path / "job", 1, penstock__step__records=5), 0, 1)
+    without_the_sink(tmp_path)
+    assert sorted(found(tmp_path / "out") + found(tmp_path / "other")) == list(range(MORE))
+
+
+@pytest.mark.usefixtures("pending")
+def test_what_a_sink_has_prepared_that_is_gone_may_be_left_behind(tmp_path, caplog):
+    without_the_sink(tmp_path, execution__savepoint__ignore_unclaimed_state="true")
+    assert "is left behind" in caplog.text
+    assert len(found(tmp_path / "out") + found(tmp_path / "other")) == MORE - 5
 
 
 def test_sinks_come_and_go(tmp_path):

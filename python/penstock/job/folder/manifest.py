@@ -358,7 +358,9 @@ def manifest_of(data: dict[str, Any], *, unpickle: bool) -> StepManifest:
 def _operator(operator_id: str, data: dict[str, Any]) -> OperatorState:
     writer = data.get("writer", operator_id)
     chains = tuple(tuple(StateFile(writer, *file) for file in chain) for chain in data["subtasks"])
-    return OperatorState(**{name: data[name] for name in _OF_OPERATORS}, subtasks=chains, empty=data.get("empty", False))
+    return OperatorState(
+        **{name: data[name] for name in _OF_OPERATORS}, subtasks=chains, empty=data.get("empty", False)
+    )
 
 
 def _source(data: dict[str, Any], unpickle: bool) -> SourceState:

@@ -1,0 +1,188 @@
+"""What must happen to a program that is edited between two runs, in plain Python: which operator goes on with which
+state is predicted of OperatorIDs alone (:meth:`World.predicted`); what it must emit follows (:meth:`World.run`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tests.datastream.editable import COLLECTION, SINK, SOURCE, SPLITS, Node, Program, build, data, environment
+from tests.datastream.editable_kinds import Bag, Seen
+from tests.datastream.editable_states import KINDS, foreign, other_keys
+
+
+@dataclass(frozen=True)
+class Place:
+    """What the plan says of an operator.
+
+    Attributes:
+        generated: its OperatorID.
+        pinned: the one that was set for it, or None.
+        parallelism: of it.
+        max_parallelism: that was set, or None.
+    """
+
+    generated: str
+    pinned: str | None
+    parallelism: int
+    max_parallelism: int | None
+
+
+def places(program: Program) -> dict[str, Place]:
+    """The operators of a program, from its plan, without a manifest: by label what has state, the others as ``#NODE``,
+    as state can come to them by their place.
+
+    Raises:
+        PenstockError: it cannot be planned.
+    """
+    env = environment(program)
+    streams = build(program, env, 0, True)
+    graph = env.get_stream_graph()
+    graph.job_graph().execution_graph()  # which sees to it that each subtask has a key group
+    ids = graph.operator_ids()
+    labels = {s.transformation.id: label for label, s in streams.items() if program.node(label).stateful}
+    found = {}
+    for node in graph.nodes:
+        if node.id in ids:
+            most = node.max_parallelism if node.max_parallelism > 0 else None
+            label = labels.get(node.id, f"#{node.id}")
+            found[label] = Place(ids[node.id], node.user_hash, node.parallelism, most)
+    return found
+
+
+@dataclass
+class Kept:
+    """The state of an operator, or the positions of a source.
+
+    Attributes:
+        label: of the operator that wrote it.
+        max_parallelism: number of key groups.
+        seen: what each state has of the input, by what it holds.
+        positions: of a source, by split; None of an operator.
+        collection: whether it is a collection, and has no splits.
+    """
+
+    label: str
+    max_parallelism: int
+    seen: dict[str, Seen] = field(default_factory=dict)
+    positions: dict[str, int] | None = None
+    collection: bool = False
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a restore does.
+
+    Attributes:
+        refused: whether it is.
+        takes: for each operator with state, and source, the label of the one whose state it goes on with; None where
+            there is none.
+        unread: those of them that read nothing of what they take.
+        left: labels of state that nobody takes.
+        lost: labels of state that operators without any have by their place, and carry along.
+        other_type: whether it is refused by tasks, as the keys of a state are of another type.
+        unknown: whether windows take those of another sort by their place.
+    """
+
+    refused: bool
+    takes: Mapping[str, str | None]
+    unread: frozenset[str]
+    left: frozenset[str]
+    lost: frozenset[str] = frozenset()
+    other_type: bool = False
+    unknown: bool = False
+
+
+class World:
+    """What there is of a job: a slow model of its folder, or of a savepoint of it."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Kept] = {}
+
+    def predicted(self, program: Program, *, allowed: bool = False) -> Prediction:
+        """What happens when a program goes on from here.
+
+        Args:
+            program: the next one.
+            allowed: whether state may be left behind.
+        """
+        found = places(program)
+        own = {label: self._of(place) for label, place in found.items()}
+        known = {each for place in found.values() for each in (place.generated, place.pinned)}
+        left = frozenset(kept.label for id_, kept in self._kept.items() if id_ not in known)
+        takers = Counter(id_ for place in found.values() if (id_ := self._id(place)) is not None)
+        refused = (bool(left) and not allowed) or max(takers.values(), default=0) > 1
+        for label, kept in own.items():
+            if kept is not None and kept.positions is None:
+                place = found[label]
+                refused |= place.max_parallelism not in (None, kept.max_parallelism)
+                refused |= place.parallelism > kept.max_parallelism
+        takes = {label: kept for label, kept in own.items() if not label.startswith("#")}
+        lost = frozenset(kept.label for label, kept in own.items() if kept and label not in takes)
+        unread = frozenset(label for label, kept in takes.items() if kept and not _reads_of(program.node(label), kept))
+        held = [(program.node(label).kind, kept.seen) for label, kept in takes.items() if kept and kept.seen]
+        labels = {label: kept and kept.label for label, kept in takes.items()}
+        other, unknown = (any(itertools.starmap(found, held)) for found in (other_keys, foreign))
+        return Prediction(refused or other, labels, unread, left, lost, other and not refused, unknown)
+
+    def _id(self, place: Place) -> str | None:
+        return next((each for each in (place.pinned, place.generated) if each in self._kept), None)
+
+    def _of(self, place: Place) -> Kept | None:
+        return self._kept.get(self._id(place) or "")
+
+    def run(self, program: Program, there: int, ends: bool) -> dict[str, Bag]:
+        """What sinks get of a run; afterwards there is what that run has left.
+
+        Args:
+            program: it is not refused.
+            there, ends: as for the function :func:`run`.
+        """
+        found, kept, bags = places(program), {}, {}
+        for node in program.nodes:
+            inputs = [bags[each] for each in node.inputs]
+            if node.kind == "side":  # of what the one before has read
+                before_it = program.node(node.inputs[0])
+                inputs = [bags[each] for each in before_it.inputs] if before_it.kind == "split" else [Counter()]
+            if not node.stateful:
+                bags[node.label] = inputs[0] if node.kind == SINK else KINDS[node.kind].plain(inputs, node.amount)
+                continue
+            place = found[node.label]
+            before = self._of(place) or Kept("", place.max_parallelism or 128)
+            after = Kept(node.label, before.max_parallelism, dict(before.seen))
+            if node.kind == SOURCE:
+                after.positions = {f"split {i}": there for i in range(SPLITS)}
+                after.collection = node.amount >= COLLECTION
+                same = before.collection == after.collection  # else it is a source of another kind, which begins anew
+                bags[node.label] = _read(node, (before.positions or {}) if same else {}, there)
+            else:
+                bags[node.label] = _worked(node, after, inputs, ends)
+            if after.positions or any(map(KINDS[node.kind].left, after.seen.values())):
+                kept[place.generated] = after
+        for label, place in found.items():
+            carried = self._of(place) if label.startswith("#") else None
+            if carried is not None and carried.positions is None:
+                kept[place.generated] = carried
+        self._kept = kept
+        return {node.label: bags[node.label] for node in program.nodes if node.kind == SINK}
+
+
+def _reads_of(node: Node, kept: Kept) -> bool:
+    return kept.positions is not None or any(kept.seen.get(s) for s in getattr(KINDS.get(node.kind), "holds", ()))
+
+
+def _read(node: Node, positions: Mapping[str, int], there: int) -> Bag:
+    values: Bag = Counter()
+    for split in range(SPLITS):
+        values.update(data(node.amount, split, there)[positions.get(f"split {split}", 0) :])
+    return values
+
+
+def _worked(node: Node, kept: Kept, inputs: Sequence[Bag], ends: bool) -> Bag:
+    """What an operator emits; its state is then what it is after that."""
+    kind, before = KINDS[node.kind], kept.seen
+    kept.seen = kind.take(before, inputs, node.amount)
+    return kind.emitted(kept.seen, node.amount, last=ends) - kind.emitted(before, node.amount, last=False)
