@@ -65,6 +65,8 @@ class Program:
         nodes: each after those that it reads.
         parallelism, max_parallelism: of the environment.
         chaining: whether operators are chained at all.
+        feed: makes its sources, has ``source(node, env, ends)``, ``fill(numbers, there)`` and ``splits(there)``; None
+            for a :class:`Feed` each.
         two_phases: whether what sinks get is committed in two phases; else the job gives it back.
         settings: more of them.
     """
@@ -74,6 +76,7 @@ class Program:
     max_parallelism: int | None = None
     chaining: bool = True
     two_phases: bool = False
+    feed: Any = None
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def node(self, label: str) -> Node:
@@ -177,7 +180,7 @@ def build(program: Program, env: Any, there: int, ends: bool, show: Show | None 
     for node in program.nodes:
         inputs = [read[each] for each in node.inputs]
         if node.kind == SOURCE:
-            stream = _source(node, env, there, ends)
+            stream = _source(program, node, env, there, ends)
         elif node.kind == SINK:
             stream = (show or _sink_of(program))(*inputs, node)
         else:
@@ -191,9 +194,11 @@ def build(program: Program, env: Any, there: int, ends: bool, show: Show | None 
     return made
 
 
-def _source(node: Node, env: Any, there: int, ends: bool) -> Any:
+def _source(program: Program, node: Node, env: Any, there: int, ends: bool) -> Any:
     if node.amount >= COLLECTION:
         return env.from_collection([value for i in range(SPLITS) for value in data(node.amount, i, there)], INT)
+    if program.feed is not None:
+        return program.feed.source(node, env, ends)
     return env.from_source(Feed(node.amount, there, ends), WatermarkStrategy.no_watermarks(), node.label, INT)
 
 
@@ -249,6 +254,8 @@ def run(
     now = {} if ends else {"penstock__step__available_now": "true"}
     env = environment(program, executor, penstock__step__records=str(records), **now, **settings)
     build(program, env, there, ends)
+    if program.feed is not None:
+        program.feed.fill([node.amount for node in program.nodes if node.kind == SOURCE], there)
     before = editable_sinks.known()
     got = env.execute("edited").collected
     return {

@@ -154,10 +154,11 @@ class World:
             before = self._of(place) or Kept("", place.max_parallelism or 128)
             after = Kept(node.label, before.max_parallelism, dict(before.seen))
             if node.kind == SOURCE:
-                after.positions = {f"split {i}": there for i in range(SPLITS)}
                 after.collection = node.amount >= COLLECTION
+                splits = SPLITS if after.collection or program.feed is None else program.feed.splits(there)
+                after.positions = {f"split {i}": there for i in range(splits)}
                 same = before.collection == after.collection  # else it is a source of another kind, which begins anew
-                bags[node.label] = _read(node, (before.positions or {}) if same else {}, there)
+                bags[node.label] = _read(node, (before.positions or {}) if same else {}, after.positions)
             else:
                 bags[node.label] = _worked(node, after, inputs, ends)
             if after.positions or any(map(KINDS[node.kind].left, after.seen.values())):
@@ -174,10 +175,10 @@ def _reads_of(node: Node, kept: Kept) -> bool:
     return kept.positions is not None or any(kept.seen.get(s) for s in getattr(KINDS.get(node.kind), "holds", ()))
 
 
-def _read(node: Node, positions: Mapping[str, int], there: int) -> Bag:
+def _read(node: Node, positions: Mapping[str, int], ends: Mapping[str, int]) -> Bag:
     values: Bag = Counter()
-    for split in range(SPLITS):
-        values.update(data(node.amount, split, there)[positions.get(f"split {split}", 0) :])
+    for split, (name, there) in enumerate(ends.items()):
+        values.update(data(node.amount, split, there)[positions.get(name, 0) :])
     return values
 
 

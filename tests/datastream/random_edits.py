@@ -277,19 +277,20 @@ def edited(draw: random.Random, program: Program, names: list[str], seen: Counte
     return program
 
 
-def check(seed: int, root: str, executor: Any = "local") -> Counter[str]:
+def check(seed: int, root: str, executor: Any = "local", feed: Any = None) -> Counter[str]:
     """Run a random program with random edits between its runs.
 
     Args:
         seed: decides all.
         root: a folder for it.
         executor: runs it.
+        feed: makes sources, as that of a :class:`Program`.
 
     Returns:
         How often what happened.
     """
     draw, seen = random.Random(seed), Counter[str]()
-    world, program, jobs = World(), random_program(draw), Jobs(root)
+    world, program, jobs = World(), replace(random_program(draw), feed=feed), Jobs(root)
     runs = draw.choice([2, 2, 3])
     for number in range(runs):
         there, ends, names = PER_RUN[number], number == runs - 1, []
@@ -318,6 +319,8 @@ def check(seed: int, root: str, executor: Any = "local") -> Counter[str]:
         expected = world.run(new, there, ends)
         got = run(new, there, ends, executor, records=draw.randint(1, 20), **jobs.settings(way), **allowed)
         assert got == expected, f"run {number} by {way} after {names}: {_differences(got, expected)}"
+        if feed is not None and not ends:
+            feed.check(jobs.folder, there)
         program = new
     return seen
 

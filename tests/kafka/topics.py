@@ -42,11 +42,16 @@ class Topics:
 
     def made(self, partitions: int = 1) -> str:
         """A new topic of a real broker."""
+        name = self.name()
+        self.make(name, partitions)
+        return name
+
+    def make(self, name: str, partitions: int) -> None:
+        """Have a real broker have a topic."""
         from confluent_kafka.admin import AdminClient, NewTopic
 
-        admin, name = AdminClient({"bootstrap.servers": self.servers}), self.name()
+        admin = AdminClient({"bootstrap.servers": self.servers})
         admin.create_topics([NewTopic(name, partitions, 1)])[name].result(30)
-        return name
 
     def grow(self, topic: str, partitions: int) -> None:
         """Have a topic of a real broker have more partitions."""

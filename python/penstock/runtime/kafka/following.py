@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any
 
-from penstock.errors import ConfigurationError
+from penstock.errors import ConfigurationError, InvalidProgramError
 from penstock.runtime.io.splits import Split
 from penstock.runtime.kafka import client
 from penstock.runtime.kafka.cluster import Cluster, Offsets, asking
@@ -65,7 +66,7 @@ class Following:
             partition = partition_of(split_id)
             self._starts[partition] = offset_of(position)
             stop = stop_of(position)
-            if stop is not None:
+            if stop is not None and stopping is not None:  # else it has an end no longer
                 self._stops[partition] = stop
 
     def splits(self) -> list[Split]:
@@ -80,6 +81,9 @@ class Following:
             new = self._new(cluster) if due else []
             partitions = [*self._starts, *new]
             ends = self._ends = cluster.ends(partitions)
+            late = [each for each in self._starts if each not in self._stops] if self._looked_at is None else []
+            if self._stopping is not None and late:  # an end that the program did not have
+                self._stops.update(resolved(self._stopping, late, cluster))
             if new:
                 starting = KafkaOffsetsInitializer.earliest() if self._begun else self._starting
                 starts = first_offsets(cluster, new, starting, ends)
@@ -136,8 +140,8 @@ def carrying(split: Split) -> Split:
     return Split(split.id, [start, stop], [stop, stop], split.weight)
 
 
-def left(positions: Mapping[str, Any]) -> list[Split]:
-    """What is left of splits whose positions say where they end.
+def left(positions: Mapping[str, Any]) -> list[Split] | None:
+    """What is left of splits whose positions say where they end; None if one does not, as the source had no end before.
 
     Args:
         positions: by id, of those that have not ended.
@@ -145,9 +149,50 @@ def left(positions: Mapping[str, Any]) -> list[Split]:
     found: list[Split] = []
     for split_id, position in positions.items():
         start, stop = offset_of(position), stop_of(position)
-        assert stop is not None, "a position of a source that ends"
+        if stop is None:
+            return None
         found.append(Split(split_id, [start, stop], [stop, stop], stop - start))
     return found
+
+
+def to_the_end(splits: Sequence[Split]) -> list[Split]:
+    """Splits of a source that had no end before, up to the one that it has now, which need not be there yet.
+
+    Args:
+        splits: of a :class:`Following` that stops somewhere.
+    """
+    found: list[Split] = []
+    for split in splits:
+        start, stop = split.start
+        found.append(Split(split.id, [start, max(start, stop)], [max(start, stop)] * 2, max(0, stop - start)))
+    return found
+
+
+def begun(split: Split, positions: Mapping[str, Any]) -> Split:
+    """A split from where it has been read to.
+
+    Args:
+        split: from its beginning.
+        positions: by id, of those that have been begun; they can still say an end that the source has no longer.
+    """
+    position = positions.get(split.id, split.start)
+    return replace(split, start=offset_of(position) if stop_of(split.end) is None else position)
+
+
+def check_none_over(splits: Sequence[Split], over: Set[str]) -> None:
+    """A source without an end does not meet partitions that it has read to the end that it had: where that was is not
+    kept.
+
+    Raises:
+        InvalidProgramError: it does.
+    """
+    met = next((split.id for split in splits if split.id in over), None)
+    if met is not None:
+        raise InvalidProgramError(
+            f"The partition {met} was read to the end that set_bounded() gave the source, and the source has none any "
+            "more: where it ended is not kept. To read what has come since, give the source another uid(), and where "
+            "to begin by set_starting_offsets()."
+        )
 
 
 def limited(split: Split, records: int) -> Split:

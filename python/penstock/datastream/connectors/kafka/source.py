@@ -96,9 +96,12 @@ class KafkaSource(Source[T]):
 
     def read(self, split: Split) -> Iterator[Records[T]]:
         """The records of a partition."""
-        stop = following.stop_of(split.start)
+        stop = following.stop_of(split.end)
         if stop is None:
-            yield from reading.read(self.properties, split, self.deserializer, keep=not self.bounded)
+            plain = following.plain(split)
+            if plain.start != split.start:  # the position still says an end that the source has no longer
+                yield Records((), plain.start)
+            yield from reading.read(self.properties, plain, self.deserializer, keep=not self.bounded)
             return
         for records in reading.read(self.properties, following.plain(split), self.deserializer, keep=True):
             yield replace(records, position=[records.position, stop])
@@ -106,7 +109,7 @@ class KafkaSource(Source[T]):
     def resume(self, positions: Mapping[str, Any] | None) -> None:
         """Go on at the positions of an earlier run, or begin: see :class:`~penstock.runtime.io.splits.Source`."""
         self._following, self._resumed = None, (positions,)
-        if not self.bounded:
+        if not self.bounded or positions is not None:
             self._followed(positions)
 
     def committed(self, positions: Mapping[str, Any]) -> None:
@@ -120,7 +123,9 @@ class KafkaSource(Source[T]):
         into the manifest."""
         if self._following is None:
             self.resume(positions or None)
-        begun = [replace(split, start=positions.get(split.id, split.start)) for split in self.splits(parallelism)]
+        found = self.splits(parallelism)
+        following.check_none_over(found, over)
+        begun = [following.begun(split, positions) for split in found]
         return [split for split in begun if split.id not in positions or split.start != split.end]
 
     def ended(self) -> bool:
@@ -134,7 +139,8 @@ class KafkaSource(Source[T]):
     def _to_the_end(self) -> list[Split]:
         """All there is to read; in a job that goes in steps, where the first run has found the ends."""
         if self._resumed is not None and self._resumed[0] is not None:
-            return following.left(self._resumed[0])
+            left = following.left(self._resumed[0])
+            return following.to_the_end(self._followed().splits()) if left is None else left
         assert self.stopping_offsets is not None
         found = reading.splits(self.properties, self.subscription, self.starting_offsets, self.stopping_offsets)
         return found if self._resumed is None else [following.carrying(split) for split in found]

@@ -1,0 +1,117 @@
+"""Random programs that read topics, and random edits of them between their runs: ``python -m tests.kafka.edits 0 300``.
+
+What comes out tells which offsets a source goes on with: those of its OperatorID, and the first ones where it has none
+(:mod:`tests.datastream.editable_world`). Records and partitions are added between runs.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from penstock.common.serialization import DeserializationSchema
+from penstock.datastream.connectors import KafkaOffsetsInitializer, KafkaSource
+from penstock.job.folder.lease import JobFolder
+from tests.datastream import feeding
+from tests.datastream.editable import Node, data
+from tests.datastream.editable_kinds import INT
+from tests.datastream.random_edits import PER_RUN, check
+from tests.kafka.broker import running
+from tests.kafka.topics import NONE, Topics
+
+FIRST, LATER = 3, 4
+"""Partitions of a topic in the first run of a program, and after that."""
+
+
+class Numbers(DeserializationSchema[int]):
+    """Texts that say numbers."""
+
+    def deserialize(self, message: bytes, /) -> int:
+        return int(message)
+
+    def get_produced_type(self) -> Any:
+        return INT
+
+
+class TopicFeed:
+    """Sources of a program: each a topic, with the records that its number says.
+
+    Args:
+        topics: of a real broker.
+        prefix: of the names of topics, the program's own.
+    """
+
+    def __init__(self, topics: Topics, prefix: str) -> None:
+        self._topics, self._prefix = topics, prefix
+        self._there: dict[int, list[int]] = {}
+
+    def splits(self, there: int) -> int:
+        """How many partitions a topic has."""
+        return FIRST if there <= PER_RUN[0] else LATER
+
+    def source(self, node: Node, env: Any, ends: bool) -> Any:
+        """A source of numbers."""
+        builder = KafkaSource.builder().set_bootstrap_servers(self._topics.servers).set_topics(self._name(node.amount))
+        builder.set_property("partition.discovery.interval.ms", "1").set_value_only_deserializer(Numbers())
+        if ends:
+            builder.set_bounded(KafkaOffsetsInitializer.latest())
+        return env.from_source(builder.build(), NONE, node.label, INT)
+
+    def fill(self, numbers: Sequence[int], there: int) -> None:
+        """Have topics hold what there is by now.
+
+        Args:
+            numbers: of their data.
+            there: records of each partition.
+        """
+        for number in dict.fromkeys(numbers):
+            have = self._there.get(number)
+            if have is None:
+                self._topics.make(self._name(number), self.splits(there))
+                have = self._there[number] = [0] * self.splits(there)
+            if len(have) < self.splits(there):
+                self._topics.grow(self._name(number), self.splits(there))
+                have += [0] * (self.splits(there) - len(have))
+            more = [
+                {"value": str(value), "partition": partition}
+                for partition, begin in enumerate(have)
+                for value in data(number, partition, there)[begin:]
+            ]
+            if more:
+                self._topics.fill(self._name(number), more)
+            self._there[number] = [there] * len(have)
+
+    def check(self, folder: str, there: int) -> None:
+        """See that the newest version of a job has read all there is, and says so by partition."""
+        newest = JobFolder(folder).newest(unpickle=False)
+        assert newest is not None
+        for source in newest.sources.values():
+            offsets = [position[1] for position in source.positions.values()]
+            assert offsets == [there] * self.splits(there), (source, there)
+
+    def _name(self, number: int) -> str:
+        return f"{self._prefix}-{number}"
+
+
+def main(first: int, last: int) -> int:
+    """Run the programs of some seeds."""
+    seen, failed = Counter[str](), 0
+    with tempfile.TemporaryDirectory() as data_folder, running(Path(data_folder)) as broker:
+        topics = Topics(broker.servers)
+        for seed in range(first, last):
+            with feeding.folder() as root:
+                try:
+                    seen += check(seed, root, feed=TopicFeed(topics, f"edits-{seed}"))
+                except Exception as error:
+                    failed += 1
+                    print(f"seed {seed}: {type(error).__name__}: {error}"[:500])
+    print(f"{failed} of {last - first} failed; {dict(seen)}")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))
