@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from penstock.common import cores
 from penstock.job.folder.lease import JobFolder
 
 PROGRAM = """
@@ -56,6 +57,17 @@ def test_state_that_would_be_left_behind_is_refused_unless_it_is_allowed(penstoc
     result = penstock("run", "--local", *options, sums([1, 2, 4], "other"))
     assert result.exit_code == 0, result.output
     assert printed(result.stdout + capfd.readouterr().out) == [4]
+
+
+def test_a_reactive_job_takes_the_cores_that_there_are(penstock, sums, tmp_path, monkeypatch):
+    monkeypatch.setattr(cores, "_said", [3])
+    place = tmp_path / "job"
+    result = penstock("run", "--local", "--reactive", "--job-folder", place, sums([1, 2]))
+    assert result.exit_code == 0, result.output
+    assert {each.parallelism for each in JobFolder(str(place)).newest().operators.values()} == {3}
+    refused = penstock("run", "--local", "--reactive", "-p", "2", sums([1, 2]))
+    assert refused.exit_code == 2
+    assert "Give one" in refused.stderr
 
 
 def test_no_savepoint_is_an_error_in_a_line(penstock, sums, tmp_path):

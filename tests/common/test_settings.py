@@ -81,6 +81,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "penstock.step.records": {"0": 0, "1000": 1000},
     "penstock.step.target": {"1": 1, "2 s": 2000},
     "penstock.step.available-now": {"true": True, "false": False},
+    "scheduler-mode": {"reactive": True, "default": False, "Reactive": True},
     "penstock.metrics.prometheus.port": {"9249": (9249, 9249), " 9250 - 9260 ": (9250, 9260), "0": (0, 0)},
     "penstock.pyflink.cores": {"true": True, "false": False},
     "penstock.pyflink.count-windows": {"true": True, "false": False},

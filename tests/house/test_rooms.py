@@ -81,7 +81,7 @@ ROOMS = {
     ],
     "analysis": ["model", "dry_open", "declared", "reading", "formats"],
     "savepoints": ["pickles", "loading", "files", "pending", "table", "reader", "bootstrap", "writer"],
-    "job.restore": ["matching", "refusals", "adapting", "taking_over", "telling", "carried"],
+    "job.restore": ["matching", "refusals", "adapting", "taking_over", "scaling", "telling", "carried"],
     "job.savepoint": [
         "checking",
         "carrying",
@@ -116,7 +116,9 @@ ROOMS = {
         "restarts",
         "savepoints",
         "opening",
+        "runner",
         "loop",
+        "scaling",
     ],
     "spark": [
         "quiet",
@@ -137,6 +139,7 @@ ROOMS = {
         "daemon",
         "session",
         "shipping",
+        "offering",
         "stream_checkpoint",
         "streams",
         "steps",

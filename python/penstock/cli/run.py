@@ -65,6 +65,11 @@ Examples:
     metavar="N",
     help="Subtasks of operators for which the program does not say how many; state is dealt out anew.",
 )
+@click.option(
+    "--reactive",
+    is_flag=True,
+    help="Give these operators as many subtasks as there are cores, also when there are more or fewer later.",
+)
 @click.option("--job-folder", metavar="FOLDER", help="Keep the job's state here, a path or URL, and go on from there.")
 @click.option("--metrics", is_flag=True, help="After each job, print what its operators have measured.")
 @click.option(
@@ -90,6 +95,7 @@ def command(
     from_savepoint: str | None,
     allow_non_restored_state: bool,
     parallelism: int | None,
+    reactive: bool,
     job_folder: str | None,
     file: str,
     arguments: tuple[str, ...],
@@ -100,6 +106,7 @@ def command(
     Spark; without any option the program's own configuration decides.
     """
     config = dict(_setting(text) for text in settings)
+    state = _state(from_savepoint, allow_non_restored_state, parallelism, job_folder, reactive=reactive)
     if local and (master or config):
         raise click.UsageError("--local runs without Spark; --master and --conf are for Spark. Give one or the other.")
     with guard(file, full_traceback=full_traceback):
@@ -110,19 +117,24 @@ def command(
             executor_of(master, local, config),
             flink,
             watcher,
-            settings=_state(from_savepoint, allow_non_restored_state, parallelism, job_folder),
+            settings=state,
             pyflink=pyflink,
             observer=_observer(progress),
         )
 
 
-def _state(place: str | None, allow: bool, parallelism: int | None, folder: str | None) -> dict[str, str]:
+def _state(
+    place: str | None, allow: bool, parallelism: int | None, folder: str | None, *, reactive: bool
+) -> dict[str, str]:
     """What the options say of state and parallelism, as settings."""
+    if reactive and parallelism is not None:
+        raise click.UsageError("--parallelism says a number of subtasks, --reactive takes what there is. Give one.")
     said = {
         "execution.savepoint.path": place,
         "execution.savepoint.ignore-unclaimed-state": "true" if allow else None,
         "parallelism.default": None if parallelism is None else str(parallelism),
         "penstock.job.folder": folder,
+        "scheduler-mode": "reactive" if reactive else None,
     }
     return {key: value for key, value in said.items() if value is not None}
 

@@ -15,7 +15,7 @@ _KEYS = {
     $internal. akka. blob. classloader. cleanup-strategy client. cluster. compiler. containerized. env. events.
     external-resource external-resources flink.hadoop. fs. heartbeat. high-availability historyserver. io. jmx.
     job-event. job. jobmanager. jobstore. kubernetes. local. mesos. pekko. plugin. process.
-    queryable-state. resourcemanager. rest. s3. scheduler-mode security. shuffle-service-factory. slot.
+    queryable-state. resourcemanager. rest. s3. security. shuffle-service-factory. slot.
     slotmanager. slow-task-detector. sql-client. sql-gateway. state. table. task. taskmanager. traces. web. yarn.
     zookeeper.
     """,

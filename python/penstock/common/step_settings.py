@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.common.setting import Flag, Ports, Span, Text, Whole, line
+from penstock.common.setting import Choice, Flag, Ports, Span, Text, Whole, line
 
 _LARGEST_INT = 2**31 - 1
 
@@ -47,6 +47,11 @@ class StepSettings:
     available_now: bool = line(
         "penstock.step.available-now", Flag(), False, "steps",
         "Whether the program ends when it has read what is there; windows that are open stay open.",
+    )
+    reactive: bool = line(
+        "scheduler-mode", Choice({"default": False, "reactive": True}), False, "steps",
+        "With reactive, operators whose parallelism the program leaves to its environment have as many subtasks as "
+        "there are cores, at each start and when there are more or fewer.",
     )
     prometheus_ports: tuple[int, int] | None = line(
         "penstock.metrics.prometheus.port", Ports(), None, "executor",

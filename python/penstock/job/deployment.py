@@ -104,6 +104,7 @@ class Deployment:
         sources: what runs at the head of each source, by index of its vertex.
         steps: whether it runs in steps.
         ends: the program's sinks with what is known of their operators.
+        planned: makes the plan that it is, with what is taken over from state.
     """
 
     job: JobConfig
@@ -117,6 +118,7 @@ class Deployment:
     sources: Mapping[int, Any] = field(default_factory=dict[int, Any])
     steps: bool = False
     ends: tuple[End, ...] = ()
+    planned: Callable[[], JobGraph] | None = field(default=None, compare=False)
 
     def in_folder(self, folder_id: str, place: str) -> Deployment:
         """The same with a job folder, by which the pending files of its sinks are named.
@@ -138,7 +140,13 @@ class Deployment:
 
 
 def deploy(
-    pipeline: Pipeline, job_id: str | None = None, *, loops: bool = False, folder: StepsFolder | None = None
+    pipeline: Pipeline,
+    job_id: str | None = None,
+    *,
+    loops: bool = False,
+    folder: StepsFolder | None = None,
+    times: int = 0,
+    begins: bool = False,
 ) -> Deployment:
     """The task descriptors of a program.
 
@@ -147,6 +155,8 @@ def deploy(
         job_id: of this run, 32 hex digits; None for one by chance.
         loops: whether the executor can lead records back.
         folder: of a job that runs in steps, if it has been opened.
+        times: how often the run has been planned before.
+        begins: whether the program is only looked at, as one that begins; what there is of it is left alone.
 
     Raises:
         UnsupportedError: the program has an iteration, and the executor or the mode cannot; or something else that
@@ -156,9 +166,19 @@ def deploy(
         PenstockError: what an operator's own check refuses, such as a missing input file.
         PlanError: what the planner refuses.
     """
-    batch, steps = pipeline.settings.batch, folder is not None or runs_in_steps(pipeline)
-    pipeline, resumed = _going_on(pipeline, steps) if folder is None else (pipeline, folder.resumed)
+    steps = folder is not None or runs_in_steps(pipeline)
+    resumed = begins if folder is None else folder.resumed
+    if folder is None and not begins:
+        pipeline, resumed = _going_on(pipeline, steps)
+    job_id = job_id or uuid.uuid4().hex
+    deployment = _deployed(pipeline, job_id, loops=loops, steps=steps, resumed=resumed, times=times)
+    return deployment if folder is None else deployment.in_folder(folder.id, folder.place)
+
+
+def _deployed(pipeline: Pipeline, job_id: str, *, loops: bool, steps: bool, resumed: bool, times: int) -> Deployment:
+    """The task descriptors of a program with all that it takes over."""
     job_graph = pipeline.job_graph()
+    batch = pipeline.settings.batch
     if batch or not (loops or steps):
         _refuse_iterations(job_graph, batch)
     places = _places(job_graph)
@@ -170,12 +190,13 @@ def deploy(
     vertices = tuple(map(Vertices(pipeline, operators, job_graph, places, edges).config, job_graph.vertices))
     sinks = (op.function for op in map(operators.get, pipeline.operators) if isinstance(op, StreamSink))
     archive = ship(pipeline.settings)
-    job = JobConfig(pipeline.name, job_id or uuid.uuid4().hex, pipeline.settings, archive.name if archive else None)
+    shipped = archive.name if archive else None
+    job = JobConfig(pipeline.name, job_id, pipeline.settings, shipped, times=times)
     read, ends = _sources(job_graph, operators), tuple(_ends(vertices, operators))
     locations = tuple(_locations(job_graph, operators))
     own = tuple(sinks), archive, _frames(pipeline, job_graph), tuple(tables), locations
-    deployment = Deployment(job, vertices, _levels(vertices), *own, sources=read, steps=steps, ends=ends)
-    return deployment if folder is None else deployment.in_folder(folder.id, folder.place)
+    more: dict[str, Any] = {"sources": read, "steps": steps, "ends": ends, "planned": pipeline.job_graph}
+    return Deployment(job, vertices, _levels(vertices), *own, **more)
 
 
 def _going_on(pipeline: Pipeline, steps: bool) -> tuple[Pipeline, bool]:

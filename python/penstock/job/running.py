@@ -7,19 +7,22 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from penstock.common.cores import cores
 from penstock.common.job import JobExecutionResult
 from penstock.common.job_control import JobControl
 from penstock.common.job_status import JobStatus
+from penstock.errors import PenstockError
 from penstock.job.deployment import Deployment, deploy
 from penstock.job.results import JobOutput
 from penstock.job.steps.loop import StepLoop
 from penstock.job.steps.progress import Progress
+from penstock.job.steps.scaling import Scaling
 from penstock.job.steps.stopwatch import Stopwatch
 from penstock.job.steps.watching import watched
 from penstock.runtime.config.tasks import TaskReport
 
 if TYPE_CHECKING:
-    from penstock.plan import Pipeline
+    from penstock.plan import JobGraph, Pipeline
 
 LOG = logging.getLogger("penstock")
 
@@ -45,8 +48,12 @@ class JobRun:
     def __init__(self, pipeline: Pipeline, control: JobControl, *, loops: bool = False) -> None:
         self._settings = pipeline.settings
         self.control = control
-        self.deployment: Deployment = deploy(pipeline, control.job_id.text, loops=loops)
-        self.progress = Progress(self.deployment, control, pipeline.job_graph, endless=self.deployment.steps)
+        self._scaling = Scaling(pipeline, control, loops=loops) if pipeline.planned_at is not None else None
+        if self._scaling is None:
+            self.deployment: Deployment = deploy(pipeline, control.job_id.text, loops=loops)
+        else:
+            self.deployment = self._scaling.looked_at()
+        self.progress = Progress(self.deployment, control, self._plan, endless=self.deployment.steps)
         self.reports: tuple[TaskReport, ...] = ()
         if self._settings.job_folder is not None and not self.deployment.steps:
             LOG.warning(
@@ -55,6 +62,10 @@ class JobRun:
                 pipeline.name,
                 self._settings.job_folder,
             )
+
+    def _plan(self) -> JobGraph:
+        assert self.deployment.planned is not None
+        return self.deployment.planned()
 
     def begin(self) -> Stopwatch:
         """The tasks of a job that is one step begin, for the first time or once more: what measures them."""
@@ -67,6 +78,7 @@ class JobRun:
         once: Callable[[JobOutput], Stopwatch],
         steps: Callable[[], StepLoop],
         equip: Callable[[], None] = lambda: None,
+        offer: Callable[[], int] = cores,
     ) -> JobExecutionResult:
         """Run it to its end.
 
@@ -75,6 +87,7 @@ class JobRun:
                 has measured them.
             steps: makes the loop of any other job.
             equip: is called before; the time that it takes is not the job's.
+            offer: how many subtasks there is room for; asked after that.
 
         Raises:
             JobExecutionError: user code failed; its exception is the cause.
@@ -82,14 +95,38 @@ class JobRun:
         """
         with watched(self.progress, self._settings):
             equip()
+            if self._scaling is not None:
+                self._become(self._scaling.begun(offer))
             if self.deployment.steps:
-                loop = steps()
-                result = loop.run()
-                self.reports = loop.reports
-                return result
+                return self._in_steps(steps)
             started = time.perf_counter()
             with JobOutput(self.deployment, self.control) as output:
                 watch = once(output)
             self.progress.step(watch.summary(1, output.reports))
             self.reports = output.reports
             return output.result(started)
+
+    def _become(self, deployment: Deployment) -> None:
+        """From here on the job has other tasks."""
+        self.deployment = deployment
+        self.progress.replanned(deployment, self._plan)
+
+    def _in_steps(self, steps: Callable[[], StepLoop]) -> JobExecutionResult:
+        """Step by step, at another parallelism whenever it has to be."""
+        loop, scaling = steps(), self._scaling
+        while True:
+            try:
+                result = loop.run() if scaling is None else loop.run(scaling.outgrown)
+            except PenstockError as error:
+                back = None if scaling is None or loop.began else scaling.taken_back(error)
+                if back is None:
+                    raise
+                self._become(back)
+            else:
+                self.reports = loop.reports
+                if result is not None:
+                    return result
+                assert scaling is not None, "it has said so"
+                self.control.enter(JobStatus.RESTARTING)
+                self._become(scaling.again())
+            loop = steps().after(loop)

@@ -32,7 +32,7 @@ class LocalSteps:
         self._cancelled = False
 
     def step(self, version: int, assignments: Mapping[tuple[int, int], Assignment], watch: Stopwatch) -> Rows:
-        """See :class:`penstock.job.steps.loop.Runner`."""
+        """See :class:`penstock.job.steps.runner.Runner`."""
         shared, for_driver = Memory(self._memory), Rows(Store(self._memory))
         stores = [Store(shared) for _ in self._deployment.levels]
         inboxes = [defaultdict[int, Rows](partial(Rows, store)) for store in stores]
@@ -84,13 +84,13 @@ class LocalSteps:
                 inboxes[row.level][row.slot].append(row)
 
     def cancel(self) -> None:
-        """See :class:`penstock.job.steps.loop.Runner`."""
+        """See :class:`penstock.job.steps.runner.Runner`."""
         self._cancelled = True
         if self._working is not None:
             self._working.cancel()
 
     def forget(self, attempt: int) -> None:
-        """See :class:`penstock.job.steps.loop.Runner`."""
+        """See :class:`penstock.job.steps.runner.Runner`."""
         self.close()
         self._attempt = attempt
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,8 @@ class Pipeline:
         settings: of the program, parsed.
         descriptions: of the operators that have one, by StreamNode id.
         sites: where the program made its operators, by StreamNode id, as far as that is known.
+        left_open: the nodes whose parallelism the program leaves to its environment.
+        planned_at: the same program, with another parallelism of each of these nodes; None if nobody has wished for it.
     """
 
     name: str
@@ -37,6 +39,8 @@ class Pipeline:
     settings: Settings = Settings()  # noqa: RUF009 - it is immutable
     descriptions: Mapping[int, str] = field(default_factory=dict[int, str])
     sites: Mapping[int, Site] = field(default_factory=dict[int, Site])
+    left_open: frozenset[int] = frozenset()
+    planned_at: Callable[[Callable[[int], int]], Pipeline] | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         return f"Pipeline({self.name!r}, {self.stream_graph!r}, as Flink {self.flink})"

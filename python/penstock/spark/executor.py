@@ -21,6 +21,7 @@ from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.exchange.gate import TABLE
 from penstock.spark.counting import counting
 from penstock.spark.frames import is_connect, only, waiting, write_step, write_tables
+from penstock.spark.offering import offered
 from penstock.spark.running import driver_rows
 from penstock.spark.session import (
     DEFAULT_MASTER,
@@ -115,6 +116,7 @@ class SparkExecutor:
                     partial(self._once, session, own, job),
                     partial(self._loop, session, own, job),
                     partial(_equipped, session, own, deployment, control),
+                    partial(offered, session),
                 )
             self.reports = job.reports
             return result

@@ -117,5 +117,6 @@ def _look_for_cycles(large: bool) -> None:
 
 
 def _name(job: JobConfig, vertex: VertexConfig, subtask: int) -> tuple[str, int, int]:
-    """By which a worker finds the task again; in another run with the same job folder functions may be others."""
-    return job.job_id, vertex.index, subtask
+    """By which a worker finds the task again; in another run with the same job folder functions may be others, and in
+    another plan of the same run chains."""
+    return f"{job.job_id}-{job.times}", vertex.index, subtask

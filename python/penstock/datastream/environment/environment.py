@@ -8,7 +8,8 @@ Its settings are in :mod:`penstock.datastream.program.program`, its sources besi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import copy
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -110,8 +111,14 @@ class StreamExecutionEnvironment(ProgramWithSources):
         name, translation = self._translate(job_name)
         if to_run:
             plan_only.refuse_to_run(translation.operators, translation.names)
+        program = copy.copy(self)
         self.transformations: list[Transformation] = []
-        return self._planned(name, translation), translation.caches
+
+        def planned_at(offered: Callable[[int], int]) -> Pipeline:
+            return program._planned(name, translate(program, name, offered=offered))
+
+        pipeline = self._planned(name, translation)
+        return replace(pipeline, planned_at=planned_at if pipeline.settings.reactive else None), translation.caches
 
     def _planned(self, name: str, translation: Translation) -> Pipeline:
         from penstock.plan import Pipeline
@@ -125,6 +132,7 @@ class StreamExecutionEnvironment(ProgramWithSources):
             settings=replace(self.settings.updated(executors.imposed_settings()), runtime_mode=translation.mode),
             descriptions=translation.descriptions,
             sites=Sites(translation.marks),
+            left_open=frozenset(translation.left_open),
         )
 
     def frame_of(self, sink: Transformation) -> DataFrame:

@@ -15,6 +15,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.common import JobExecutionResult, RuntimeExecutionMode, checks
+from penstock.common.left_open import LeftOpen
 from penstock.common.restart_strategy import RestartStrategyConfiguration
 from penstock.common.settings import Settings
 from penstock.datastream.checkpoint_storage import CheckpointStorage
@@ -135,7 +136,7 @@ class Program:
 
     def get_parallelism(self) -> int:
         """Parallelism of operators added from now on."""
-        return self.settings.parallelism
+        return LeftOpen(self.settings.parallelism)
 
     def set_max_parallelism(self: _Self, max_parallelism: int) -> _Self:
         """Max parallelism of all operators without their own: 1 to 32768 key groups."""

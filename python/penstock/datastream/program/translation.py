@@ -11,11 +11,12 @@ anything. Cost: O(transformations + edges) time and space.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from penstock.common import RuntimeExecutionMode, checks
+from penstock.common.left_open import LeftOpen
 from penstock.datastream.program.boundedness import mode_of
 from penstock.datastream.program.caching import CacheTransformation
 from penstock.datastream.program.call_site import Mark
@@ -69,6 +70,7 @@ class Translation:
         marks: where the program made the operators, by node id.
         caches: the cached streams that the job computes.
         mode: in which the program runs: STREAMING or BATCH.
+        left_open: the nodes whose parallelism the program leaves to its environment.
     """
 
     stream_graph: Any = None
@@ -80,9 +82,15 @@ class Translation:
     marks: dict[int, Mark] = field(default_factory=dict[int, Mark])
     caches: list[CacheTransformation] = field(default_factory=list[CacheTransformation])
     mode: RuntimeExecutionMode = RuntimeExecutionMode.STREAMING
+    left_open: set[int] = field(default_factory=set[int])
 
 
-def translate(program: Program, job_name: str, only: Transformation | None = None) -> Translation:
+def translate(
+    program: Program,
+    job_name: str,
+    only: Transformation | None = None,
+    offered: Callable[[int], int] | None = None,
+) -> Translation:
     """Translate the registered transformations of a program.
 
     Args:
@@ -90,6 +98,7 @@ def translate(program: Program, job_name: str, only: Transformation | None = Non
         job_name: name of the job.
         only: a sink beside them, which alone, with what leads to it, shall be translated; then no cached stream is
             computed for later jobs.
+        offered: the parallelism of a node for which the program says none; None: its environment's.
 
     Raises:
         InvalidProgramError: nothing is registered, or BATCH mode with a source that never ends (Flink:
@@ -109,6 +118,7 @@ def translate(program: Program, job_name: str, only: Transformation | None = Non
     mode = mode_of(program, roots)
     generator = _Generator(program, StreamGraphBuilder(job_name=job_name, **program.plan_settings()), mode)
     generator.notes = only is None
+    generator.offered = offered
     for transformation in roots:
         generator.run(transformation)
     generator.result.stream_graph = generator.builder.build()
@@ -143,6 +153,7 @@ class _Generator:
         self.loops: dict[int, tuple[int, _Head, list[Any]]] = {}
         self.iteration_nodes = 0
         self.notes = True
+        self.offered: Callable[[int], int] | None = None
         self.settings = program.settings
         self.is_batch = mode.batch
         self.slots = dict(program.slot_sharing_groups)
@@ -236,7 +247,7 @@ class _Generator:
             loop.id,
             head,
             head - 1,
-            parallelism=loop.parallelism,
+            parallelism=self.parallelism(loop, head, head - 1),
             max_parallelism=loop.max_parallelism if loop.max_parallelism > 0 else self.settings.max_parallelism,
             timeout=loop.max_wait_time,
             **resources,
@@ -280,7 +291,7 @@ class _Generator:
             uid=current.uid,
             user_hash=current.user_hash,
             slot_sharing_group=group,
-            parallelism=settings.parallelism if current.parallelism == -1 else current.parallelism,
+            parallelism=self.parallelism(current, current.id),
             max_parallelism=current.max_parallelism if current.max_parallelism > 0 else settings.max_parallelism,
             chaining_strategy=self.chaining_strategy(current),
             yielding=current.yielding,
@@ -296,6 +307,16 @@ class _Generator:
         result.marks[current.id] = current.made_at
         if extras is not None and extras.description is not None:
             result.descriptions[current.id] = extras.description
+
+    def parallelism(self, current: Transformation, *nodes: int) -> int:
+        """Of the nodes that a transformation becomes: as the program says, or as its environment, or as is offered."""
+        said = current.parallelism
+        if said != -1 and not isinstance(said, LeftOpen):
+            return said
+        self.result.left_open.update(nodes)
+        if self.offered is not None:
+            return min(map(self.offered, nodes))
+        return self.settings.parallelism if said == -1 else said
 
     def check_group(self, group: SlotSharingGroup) -> None:
         """A group may say what it needs once, or several times the same."""

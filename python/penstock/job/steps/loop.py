@@ -12,7 +12,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from penstock.common.job import JobExecutionResult
 from penstock.common.job_control import JobControl
@@ -32,11 +32,11 @@ from penstock.job.steps.pace import Pace
 from penstock.job.steps.progress import Progress
 from penstock.job.steps.reading import Plan, PlanFrame, SourcePlan, hold_back, now_millis, plan_of
 from penstock.job.steps.restarts import Restarts
+from penstock.job.steps.runner import Outgrown, Runner, never
 from penstock.job.steps.savepoints import Savepoints
 from penstock.job.steps.stopwatch import Stopwatch
 from penstock.job.steps.versions import Place, Version, summary_of
 from penstock.runtime.buffers.row import Row
-from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.steps import Assignment, Reading, StepReport
 from penstock.runtime.config.tasks import TaskReport
 from penstock.runtime.io.frames import FrameSource
@@ -47,42 +47,6 @@ POLL = 20
 """Milliseconds between two questions to sources that have nothing new."""
 TICK = 200
 """Milliseconds between two steps without records, while something waits for time to pass."""
-
-
-class Runner(Protocol):
-    """Who runs the tasks of a step."""
-
-    def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
-        """Run the tasks, each as its assignment says.
-
-        Args:
-            version: to begin from.
-            assignments: of all tasks that have not ended.
-            watch: is told which task works, where that is seen.
-
-        Returns:
-            The rows for the driver, and those for heads of loops.
-
-        Raises:
-            JobExecutionError: a task has failed; nothing of the step counts. StepLostError: by no fault of the program.
-        """
-        ...
-
-    def cancel(self) -> None:
-        """Have the step that runs end by a JobCancelledError. Any thread may call it."""
-        ...
-
-    def forget(self, attempt: int) -> None:
-        """The step has failed: the next one begins with other tasks.
-
-        Args:
-            attempt: how often the job has been run again.
-        """
-        ...
-
-    def close(self) -> None:
-        """No step follows."""
-        ...
 
 
 class StepLoop:
@@ -98,6 +62,7 @@ class StepLoop:
 
     Attributes:
         reports: of the subtasks, when all is over: what each has measured since the job began.
+        began: whether all tasks were open.
     """
 
     def __init__(
@@ -117,22 +82,37 @@ class StepLoop:
         self._collected: dict[str, list[Any]] = {}
         self._restarts = Restarts(self._settings)
         self._failed = False  # and has not begun again
-        self._opened = False  # all tasks, if there is state
+        self.began = False
         self._timer: int | None = None
         self._ticks = False
         self._began = 0.0  # the last step
         self._sources: list[SourcePlan] = []
+        self._outgrown: Outgrown = never
+        self._grows = False  # the job is to go on with other tasks
+        self._started = time.perf_counter()
         self.reports: tuple[TaskReport, ...] = ()
 
-    def run(self) -> JobExecutionResult:
+    def after(self, loop: StepLoop) -> StepLoop:
+        """The same loop, which goes on with what another one of the same run has collected and counted.
+
+        Args:
+            loop: it has ended.
+        """
+        self._collected, self._restarts, self._started = loop._collected, loop._restarts, loop._started
+        return self
+
+    def run(self, outgrown: Outgrown = never) -> JobExecutionResult | None:
         """Run the job until all its sources have ended, or it is stopped.
+
+        Args:
+            outgrown: knows whether it is to go on with other tasks; then nothing is returned.
 
         Raises:
             JobExecutionError: it has failed too often.
             JobCancelledError: it was cancelled.
             PenstockError: the job folder is another's, or damaged.
         """
-        started = time.perf_counter()
+        self._outgrown = outgrown
         with contextlib.ExitStack() as opened:
             opened.enter_context(configured(self._settings.storage_options))
             opened.enter_context(stopped_by_interrupt(self._control))
@@ -149,10 +129,12 @@ class StepLoop:
             self._control.enter(JobStatus.RUNNING)
             while self._turn():
                 pass
+            if self._grows:
+                return None
             self._savepoints.ended(self._version)
             self._control.seal()
         self._report()
-        elapsed = int((time.perf_counter() - started) * 1000)
+        elapsed = int((time.perf_counter() - self._started) * 1000)
         job = self._deployment.job
         metrics = job_metrics(self._deployment, self.reports)
         return JobExecutionResult(job.name, elapsed, self._collected, metrics, JobID(job.job_id))
@@ -185,8 +167,10 @@ class StepLoop:
         """One step, or a pause if there is nothing to do; whether the job goes on."""
         try:
             if self._failed:
+                if self._grown():
+                    return False
                 self._again()
-            if self._savepoints.look(self._version) or self._over():
+            if self._savepoints.look(self._version) or self._over() or self._grown():
                 return False
             self._open()
             readings = self._planned()
@@ -208,13 +192,13 @@ class StepLoop:
 
     def _open(self) -> None:
         """See that all tasks can go on from the version that the job begins with, before anything is read."""
-        if not self._opened and self._version.number > 0:
+        if not self.began and self._version.number > 0:
             assignments = self._version.assignments(self._commits.state, {}, last=False)
             with self._control.on_cancel(self._runner.cancel):
                 lines = open_tasks(self._runner, self._version.number, assignments, self._deployment)
             for line in lines:
                 print(line, file=sys.stderr)
-        self._opened = True
+        self.began = True
 
     def _unwritten(self, error: OSError) -> JobExecutionError:
         """The error for one of the storage."""
@@ -255,6 +239,11 @@ class StepLoop:
         self._begin()
         self._failed = False
         self._control.enter(JobStatus.RUNNING)
+
+    def _grown(self) -> bool:
+        """Whether the job ends here, to go on with other tasks. Whoever waits for a savepoint comes first."""
+        self._grows = not self._savepoints.hurries and self._outgrown(failed=self._failed)
+        return self._grows
 
     def _over(self) -> bool:
         """Whether the job has come to its end, or is to end here."""

@@ -24,7 +24,7 @@ Place = tuple[int, int]
 
 
 class Steps(Protocol):
-    """What runs the tasks (:class:`penstock.job.steps.loop.Runner`)."""
+    """What runs the tasks (:class:`penstock.job.steps.runner.Runner`)."""
 
     def step(self, version: int, assignments: Mapping[Place, Assignment], watch: Stopwatch) -> Rows:
         """Run the tasks."""

@@ -127,6 +127,18 @@ class Progress:
             if busy_ms is not None:
                 self._counts.busy(place, busy_ms, over)
 
+    def replanned(self, deployment: Deployment, job_graph: Callable[[], JobGraph]) -> None:
+        """The job goes on at another parallelism: with other tasks, whose executions and counts begin anew.
+
+        Args:
+            deployment, job_graph: as they are from now on.
+        """
+        with self._lock:
+            self._deployment = deployment
+            self._attempts = Attempts(lambda: job_graph().execution_graph())
+            self._counts = Counts(self._clock)
+            self._states = {}
+
     def busy(self, vertex: int, subtask: int, busy_ms: float) -> None:
         """For how long a task has worked so far in the step that runs, where nobody sees its counters."""
         with self._lock:

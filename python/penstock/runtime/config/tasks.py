@@ -189,6 +189,7 @@ class JobConfig:
         folder_id: of the job folder, 32 hex digits, the same for all runs with it; None for a job that is one step
             without such a folder.
         folder: where the job folder is: a path, or the URL of a store.
+        times: how often the run has been planned before, as there were other cores.
     """
 
     name: str
@@ -197,6 +198,7 @@ class JobConfig:
     shipped: str | None = None
     folder_id: str | None = None
     folder: str | None = None
+    times: int = 0
 
 
 def in_slot(vertices: Sequence[VertexConfig], slot: int) -> tuple[VertexConfig, int]:

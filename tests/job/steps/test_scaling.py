@@ -1,0 +1,188 @@
+"""A job that takes as many subtasks as there are cores: at its start, after a failure, between two steps."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+
+import pytest
+
+from penstock.common import RestartStrategies, RuntimeExecutionMode, Types, cores
+from penstock.datastream import ParallelSourceFunction
+from penstock.errors import StreamGraphError, UnsupportedError
+from penstock.job.folder.lease import JobFolder
+from penstock.job.steps import scaling
+from penstock.job.steps.loop import StepLoop
+from tests.job.restore.jobs import PAIR, Count, environment, some
+from tests.job.restore.test_restarts import WHOLE, counts
+from tests.running import collected
+
+REACTIVE = {"scheduler_mode": "reactive", "penstock__step__records": 10}
+
+
+@pytest.fixture
+def room(monkeypatch):
+    """Says how many cores there are."""
+    monkeypatch.setattr(cores, "_said", [])
+    return cores.say_cores
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """What is called after each step, with its number."""
+    calls, step = [], StepLoop._step
+
+    def stepping(self, readings):
+        step(self, readings)
+        for call in calls:
+            call(self._version.number)
+
+    monkeypatch.setattr(StepLoop, "_step", stepping)
+    monkeypatch.setattr(scaling, "LOOK", 0)
+    return calls
+
+
+def sizes(folder):
+    """Subtasks of the operators with state, by uid."""
+    return {each.uid: each.parallelism for each in JobFolder(str(folder)).newest().operators.values()}
+
+
+def program(folder, change=lambda stream: stream, env=None, **settings):
+    env = env or environment(folder, 7, **REACTIVE, **settings)
+    return counts(env, lambda stream: change(stream.uid("count")))
+
+
+def test_each_start_takes_the_cores_that_there_are(tmp_path, room):
+    found = Counter()
+    for there in (2, 5, 1):
+        room(there)
+        found += Counter(some(program(tmp_path), 3))
+        assert sizes(tmp_path) == {"count": there}
+    room(200)  # more than the state has key groups
+    found += Counter(collected(program(tmp_path)))
+    assert sizes(tmp_path) == {"count": 128}
+    assert found == WHOLE
+
+
+@pytest.mark.parametrize(
+    ("change", "size"),
+    [(lambda s: s, 6), (lambda s: s.set_parallelism(3), 3), (lambda s: s.set_max_parallelism(4), 4)],
+)
+def test_what_an_operator_says_itself_stands(tmp_path, room, change, size):
+    room(6)
+    assert Counter(collected(program(tmp_path, change))) == WHOLE
+    assert sizes(tmp_path) == {"count": size}
+
+
+def test_a_job_that_begins_again_after_a_failure_takes_them(tmp_path, room):
+    room(2)
+    marker, folder = tmp_path / "failed", tmp_path / "job"
+
+    def once(record):
+        if record[1] == 8 and not marker.exists():
+            marker.touch()
+            cores.say_cores(3)
+            raise ValueError("once")
+        return record
+
+    env = environment(folder, 1, **REACTIVE)
+    env.set_restart_strategy(RestartStrategies.fixed_delay_restart(1, 0))
+    found = collected(program(folder, lambda s: s.map(once, PAIR), env))
+    assert Counter(found) == WHOLE
+    assert sizes(folder) == {"count": 3}
+    assert marker.exists()
+
+
+def test_a_job_that_runs_goes_on_with_other_cores(tmp_path, room, steps, capsys):
+    room(2)
+    offers = {2: 4, 5: 1, 7: 3}  # by the number of steps
+    done = iter(range(1, 100))
+    steps.append(lambda _: room(offers.get(next(done), cores.cores())))
+    env = environment(tmp_path, 1, **REACTIVE)
+    assert Counter(collected(program(tmp_path, env=env))) == WHOLE
+    assert sizes(tmp_path) == {"count": 3}
+    assert capsys.readouterr().err.count("Going on from version") == 3
+
+
+def test_an_offer_counts_that_is_the_same_twice(room):
+    job = scaling.Scaling.__new__(scaling.Scaling)
+    job._pipeline = type("Pipeline", (), {"settings": type("Settings", (), {"job_folder": "job"})})
+    offers = iter([4, 3, 3, 2])
+    job._offer, job._refused, job._looked, job._seen, job.width = lambda: next(offers), set(), 0.0, 2, 2
+    assert not job.outgrown()
+    assert not job.outgrown()  # not asked again so soon
+    looked = [setattr(job, "_looked", 0.0) or job.outgrown() for _ in range(3)]
+    assert looked == [False, True, False]
+
+
+def test_a_job_that_cannot_have_other_cores_stays_as_it_is(tmp_path, room, steps, caplog):
+    room(1)
+    steps.append(lambda number: room(2) if number == 3 else None)
+    out = tmp_path / "out.txt"  # a text file of one subtask does not become a folder
+    env = environment(tmp_path / "job", 1, **REACTIVE)
+    counted = program(tmp_path / "job", env=env)
+    counted.map(str, Types.STRING()).write_as_text(str(out))
+    with caplog.at_level(logging.WARNING, "penstock"):
+        env.execute()
+    assert len(out.read_text().splitlines()) == 100
+    assert sizes(tmp_path / "job") == {"count": 1}
+    assert "The job stays at 1 subtasks, as it cannot have 2: The output" in caplog.text
+
+
+def test_what_is_seen_of_a_job_has_the_max_parallelism_that_is_taken_over(tmp_path, room):
+    room(2)
+    some(program(tmp_path, lambda stream: stream.set_max_parallelism(20)), 2)
+    room(3)
+    env = environment(tmp_path, 1, **REACTIVE)
+    program(tmp_path, env=env).add_sink(lambda record: None)
+    client = env.execute_async()
+    client.get_job_execution_result().result()
+    found = {vertex.name: vertex for vertex in client.execution_graph().graph.vertices}
+    assert [found[name].max_parallelism for name in found if name.startswith("count")] == [20]
+    assert [found[name].parallelism for name in found if name.startswith("count")] == [3]
+
+
+class Pushing(ParallelSourceFunction):
+    """Each subtask pushes a few numbers."""
+
+    def run(self, context):
+        for number in range(40):
+            context.collect((f"k{number % 7}", 1))
+
+    def cancel(self):
+        """It ends by itself."""
+
+
+def test_a_source_that_pushes_keeps_its_subtasks_and_so_its_place(tmp_path, room):
+    def pushed():
+        env = environment(tmp_path, 1, **REACTIVE, execution__checkpointing__interval="10ms")
+        stream = env.add_source(Pushing(), type_info=PAIR).uid("pushed")
+        return stream.key_by(lambda record: record[0], Types.STRING()).process(Count(), PAIR).uid("count")
+
+    room(2)
+    first = some(pushed(), 2)
+    room(3)
+    rest = collected(pushed())
+    assert sizes(tmp_path) == {"count": 3}
+    assert len(first) + len(rest) == 2 * 40
+
+
+def test_without_steps_too_and_not_in_batch_mode(room):
+    room(3)
+    env = environment(None, 1, scheduler_mode="reactive")
+    env.generate_sequence(1, 10).add_sink(lambda number: None)
+    client = env.execute_async()
+    client.get_job_execution_result().result()
+    assert [len(vertex.tasks) for vertex in client.metrics().vertices] == [3]
+    env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+    env.generate_sequence(1, 10).add_sink(lambda number: None)
+    with pytest.raises(UnsupportedError, match="scheduler-mode is reactive"):
+        env.execute()
+
+
+def test_what_the_planner_refuses_at_such_a_parallelism_is_refused(room):
+    room(3)
+    env = environment(None, 1, scheduler_mode="reactive")
+    env.from_collection([1], Types.LONG()).forward().map(lambda number: number, Types.LONG()).print()
+    with pytest.raises(StreamGraphError, match="FORWARD edge cannot change parallelism"):
+        env.execute()
