@@ -16,7 +16,8 @@ from penstock.datastream import (
     ValueStateDescriptor,
 )
 from penstock.datastream.window import CountTrigger, GlobalWindows
-from penstock.errors import InvalidProgramError, JobExecutionError, StateError
+from penstock.errors import InvalidProgramError, StateError
+from penstock.job.folder.lease import JobFolder
 from tests.job.steps.evolving import PAIR, Stateful, environment, fed, get, kept, put, run
 from tests.running import collected
 
@@ -68,6 +69,25 @@ def test_a_refusal_is_not_tried_again(folder):
     keyed = fed(env, folder, MORE).key_by(lambda record: record[0], Types.STRING())
     with pytest.raises(InvalidProgramError, match="is asked for as"):
         collected(keyed.process(Stateful(value(Types.STRING()), get)).uid("kept"))
+
+
+def test_nor_is_one_of_a_state_that_is_asked_for_later(folder, caplog):
+    env = environment(folder)
+    env.set_restart_strategy(RestartStrategies.fixed_delay_restart(100, 10_000))
+    keyed = fed(env, folder, MORE).key_by(lambda record: record[0], Types.STRING())
+    before = JobFolder(str(folder)).newest().version
+
+    class Later(KeyedProcessFunction):
+        def open(self, context):
+            self.context = context
+
+        def process_element(self, record, ctx):
+            self.context.get_state(value(Types.STRING()))
+            yield record
+
+    with pytest.raises(InvalidProgramError, match=f"cannot go on from version {before + 1}, in operator 'K.*asked for"):
+        collected(keyed.process(Later()).uid("kept"))
+    assert "is run again" not in caplog.text
 
 
 def test_a_function_that_fails_to_open_is_tried_again(folder, tmp_path):
@@ -145,7 +165,7 @@ def test_a_state_that_is_asked_for_later_is_converted_then(folder):
 
     assert lazily([*FIRST, ("a", 0)], DOUBLE) == [("a", 1.0)]
     assert repr(lazily(MORE, DOUBLE)) == "[('b', 2.0), ('c', 3.0), ('d', None)]"
-    with pytest.raises(JobExecutionError, match="is asked for as a ValueState"):
+    with pytest.raises(InvalidProgramError, match="is asked for as a ValueState"):
         lazily([*MORE, ("a", 0)], Types.STRING())
 
 

@@ -26,7 +26,7 @@ from penstock.job.results import job_metrics
 from penstock.job.rows import JobRows
 from penstock.job.steps.committing import Commits
 from penstock.job.steps.interrupting import stopped_by_interrupt
-from penstock.job.steps.opening import open_tasks
+from penstock.job.steps.opening import open_tasks, refusal
 from penstock.job.steps.outputs import WriteTable
 from penstock.job.steps.pace import Pace
 from penstock.job.steps.progress import Progress
@@ -217,11 +217,15 @@ class StepLoop:
         """A step has failed, or what comes before or behind it: it is to be run again.
 
         Raises:
+            InvalidProgramError, StateError: its state is not for the program, whoever tries.
             JobExecutionError, ConfigurationError: the job has failed too often.
             FencedError: it has failed as another driver has taken the job folder over, and removed what this one wrote.
         """
         with contextlib.suppress(OSError, ConfigurationError):
             self._commits.check()
+        refused = refusal(error, self._version.number, self._deployment)
+        if refused is not None:
+            raise refused from error.__cause__
         failure = self._unwritten(error) if isinstance(error, OSError) else error
         delay = self._restarts.delay_after(failure)
         if delay is None:

@@ -55,15 +55,32 @@ def open_tasks(
         with contextlib.closing(runner.step(version, opening, Stopwatch(None))) as rows:
             return _lines(deployment, list(JobRows(rows, deployment).reports()))
     except JobExecutionError as error:
-        cause = error.__cause__
-        if not isinstance(cause, PenstockError) or cause.flink_class != MIGRATION:
+        refused = refusal(error, version, deployment)
+        if refused is None:
             raise
-        uid, name = f"uid {error.uid!r}" if error.uid else "no uid", deployment.job.name
-        raise type(cause)(
-            f"The job {name!r} cannot go on from version {version}, in operator {error.operator!r} (OperatorID "
-            f"{error.operator_id}, {uid}): {cause}",
-            flink_class=MIGRATION,
-        ) from cause
+        raise refused from error.__cause__
+
+
+def refusal(error: Exception, version: int, deployment: Deployment) -> PenstockError | None:
+    """What ends a job for good, as it would come again in every step: state that is not for the program as it is now,
+    also where that is seen when a function asks for it after ``open()``; None: the error is another one.
+
+    Args:
+        error: by which tasks have failed.
+        version: from which the job goes on.
+        deployment: the job.
+    """
+    cause = error.__cause__
+    if not isinstance(error, JobExecutionError) or not isinstance(cause, PenstockError):
+        return None
+    if cause.flink_class != MIGRATION:
+        return None
+    uid, name = f"uid {error.uid!r}" if error.uid else "no uid", deployment.job.name
+    return type(cause)(
+        f"The job {name!r} cannot go on from version {version}, in operator {error.operator!r} (OperatorID "
+        f"{error.operator_id}, {uid}): {cause}",
+        flink_class=MIGRATION,
+    )
 
 
 def _lines(deployment: Deployment, reports: Sequence[StepReport]) -> list[str]:
