@@ -87,6 +87,7 @@ class Vertices:
             pinned=node.user_hash.lower() if node.user_hash else None,
             hands_over=self._operators[link.node].hands_over,
             keyed=any(self._operators[link.node].key_of_input(number) is not None for number in range(3)),
+            keeps_state=self._operators[link.node].keeps_state,
         )
 
     def _input_type(self, node: StreamNode) -> TypeInformation[Any] | None:

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from penstock.common import Types, WatermarkStrategy
-from penstock.datastream import ParallelSourceFunction, SourceFunction
+from penstock.datastream import MapFunction, ParallelSourceFunction, SourceFunction
 from penstock.datastream.connectors import NumberSequenceSource
 from penstock.errors import InvalidProgramError
 from penstock.job.folder.lease import JobFolder
@@ -35,8 +35,30 @@ def test_another_parallelism_and_an_operator_more(tmp_path, old, new, capsys):
     assert Counter(first) + Counter(rest) == WHOLE
     said = capsys.readouterr().err
     assert "restored by uid             'Source: Collection Source', 'count'" in said
-    assert "new, starts empty           'Map'" in said
+    assert "new, starts empty" not in said  # a map without state
     assert collected(counts(environment(tmp_path, old, **STEP), lambda s: s.uid("count"))) == []
+
+
+def test_who_is_new_and_may_keep_state_is_said(tmp_path, capsys):
+    some(counts(environment(tmp_path, 2, **STEP), lambda s: s.uid("count")), 3)
+
+    class Opening(MapFunction):
+        def open(self, context):
+            pass
+
+        def map(self, record):
+            return record
+
+    def more(stream):
+        keyed = stream.map(lambda record: record, PAIR).name("plain").key_by(lambda record: record[0], Types.STRING())
+        keyed.filter(lambda record: True).name("keyed")
+        keyed.add_sink(lambda record: None).name("sink")
+        keyed.map(Opening(), PAIR).name("opens")
+        return keyed.process(Count(), PAIR).name("second")
+
+    capsys.readouterr()
+    collected(counts(environment(tmp_path, 2, **STEP), lambda s: more(s.uid("count"))))
+    assert "  new, starts empty           'opens', 'second'\n" in capsys.readouterr().err
 
 
 def test_state_that_nobody_takes_is_refused_or_left_behind(tmp_path, capsys):

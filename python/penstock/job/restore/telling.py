@@ -50,7 +50,7 @@ def _said(
     yield "left behind, as was allowed", [name_of(manifest, each) for each in matching.left]
     yield "begins anew", list(_anew(manifest, vertices, matching))
     new = set(matching.new)
-    yield "new, starts empty", [repr(each.name) for each in operators if each.operator_id in new]
+    yield "new, starts empty", [repr(each.name) for each in operators if each.operator_id in new and each.keeps_state]
 
 
 def _state_id(operator: OperatorConfig, matching: Matching) -> str | None:

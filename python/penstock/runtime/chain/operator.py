@@ -90,6 +90,11 @@ class StreamOperator:
         run of the program, that is forgotten. Of a source it says, between slashes, what it reads."""
         return type(self).__name__
 
+    @property
+    def keeps_state(self) -> bool:
+        """Whether it has state, or a function that may ask for some: behind a key."""
+        return any(self.key_of_input(number) is not None for number in range(3))
+
     def prepare(self: S, parallelism: int) -> S:
         """Called on the driver before a job starts: the operator as it travels, with paths made absolute.
 

@@ -99,6 +99,7 @@ class OperatorConfig:
         pinned: the operator ID that the user has said by a uid hash, by which its state may be found; None if none was.
         hands_over: what kind of data it hands from step to step beside its state.
         keyed: whether an input of it is keyed.
+        keeps_state: whether it has state, or a function that may ask for some.
     """
 
     node: int
@@ -113,6 +114,7 @@ class OperatorConfig:
     pinned: str | None = None
     hands_over: str = ""
     keyed: bool = False
+    keeps_state: bool = False
 
 
 @dataclass(frozen=True)

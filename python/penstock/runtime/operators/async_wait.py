@@ -59,6 +59,10 @@ class AsyncWait(StreamOperator):
             )
         return self
 
+    @property
+    def keeps_state(self) -> bool:
+        return True
+
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _AsyncWait(context, output, self)
 

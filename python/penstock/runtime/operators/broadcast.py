@@ -44,6 +44,10 @@ class BroadcastProcess(TwoInputOperator):
     states: tuple[str, ...]
     descriptors: tuple[MapStateDescriptor[Any, Any], ...] = ()
 
+    @property
+    def keeps_state(self) -> bool:
+        return True
+
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
         return _BroadcastProcess(context, output, self)
 

@@ -14,11 +14,26 @@ from penstock.runtime.chain.context import OperatorContext
 from penstock.runtime.chain.fragments import Fragment
 from penstock.runtime.chain.operator import LiveOperator, StreamOperator
 from penstock.runtime.chain.outputs import Collector, CountingOutput
-from penstock.runtime.usercode.binding import bind, unless_iterable
+from penstock.runtime.usercode.binding import bind, lifecycle, unless_iterable
 
 
 @dataclass(frozen=True, eq=False)
-class StreamMap(StreamOperator):
+class _OneByOne(StreamOperator):
+    """Base of these.
+
+    Attributes:
+        f: a callable, or an object with the operator's method.
+    """
+
+    f: Any
+
+    @property
+    def keeps_state(self) -> bool:
+        return super().keeps_state and lifecycle(self.f, "open") is not None
+
+
+@dataclass(frozen=True, eq=False)
+class StreamMap(_OneByOne):
     """One record in, one record out.
 
     Attributes:
@@ -51,7 +66,7 @@ class _Map(LiveOperator):
 
 
 @dataclass(frozen=True, eq=False)
-class StreamFlatMap(StreamOperator):
+class StreamFlatMap(_OneByOne):
     """One record in, any number out.
 
     Attributes:
@@ -99,7 +114,7 @@ class _FlatMap(LiveOperator):
 
 
 @dataclass(frozen=True, eq=False)
-class StreamFilter(StreamOperator):
+class StreamFilter(_OneByOne):
     """Keeps the records for which the function is true.
 
     Attributes:

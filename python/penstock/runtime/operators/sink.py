@@ -37,6 +37,10 @@ class StreamSink(StreamOperator):
         own = type(self.function).__name__ if isinstance(self.function, BuiltinSink) else ""
         return f"{super().hands_over} {own}"
 
+    @property
+    def keeps_state(self) -> bool:
+        return super().keeps_state and lifecycle(self.function, "open") is not None
+
     def prepare(self, parallelism: int) -> StreamSink:
         if isinstance(self.function, BuiltinSink):
             return replace(self, function=self.function.prepare(parallelism))

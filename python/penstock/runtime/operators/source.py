@@ -44,6 +44,10 @@ class StreamSource(StreamOperator):
     watermarks: WatermarkStrategy[Any] | None = None
 
     @property
+    def keeps_state(self) -> bool:
+        return True
+
+    @property
     def unbounded(self) -> bool:
         """Whether the source never ends by itself."""
         return not getattr(self.function, "bounded", True)
