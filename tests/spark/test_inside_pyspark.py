@@ -96,7 +96,9 @@ def test_the_signs_of_what_was_lost():
     }
     for place, sign in places.items():
         assert sign.encode() in classes("core").read(f"org/apache/spark/{place}.class")
-        assert inside_pyspark.lost_tasks(f"Job aborted due to stage failure: {sign} (and more)")
+        text = f"An error\nJob aborted due to stage failure: Task 1: {sign} (and more)\n\tat scala.Option(Option.scala)"
+        assert inside_pyspark.lost_tasks(text)
+        assert f"they had sent ({sign} (and more)). The step begins anew." in inside_pyspark.lost(text)
     assert not inside_pyspark.lost_tasks("Job aborted due to stage failure: Task 1 in stage 3.0 failed 4 times")
 
 

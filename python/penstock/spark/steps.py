@@ -17,7 +17,7 @@ from penstock.runtime.buffers.spill import Rows
 from penstock.runtime.config.steps import Assignment
 from penstock.runtime.io.storage import join
 from penstock.runtime.io.stores import storage_of
-from penstock.spark.inside_pyspark import lost_tasks, ran_again
+from penstock.spark.inside_pyspark import lost, lost_tasks, ran_again
 from penstock.spark.running import driver_rows
 from penstock.spark.shipping import context_of
 from penstock.spark.step_level import PROPERTY, Place, encoded
@@ -91,7 +91,7 @@ class SparkSteps:
             raise
         except JobExecutionError as error:
             if lost_tasks(str(error)):
-                raise StepLostError(str(error)) from error
+                raise StepLostError(lost(str(error))) from error
             raise
 
     @contextlib.contextmanager
