@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,29 @@ def test_it_goes_when_it_is_not_needed_any_more(there: Path) -> None:
     folder.remove()
     folder.remove()
     assert not list(there.iterdir())
+
+
+def test_a_job_without_a_folder_has_one_of_those(there: Path) -> None:
+    program = """
+    import os, signal
+    from penstock.datastream import SourceFunction, StreamExecutionEnvironment
+
+    class Three(SourceFunction):
+        def run(self, context):
+            for number in range(3):
+                context.collect(number)
+
+        def cancel(self):
+            pass
+
+    env = StreamExecutionEnvironment.get_execution_environment(executor="local").enable_checkpointing(10)
+    env.add_source(Three()).add_sink(lambda n: os.kill(os.getpid(), signal.SIGKILL) if n == WHEN else None)
+    env.execute()
+    """
+    for kill, left in ((0, 1), (-1, 0)):
+        text = textwrap.dedent(program).replace("WHEN", str(kill))
+        subprocess.run([sys.executable, "-c", text], env={**os.environ, "TMPDIR": str(there)}, check=kill < 0)
+        assert len(list(there.glob("penstock-job-*"))) == left
 
 
 def test_those_of_the_dead_go_and_those_of_the_living_stay(there: Path) -> None:

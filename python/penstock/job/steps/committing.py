@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
-import tempfile
 import time
 from collections.abc import Generator, Sequence
 from typing import Any
@@ -16,6 +14,7 @@ from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import StepManifest
 from penstock.job.restore.carried import begun
 from penstock.job.steps.outputs import StepOutputs, WriteTable
+from penstock.job.temporary import TemporaryFolder
 from penstock.runtime.config.tasks import TaskReport
 
 _KEEP = 3600.0
@@ -43,8 +42,9 @@ class Commits:
         with self._open:
             place = settings.job_folder
             if place is None:
-                place = tempfile.mkdtemp(prefix="penstock-job-")
-                self._open.callback(shutil.rmtree, place, ignore_errors=True)
+                temporary = TemporaryFolder("penstock-job-")
+                self._open.callback(temporary.remove)
+                place = str(temporary.path)
             folder = JobFolder(place, durable=settings.job_folder is not None)  # nobody resumes one of a single run
             lease = folder.open(self.deployment.job.name, retained=settings.retained, options=settings.storage_options)
             self._lease: Lease = self._open.enter_context(lease)
