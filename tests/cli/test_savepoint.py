@@ -57,7 +57,9 @@ def test_a_job_of_another_process(penstock, running, tmp_path):
     assert (created.exit_code, created.stderr) == (0, "")
     [first] = (tmp_path / "savepoints").iterdir()
     assert created.stdout == f"{first}\n"
-    assert penstock("savepoint", "verify", first).exit_code == 0
+    verified = penstock("savepoint", "verify", first)
+    assert verified.exit_code == 0
+    assert re.search(r"good: .*, (1 file|[02-9] files), ", verified.stdout)
     stopped = penstock("stop", job, "--savepoint", tmp_path / "last")
     assert stopped.exit_code == 0, stopped.stderr
     [last] = (tmp_path / "last").iterdir()

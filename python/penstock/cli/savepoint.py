@@ -131,7 +131,8 @@ def verify(savepoints: tuple[str, ...]) -> None:
             for name in found.unnamed:
                 click.echo(f"{place}: state/{name} belongs to nothing, and can be removed", err=True)
             if not found.problems:
-                click.echo(f"good: {place}, {found.files:,} files, {found.bytes:,} bytes of state")
+                files = f"{found.files:,} file{'s' * (found.files != 1)}"
+                click.echo(f"good: {place}, {files}, {found.bytes:,} bytes of state")
     if not good:
         sys.exit(1)
 

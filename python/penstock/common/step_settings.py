@@ -21,7 +21,8 @@ class StepSettings:
     )
     retained: int = line(
         "penstock.job.retained-manifests", Whole(1, _LARGEST_INT), 2, "steps",
-        "How many of the newest versions stay in the job folder.", "state.checkpoints.num-retained",
+        "How many of the newest versions stay in the job folder, to go back to by JOB@VERSION.",
+        "state.checkpoints.num-retained",
     )
     savepoints: str | None = line(
         "state.savepoints.dir", Text(), None, "steps",
