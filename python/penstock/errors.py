@@ -138,6 +138,31 @@ class SavepointError(JobFolderError):
     """A savepoint that cannot be written, found or read: what is there is damaged, of a newer version, or none."""
 
 
+class FlinkSavepointError(SavepointError):
+    """A savepoint of Apache Flink that Flink could not read or restore, or that Penstock cannot.
+
+    Attributes:
+        flink_class: the Java class of what Flink throws there, or None where it throws nothing.
+        flink_message: with which message; None for none.
+        file: which is damaged, or None.
+        position: of the byte in it where reading ended, or None.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        flink_class: str | None = None,
+        flink_message: str | None = None,
+        file: str | None = None,
+        position: int | None = None,
+    ) -> None:
+        super().__init__(message, flink_class=flink_class)
+        self.flink_message = flink_message
+        self.file = file
+        self.position = position
+
+
 class JobExecutionError(PenstockError):
     """A job failed while running. The user's own exception is ``__cause__``.
 

@@ -23,6 +23,7 @@ SAYS = {
     "testing": "harnesses for users' tests",
     "pytest_plugin": "fixtures",
     "savepoints": "savepoints as data",
+    "flink": "savepoints of real Flink",
     "pyflink": "PyFlink's names",
     "spark": "tasks as a Spark job",
     "local": "tasks in this process",

@@ -1,0 +1,29 @@
+"""Savepoints and checkpoints of real Flink: what is in them, and what a restore from them would do.
+
+:func:`read_savepoint` reads ``_metadata`` (versions 2 to 6) and the headers of state files; :func:`predict_restore`
+says whether Flink 1.11 or 2.3 would restore a program from it, with which message it would refuse, and which max
+parallelism each vertex ends up with. Pure Python: nothing is unpickled, no class of the savepoint is loaded, no Java
+runs. What does not live here: savepoints of ours (:mod:`penstock.job.savepoint`), and plans (:mod:`penstock.plan`).
+"""
+
+from __future__ import annotations
+
+from penstock.flink.metadata import MasterState, Metadata, OperatorState, Subtask
+from penstock.flink.plans import plan_of
+from penstock.flink.refusals import Refusal
+from penstock.flink.restore import Prediction, RestoredVertex, predict_restore
+from penstock.flink.savepoint import FlinkSavepoint, read_savepoint
+
+__all__ = [
+    "FlinkSavepoint",
+    "MasterState",
+    "Metadata",
+    "OperatorState",
+    "Prediction",
+    "Refusal",
+    "RestoredVertex",
+    "Subtask",
+    "plan_of",
+    "predict_restore",
+    "read_savepoint",
+]

@@ -1,0 +1,106 @@
+"""Many restores, one a line: what ``penstock savepoint restores`` reads and prints. A line never stops the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+from penstock.errors import PenstockError
+from penstock.flink.facts import RELEASES, failure
+from penstock.flink.refusals import Refusal, around
+from penstock.flink.restore import Prediction, predict_restore
+from penstock.flink.savepoint import read_savepoint
+
+_KEYS = {"savepoint", "spec", "allow_non_restored_state"}
+
+
+def restores(lines: Iterable[str], flink: str) -> Iterator[dict[str, Any]]:
+    """A verdict for each line that is not blank.
+
+    Args:
+        lines: ``{"savepoint": place, "spec": SPEC, "allow_non_restored_state": bool}``.
+        flink: ``"1.11"`` or ``"2.3"``: who restores.
+
+    Yields:
+        ``{savepoint, program, flink, allow_non_restored_state, restored, …}`` with ``vertices``, or with ``stage``,
+        ``error`` and ``wrapped_in``; of a line that asks for nothing that can be answered, ``line`` and ``error``.
+    """
+    for number, text in enumerate(lines, 1):
+        if not text.strip():
+            continue
+        try:
+            place, spec, allowed = _parsed(text)
+        except (ValueError, RecursionError) as error:
+            yield _unanswered(number, str(error))
+            continue
+        yield _verdict(number, place, spec, allowed, flink)
+
+
+def _parsed(text: str) -> tuple[str, dict[str, Any], bool]:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"the line is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise ValueError("the line is no JSON object")
+    values = cast(dict[str, Any], found)
+    place, spec, allowed = (values.get(key) for key in ("savepoint", "spec", "allow_non_restored_state"))
+    if values.keys() - _KEYS:
+        raise ValueError(f"the line has {sorted(values.keys() - _KEYS)[0]!r}; it may have {', '.join(sorted(_KEYS))}")
+    if not isinstance(place, str) or not place or "\0" in place:
+        raise ValueError("`savepoint` must be the path of a savepoint")
+    if not isinstance(spec, dict):
+        raise ValueError("`spec` must be a described graph")
+    if not isinstance(allowed, bool) and allowed is not None:
+        raise ValueError("`allow_non_restored_state` must be true or false")
+    return place, cast(dict[str, Any], spec), bool(allowed)
+
+
+def _unanswered(number: int, message: str) -> dict[str, Any]:
+    return {"line": number, "error": {"class": "penstock.errors.ConfigurationError", "message": message}}
+
+
+def _verdict(number: int, place: str, spec: dict[str, Any], allowed: bool, flink: str) -> dict[str, Any]:
+    about = {
+        "savepoint": place,
+        "program": spec.get("name"),
+        "flink": RELEASES[flink],
+        "allow_non_restored_state": allowed,
+    }
+    try:
+        savepoint = read_savepoint(place, flink)
+    except PenstockError as error:
+        found = failure(error)
+        wrapped = list(around(flink, found["error"]["class"])) if error.flink_class else []
+        return {**about, "restored": False, "stage": "plan", "error": found["error"], "wrapped_in": wrapped}
+    try:
+        return {**about, **outcome(predict_restore(savepoint, spec, flink, allowed))}
+    except PenstockError as error:
+        return {**_unanswered(number, str(error)), **about}
+
+
+def outcome(prediction: Prediction) -> dict[str, Any]:
+    """A prediction in the form of the lines.
+
+    Args:
+        prediction: of :func:`~penstock.flink.restore.predict_restore`.
+    """
+    if prediction.refusal is not None:
+        return {"restored": False, **refused(prediction.refusal)}
+    vertices = [
+        {
+            "id": vertex.id,
+            "name": vertex.name,
+            "parallelism": vertex.parallelism,
+            "max_parallelism": vertex.max_parallelism,
+        }
+        for vertex in prediction.vertices
+    ]
+    return {"restored": True, "vertices": vertices}
+
+
+def refused(refusal: Refusal) -> dict[str, Any]:
+    """A refusal in the form of the lines."""
+    error = {"class": refusal.flink_class, "message": refusal.flink_message}
+    return {"stage": refusal.stage, "error": error, "wrapped_in": list(refusal.wrapped_in)}

@@ -1,0 +1,265 @@
+"""The facts of a savepoint as plain data, in the words of Flink's classes: what ``penstock savepoint facts`` prints.
+
+1.11 and 2.3 say different things of one file: ``name``, ``uid``, ``fully_finished`` and ``finished`` are 2.3's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from penstock.errors import FlinkSavepointError, PenstockError
+from penstock.flink.handles import (
+    ChangelogHandle,
+    ChangesHandle,
+    IncrementalHandle,
+    KeyedHandle,
+    KeyGroupsHandle,
+    OperatorHandle,
+    StreamHandle,
+)
+from penstock.flink.headers import KeyedHeader, OperatorHeader, StateInfo
+from penstock.flink.metadata import OperatorState, Subtask
+from penstock.flink.places import NAME, Place
+from penstock.flink.savepoint import FlinkSavepoint, Problem, read_savepoint
+from penstock.flink.snapshots import Serializer
+
+RELEASES = {"1.11": "1.11.4", "2.3": "2.3.0"}
+_KINDS = {"Savepoint": "savepoint", "Suspend Savepoint": "suspend", "Terminate Savepoint": "drain"}
+_FIRST_NEW = 4
+_CHECKPOINT = re.compile(r"chk-\d+")
+
+
+def line(place: str, flink: str | None = None) -> dict[str, Any]:
+    """The line of a savepoint: its facts, or the error that Flink would give. Never raises for what is in the file.
+
+    Args:
+        place: a folder, or a metadata file.
+        flink: whose facts; None: those of the version that has written it.
+    """
+    try:
+        savepoint = read_savepoint(place, flink or "2.3")
+    except PenstockError as error:
+        return {"name": os.path.basename(place.rstrip("/")), "flink": RELEASES.get(flink or ""), **failure(error)}
+    by = flink or writer(savepoint)
+    if by != savepoint.flink:
+        try:
+            savepoint = read_savepoint(place, by)
+        except FlinkSavepointError:  # 2.3 has written it in an old version: only 2.3 reads it
+            by = savepoint.flink
+    at, kind = savepoint.place, _kind(savepoint)
+    root = _root(at)
+    return {
+        "name": os.path.basename(root),
+        "flink": RELEASES[by],
+        **({"kind": kind} if kind else {}),
+        "path": at.folder,
+        "metadata": at.metadata[len(root) + 1 :],
+        "savepoint": facts(savepoint),
+        "files": _files(at, root),
+    }
+
+
+def failure(error: PenstockError) -> dict[str, Any]:
+    """An error as lines have it.
+
+    Args:
+        error: what was raised.
+    """
+    if isinstance(error, FlinkSavepointError) and error.flink_class is not None:
+        found = {"class": error.flink_class, "message": error.flink_message}
+    else:
+        found = {"class": type(error).__name__, "message": str(error)}
+    return {"error": found, "wrapped_in": [], "explanation": str(error)}
+
+
+def writer(savepoint: FlinkSavepoint) -> str:
+    """Which Flink has written it, by what only 2.x writes: later versions, kinds of handles, operators without state.
+
+    Args:
+        savepoint: read as 2.3.
+    """
+    metadata = savepoint.metadata
+    if metadata.version >= _FIRST_NEW:
+        return "2.3"
+    for operator in metadata.operators:
+        if operator.fully_finished or not operator.subtasks:
+            return "2.3"
+        for subtask in operator.subtasks:
+            if subtask.finished or any(each.type == "KeyGroupsSavepointStateHandle" for each in subtask.managed_keyed):
+                return "2.3"
+            headers = (savepoint.header(each) for each in subtask.managed_operator)
+            if any(isinstance(each, OperatorHeader) and each.version > 5 for each in headers):
+                return "2.3"
+    return "1.11"
+
+
+def _kind(savepoint: FlinkSavepoint) -> str | None:
+    """As far as the file says it: from its fourth version on."""
+    properties = savepoint.metadata.properties
+    if properties is None:
+        return None
+    if not properties.savepoint:
+        return "checkpoint"
+    return "native" if properties.format == "NATIVE" else _KINDS.get(properties.type, "savepoint")
+
+
+def _root(place: Place) -> str:
+    """The folder that has all files: of a checkpoint that of its job, above its own."""
+    return os.path.dirname(place.path) if _CHECKPOINT.fullmatch(os.path.basename(place.path)) else place.path
+
+
+def _files(place: Place, root: str) -> dict[str, int]:
+    """The files of a savepoint by path, with their sizes; not other checkpoints, nor the metadata in other versions.
+    None if they cannot be listed."""
+    try:
+        entries = place.storage().list(root, deep=root != place.path)
+    except (OSError, PenstockError):
+        return {}
+    own = place.path[len(root) + 1 :]
+    found = ((entry.path[len(root) + 1 :], entry.size) for entry in entries if entry.size >= 0)
+    return {path: size for path, size in found if _belongs(path, own, place.metadata[len(root) + 1 :])}
+
+
+def _belongs(path: str, own: str, metadata: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    if name.startswith(NAME):
+        return path == metadata
+    return folder == own or not _CHECKPOINT.fullmatch(folder.partition("/")[0])
+
+
+def facts(savepoint: FlinkSavepoint, *, headers: bool = True) -> dict[str, Any]:
+    """What a savepoint has, operator by operator, in the order of the file.
+
+    Args:
+        savepoint: whose.
+        headers: also what the state files say.
+    """
+    metadata, properties = savepoint.metadata, savepoint.metadata.properties
+    about: dict[str, Any] = {"version": metadata.version, "checkpoint_id": metadata.checkpoint_id}
+    if properties is not None:
+        names = ("savepoint", "type", "unclaimed", "sharing")
+        about["properties"] = {name: getattr(properties, name) for name in names}
+    write = _Facts(savepoint, headers)
+    return {
+        **about,
+        "master_states": [
+            {"name": each.name, "version": each.version, "bytes": each.data.hex()} for each in metadata.master_states
+        ],
+        "operators": [write.operator(each) for each in metadata.operators],
+        "total_state_size": metadata.total_state_size,
+        "metadata_size": metadata.size,
+    }
+
+
+class _Facts:
+    def __init__(self, savepoint: FlinkSavepoint, headers: bool) -> None:
+        self._savepoint = savepoint
+        self._headers = headers
+        self._new = savepoint.flink != "1.11"
+
+    def operator(self, operator: OperatorState) -> dict[str, Any]:
+        named = {"name": operator.name, "uid": operator.uid, "fully_finished": operator.fully_finished}
+        coordinator = None
+        if operator.coordinator is not None:
+            coordinator = stream(operator.coordinator)
+        return {
+            "operator_id": operator.operator_id,
+            **(named if self._new else {}),
+            "parallelism": operator.parallelism,
+            "max_parallelism": operator.max_parallelism,
+            "state_size": operator.size,
+            "coordinator_state": coordinator,
+            "collected": len(operator.subtasks),
+            "subtasks": [self.subtask(each) for each in operator.subtasks],
+        }
+
+    def subtask(self, subtask: Subtask) -> dict[str, Any]:
+        return {
+            "subtask": subtask.index,
+            "has_state": subtask.has_state,
+            "state_size": subtask.size,
+            **({"finished": subtask.finished} if self._new else {}),
+            "managed_operator": [self._with_header(each) for each in subtask.managed_operator],
+            "raw_operator": [_operator_handle(each) for each in subtask.raw_operator],
+            "managed_keyed": [self._with_header(each) for each in subtask.managed_keyed],
+            "raw_keyed": [keyed(each) for each in subtask.raw_keyed],
+            "input_channels": len(subtask.input_channels),
+            "result_subpartitions": len(subtask.result_subpartitions),
+        }
+
+    def _with_header(self, handle: KeyedHandle | OperatorHandle) -> dict[str, Any]:
+        written = _operator_handle(handle) if isinstance(handle, OperatorHandle) else keyed(handle)
+        found = self._savepoint.header(handle) if self._headers else None
+        if isinstance(found, Problem):
+            written["header_error"] = found.said
+        elif found is not None:
+            written["header"] = header(found)
+        return written
+
+
+def stream(handle: StreamHandle) -> dict[str, Any]:
+    """A handle of bytes, a file or a piece of one."""
+    places = ("name", "file", "path", "start", "scope")
+    found = {name: getattr(handle, name) for name in places if getattr(handle, name) is not None}
+    return {"type": handle.type, "size": handle.size, **found}
+
+
+def _operator_handle(handle: OperatorHandle) -> dict[str, Any]:
+    states = {name: {"mode": it.mode, "offsets": list(it.offsets)} for name, it in handle.states.items()}
+    return {"type": handle.type, "size": handle.size, "states": states, "delegate": stream(handle.delegate)}
+
+
+def keyed(handle: KeyedHandle) -> dict[str, Any]:
+    """A handle of keyed state, without a header."""
+    about: dict[str, Any] = {"type": handle.type, "size": handle.size, "key_groups": list(handle.key_groups)}
+    if isinstance(handle, KeyGroupsHandle):
+        return {**about, "offsets": list(handle.offsets), "delegate": stream(handle.delegate)}
+    if isinstance(handle, ChangesHandle):
+        return about
+    if isinstance(handle, ChangelogHandle):
+        parts = {"materialized": list(map(keyed, handle.materialized)), "changes": list(map(keyed, handle.changes))}
+        ids = {"checkpoint_id": handle.checkpoint_id, "materialization_id": handle.materialization_id}
+        return {**about, **ids, **parts}
+    return {**about, **_incremental(handle)}
+
+
+def _incremental(handle: IncrementalHandle) -> dict[str, Any]:
+    return {
+        "backend_id": handle.backend_id,
+        "checkpoint_id": handle.checkpoint_id,
+        "meta": stream(handle.meta),
+        "shared": {name: stream(file) for name, file in handle.shared.items()},
+        "private": {name: stream(file) for name, file in handle.private.items()},
+    }
+
+
+def header(found: KeyedHeader | OperatorHeader) -> dict[str, Any]:
+    """A header, as far as it could be read; ``stopped`` says why it was not to its end."""
+    stopped = {"stopped": found.stopped} if found.stopped else {}
+    if isinstance(found, OperatorHeader):
+        return {
+            "version": found.version,
+            "operator_states": list(map(_state, found.operator_states)),
+            "broadcast_states": list(map(_state, found.broadcast_states)),
+            **stopped,
+        }
+    key = None if found.key_serializer is None else _serializer(found.key_serializer)
+    return {
+        "version": found.version,
+        "length": found.length,
+        "compression": found.compression,
+        "key_serializer": key,
+        "states": list(map(_state, found.states)),
+        **stopped,
+    }
+
+
+def _state(info: StateInfo) -> dict[str, Any]:
+    serializers = {role: _serializer(each) for role, each in info.serializers.items()}
+    return {"name": info.name, "type": info.type, "options": dict(info.options), "serializers": serializers}
+
+
+def _serializer(found: Serializer) -> dict[str, str]:
+    return {"snapshot": found.snapshot, "serializer": found.serializer}

@@ -1,0 +1,305 @@
+"""Reads state handles: a byte says which kind, the rest follows. Each kind is one function.
+
+1.11 knows the tags 0 to 6, 2.3 all of them. Handles can stand in handles; a file that nests them more than
+``DEEPEST`` times is refused, where Java would run out of stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NoReturn
+
+from penstock.flink.cursor import (
+    ILLEGAL_ARGUMENT,
+    ILLEGAL_STATE,
+    IO,
+    NEGATIVE_SIZE,
+    NULL_POINTER,
+    OUT_OF_BOUNDS,
+    Cursor,
+)
+from penstock.flink.handles import (
+    ChangelogHandle,
+    ChangesHandle,
+    IncrementalHandle,
+    KeyedHandle,
+    KeyGroupsHandle,
+    OperatorHandle,
+    StatePlaces,
+    StreamHandle,
+)
+
+MODES = ("SPLIT_DISTRIBUTE", "UNION", "BROADCAST")
+SCOPES = ("EXCLUSIVE", "SHARED")
+DEEPEST = 20
+_LAST_OLD_TAG = 6
+_NULL, _BYTES, _FILE, _KEY_GROUPS, _OPERATOR, _INCREMENTAL, _RELATIVE, _SAVEPOINT_KEY_GROUPS = range(8)
+_CHANGELOG, _CHANGES, _CHANGES_IN_FILES, _INCREMENTAL_2, _KEY_GROUPS_2, _CHANGES_IN_FILES_2, _CHANGELOG_2 = range(8, 15)
+_SEGMENT, _EMPTY_SEGMENT, _MERGED_OPERATOR = range(15, 18)
+
+
+class HandleReader:
+    """Reads handles as a version of Flink does.
+
+    Args:
+        cursor: in the metadata.
+        flink: ``"1.11"`` or ``"2.3"``: which tags are known.
+    """
+
+    def __init__(self, cursor: Cursor, flink: str) -> None:
+        self._cursor = cursor
+        self._old = flink == "1.11"
+
+    def _tag(self, what: str) -> int:
+        """A kind, or a number that is none in this version."""
+        found = self._cursor.byte(f"the kind of {what}")
+        return -1 if self._old and found > _LAST_OLD_TAG else found
+
+    def _unknown(self, what: str, message: str, flink_class: str) -> NoReturn:
+        cursor = self._cursor
+        code = cursor.data[cursor.at - 1]
+        signed = code - 256 if code > 127 else code
+        cursor.at -= 1
+        cursor.fail(
+            f"the kind of {what} is {signed}, which this Flink does not know", flink_class, message + str(signed)
+        )
+
+    def stream(self, what: str, depth: int = 0) -> StreamHandle | None:
+        """A stream handle, or None.
+
+        Args:
+            what: it is, for errors.
+            depth: how many handles it lies in.
+        """
+        cursor, tag = self._cursor, self._tag(what)
+        if tag == _NULL:
+            return None
+        if tag in (_KEY_GROUPS, _KEY_GROUPS_2):
+            keyed = self._key_groups(tag, what, self._deeper(depth))
+            return StreamHandle(keyed.type, keyed.size, keyed.delegate.data, keyed.delegate.name)
+        if tag == _EMPTY_SEGMENT:
+            return StreamHandle("EmptySegmentFileStateHandle", 0, path="empty", start=0, scope=SCOPES[0])
+        read = _STREAMS.get(tag)
+        if read is None:
+            self._unknown(what, "Unknown implementation of StreamStateHandle, code: ", IO)
+        return read(cursor, what)
+
+    def _deeper(self, depth: int) -> int:
+        if depth >= DEEPEST:
+            self._cursor.fail(f"handles are nested more than {DEEPEST} deep", "java.lang.StackOverflowError")
+        return depth + 1
+
+    def _there(self, what: str, depth: int) -> StreamHandle:
+        """A stream handle that Flink takes for given."""
+        found = self.stream(what, depth)
+        if found is None:
+            self._cursor.fail(f"{what} is missing where there must be one", NULL_POINTER)
+        return found
+
+    def operator(self, what: str) -> OperatorHandle | None:
+        """A handle of operator state, or None.
+
+        Args:
+            what: it is, for errors.
+        """
+        cursor, tag = self._cursor, self._tag(what)
+        if tag == _NULL:
+            return None
+        if tag not in (_OPERATOR, _MERGED_OPERATOR):
+            self._unknown(what, "Reading invalid OperatorStateHandle, type: ", ILLEGAL_STATE)
+        number = cursor.int(f"the number of states of {what}")
+        if number < 0:
+            cursor.fail(
+                f"the number of states of {what} is {number}", ILLEGAL_ARGUMENT, f"Illegal initial capacity: {number}"
+            )
+        states: dict[str, StatePlaces] = {}
+        for _ in range(number):
+            name = cursor.utf("the name of an operator state")
+            states[name] = self._places(name)
+        kind = "OperatorStreamStateHandle"
+        if tag == _MERGED_OPERATOR:
+            cursor.utf("the folder of the task")
+            cursor.utf("the folder of the shared state")
+            kind = f"{'Empty' if cursor.bool('whether there is state') else ''}FileMerging{kind}"
+        return OperatorHandle(kind, states, self._there(f"the file of {what}", 0))
+
+    def _places(self, name: str) -> StatePlaces:
+        cursor = self._cursor
+        mode = cursor.byte(f"the mode of state {name!r}")
+        if not 0 <= mode < len(MODES):
+            cursor.fail(
+                f"the mode of state {name!r} is {mode}",
+                OUT_OF_BOUNDS,
+                f"Index {mode} out of bounds for length {len(MODES)}",
+            )
+        count = cursor.count(f"the number of elements of state {name!r}")
+        return StatePlaces(MODES[mode], cursor.longs(count, f"the offsets of state {name!r}"))
+
+    def keyed(self, what: str, depth: int = 0) -> KeyedHandle | None:
+        """A handle of keyed state, or None.
+
+        Args:
+            what: it is, for errors.
+            depth: how many handles it lies in.
+        """
+        tag = self._tag(what)
+        if tag == _NULL:
+            return None
+        deeper = self._deeper(depth)
+        if tag in (_KEY_GROUPS, _SAVEPOINT_KEY_GROUPS, _KEY_GROUPS_2):
+            return self._key_groups(tag, what, deeper)
+        if tag in (_INCREMENTAL, _INCREMENTAL_2):
+            return self._incremental(tag, what, deeper)
+        if tag in (_CHANGELOG, _CHANGELOG_2):
+            return self._changelog(tag, what, deeper)
+        if tag == _CHANGES:
+            return self._changes(what)
+        if tag not in (_CHANGES_IN_FILES, _CHANGES_IN_FILES_2):
+            self._unknown(what, "Reading invalid KeyedStateHandle, type: ", ILLEGAL_STATE)
+        return self._changes_in_files(tag, what, deeper)
+
+    def _range(self, what: str) -> tuple[tuple[int, int], int]:
+        """A range of key groups, and how many they are."""
+        cursor = self._cursor
+        first = cursor.int(f"the first key group of {what}")
+        count = cursor.int(f"the number of key groups of {what}")
+        if count <= 0:
+            return (0, -1), count
+        if first < 0:
+            cursor.fail(f"the first key group of {what} is {first}", ILLEGAL_ARGUMENT)
+        return (first, first + count - 1), count
+
+    def _key_groups(self, tag: int, what: str, depth: int) -> KeyGroupsHandle:
+        cursor = self._cursor
+        key_groups, count = self._range(what)
+        if count < 0:
+            cursor.fail(f"the number of key groups of {what} is {count}", NEGATIVE_SIZE, str(count))
+        offsets = cursor.longs(count, f"the offsets of the key groups of {what}")
+        delegate = self._there(f"the file of {what}", depth)
+        if tag == _KEY_GROUPS_2:
+            cursor.utf(f"the id of {what}")
+        kind = "KeyGroupsSavepointStateHandle" if tag == _SAVEPOINT_KEY_GROUPS else "KeyGroupsStateHandle"
+        return KeyGroupsHandle(kind, key_groups, offsets, delegate)
+
+    def _incremental(self, tag: int, what: str, depth: int) -> IncrementalHandle:
+        cursor = self._cursor
+        checkpoint = cursor.long(f"the checkpoint of {what}")
+        backend = cursor.utf(f"the backend of {what}")
+        key_groups, _ = self._range(what)
+        if tag == _INCREMENTAL_2:
+            cursor.long(f"the checkpointed size of {what}")
+        meta = self._there(f"the description of {what}", depth)
+        shared, private = self._files(what, depth), self._files(what, depth)
+        if tag == _INCREMENTAL_2:
+            cursor.utf(f"the id of {what}")
+        kind = "IncrementalRemoteKeyedStateHandle"
+        return IncrementalHandle(kind, key_groups, backend, checkpoint, meta, shared, private)
+
+    def _files(self, what: str, depth: int) -> dict[str, StreamHandle]:
+        cursor = self._cursor
+        count = cursor.int(f"the number of files of {what}")
+        files: dict[str, StreamHandle] = {}
+        for _ in range(count):
+            name = cursor.utf(f"the name of a file of {what}")
+            files[name] = self._there(f"file {name!r} of {what}", depth)
+        return files
+
+    def _changelog(self, tag: int, what: str, depth: int) -> ChangelogHandle:
+        cursor = self._cursor
+        key_groups, _ = self._range(what)
+        cursor.long(f"the checkpointed size of {what}")
+        materialized, changes = self._parts(what, depth), self._parts(what, depth)
+        materialization = cursor.long(f"the materialization of {what}")
+        checkpoint = cursor.long(f"the checkpoint of {what}") if tag == _CHANGELOG_2 else materialization
+        cursor.utf(f"the id of {what}")
+        kind = "ChangelogStateBackendHandleImpl"
+        return ChangelogHandle(kind, key_groups, checkpoint, materialization, materialized, changes)
+
+    def _parts(self, what: str, depth: int) -> tuple[KeyedHandle, ...]:
+        count = self._cursor.int(f"the number of parts of {what}")
+        parts = (self.keyed(f"a part of {what}", depth) for _ in range(count))
+        return tuple(part for part in parts if part is not None)
+
+    def _changes(self, what: str) -> ChangesHandle:
+        cursor = self._cursor
+        key_groups, _ = self._range(what)
+        cursor.long(f"the first change of {what}")
+        cursor.long(f"the last change of {what}")
+        size = 0
+        for _ in range(cursor.int(f"the number of changes of {what}")):
+            cursor.int(f"the key group of a change of {what}")
+            size += len(cursor.take(cursor.count(f"the size of a change of {what}"), f"a change of {what}"))
+        cursor.utf(f"the id of {what}")
+        return ChangesHandle("InMemoryChangelogStateHandle", key_groups, size)
+
+    def _changes_in_files(self, tag: int, what: str, depth: int) -> ChangesHandle:
+        cursor = self._cursor
+        key_groups, _ = self._range(what)
+        for _ in range(cursor.int(f"the number of files of {what}")):
+            cursor.long(f"where the changes of {what} begin")
+            self.stream(f"a file of {what}", depth)
+        size = cursor.long(f"the size of {what}")
+        cursor.long(f"the checkpointed size of {what}")
+        cursor.utf(f"the id of {what}")
+        if tag == _CHANGES_IN_FILES_2:
+            cursor.utf(f"the storage of {what}")
+        return ChangesHandle("ChangelogStateHandleStreamImpl", key_groups, size)
+
+    def channel(self, what: str, *, typed: bool, merged: int) -> StreamHandle:
+        """State of a channel: records on their way, of an unaligned checkpoint. Not held to files of Flink.
+
+        Args:
+            what: it is, for errors.
+            typed: whether a kind stands before it.
+            merged: the kind that is of several channels in one.
+        """
+        cursor = self._cursor
+        tag = cursor.byte(f"the kind of {what}") if typed else merged - 2
+        if tag not in (merged, merged - 2):
+            cursor.fail(f"the kind of {what} is {tag}", ILLEGAL_STATE, f"Unknown {what.split()[0]} state handle type.")
+        cursor.int(f"the subtask of {what}")
+        if tag == merged:
+            size = cursor.long(f"the size of {what}")
+            delegate = self._there(f"the file of {what}", 0)
+            cursor.take(cursor.count(f"the size of the offsets of {what}"), f"the offsets of {what}")
+        else:
+            cursor.take(8, f"the channel of {what}")
+            cursor.longs(cursor.count(f"the number of offsets of {what}"), f"the offsets of {what}")
+            size = cursor.long(f"the size of {what}")
+            delegate = self._there(f"the file of {what}", 0)
+        return StreamHandle(delegate.type, size, delegate.data, delegate.name, delegate.file, delegate.path)
+
+
+def _bytes(cursor: Cursor, what: str) -> StreamHandle:
+    name = cursor.utf(f"the name of {what}")
+    data = cursor.take(cursor.count(f"the size of {what}"), f"the bytes of {what}")
+    return StreamHandle("ByteStreamStateHandle", len(data), data, name)
+
+
+def _file(cursor: Cursor, what: str) -> StreamHandle:
+    size = cursor.long(f"the size of {what}")
+    return StreamHandle("FileStateHandle", size, path=cursor.utf(f"the path of {what}"))
+
+
+def _relative(cursor: Cursor, what: str) -> StreamHandle:
+    file = cursor.utf(f"the file of {what}")
+    return StreamHandle("RelativeFileStateHandle", cursor.long(f"the size of {what}"), file=file)
+
+
+def _segment(cursor: Cursor, what: str) -> StreamHandle:
+    start, size = cursor.long(f"the start of {what}"), cursor.long(f"the size of {what}")
+    scope = cursor.int(f"the scope of {what}")
+    if not 0 <= scope < len(SCOPES):
+        message = f"Index {scope} out of bounds for length {len(SCOPES)}"
+        cursor.fail(f"the scope of {what} is {scope}", OUT_OF_BOUNDS, message)
+    path = cursor.utf(f"the path of {what}")
+    cursor.utf(f"the id of {what}")
+    return StreamHandle("SegmentFileStateHandle", size, path=path, start=start, scope=SCOPES[scope])
+
+
+_STREAMS: dict[int, Callable[[Cursor, str], StreamHandle]] = {
+    _BYTES: _bytes,
+    _FILE: _file,
+    _RELATIVE: _relative,
+    _SEGMENT: _segment,
+}

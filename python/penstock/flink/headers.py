@@ -1,0 +1,150 @@
+"""Headers of state files: which states are in one, of which kind, with which serializers.
+
+Of keyed state (what a handle of key groups or the description of an incremental one leads to) and of operator state.
+The states themselves are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from penstock.flink.cursor import IO, Cursor
+from penstock.flink.snapshots import Serializer, UnknownSnapshot, read_written
+
+KEYED_VERSION = 6
+OPERATOR_VERSIONS = (5, 6)
+_COMPRESSES = 6
+KINDS = ("KEY_VALUE", "OPERATOR", "BROADCAST", "PRIORITY_QUEUE")
+
+
+@dataclass(frozen=True)
+class StateInfo:
+    """A state.
+
+    Attributes:
+        name: of the state.
+        type: ``KEY_VALUE``, ``OPERATOR``, ``BROADCAST`` or ``PRIORITY_QUEUE``.
+        options: such as ``KEYED_STATE_TYPE``.
+        serializers: by role.
+    """
+
+    name: str
+    type: str
+    options: Mapping[str, str]
+    serializers: Mapping[str, Serializer]
+
+
+@dataclass(frozen=True)
+class KeyedHeader:
+    """The header of a file of keyed state.
+
+    Attributes:
+        version: of its format.
+        compression: whether its key groups are compressed.
+        key_serializer: of the keys; None if it could not be read.
+        states: those that could be read.
+        length: of the header in bytes; None if it was not read to its end.
+        stopped: why reading has stopped before the end; "" if it has not.
+    """
+
+    version: int
+    compression: bool
+    key_serializer: Serializer | None
+    states: tuple[StateInfo, ...]
+    length: int | None
+    stopped: str = ""
+
+
+@dataclass(frozen=True)
+class OperatorHeader:
+    """The header of a file of operator state.
+
+    Attributes:
+        version: of its format.
+        operator_states, broadcast_states: those that could be read.
+        compression: whether what follows is compressed.
+        stopped: why reading has stopped before the end; "" if it has not.
+    """
+
+    version: int
+    operator_states: tuple[StateInfo, ...]
+    broadcast_states: tuple[StateInfo, ...]
+    compression: bool = False
+    stopped: str = ""
+
+
+@dataclass
+class _States:
+    """States as far as they could be read."""
+
+    found: list[StateInfo] = field(default_factory=list[StateInfo])
+
+
+def read_keyed_header(cursor: Cursor) -> KeyedHeader:
+    """The header of keyed state. An unknown serializer ends it early, with what was read so far.
+
+    Args:
+        cursor: at the first byte of the state.
+
+    Raises:
+        FlinkSavepointError: it is damaged, or of another version.
+    """
+    version = cursor.int("the version of the keyed state")
+    if version != KEYED_VERSION:
+        cursor.fail(f"the keyed state is in version {version}, and only {KEYED_VERSION} is known", IO)
+    compression = cursor.bool("whether key groups are compressed")
+    key, states = None, _States()
+    try:
+        key = read_written(cursor, "the key serializer")
+        number = cursor.short("the number of states")
+        _read_states(cursor, number, states)
+    except UnknownSnapshot as error:
+        return KeyedHeader(version, compression, key, tuple(states.found), None, str(error))
+    return KeyedHeader(version, compression, key, tuple(states.found), cursor.at)
+
+
+def read_operator_header(cursor: Cursor) -> OperatorHeader:
+    """The header of operator state, in the same way.
+
+    Args:
+        cursor: at the first byte of the state.
+
+    Raises:
+        FlinkSavepointError: it is damaged, or of another version.
+    """
+    version = cursor.int("the version of the operator state")
+    if version not in OPERATOR_VERSIONS:
+        known = " and ".join(map(str, OPERATOR_VERSIONS))
+        cursor.fail(f"the operator state is in version {version}, and only {known} are known", IO)
+    compression = cursor.bool("whether operator state is compressed") if version >= _COMPRESSES else False
+    lists, broadcasts = _States(), _States()
+    stopped = ""
+    try:
+        _read_states(cursor, cursor.short("the number of operator states"), lists)
+        _read_states(cursor, cursor.short("the number of broadcast states"), broadcasts)
+    except UnknownSnapshot as error:
+        stopped = str(error)
+    return OperatorHeader(version, tuple(lists.found), tuple(broadcasts.found), compression, stopped)
+
+
+def _read_states(cursor: Cursor, number: int, states: _States) -> None:
+    for _ in range(number):
+        name = cursor.utf("the name of a state")
+        kind = cursor.int(f"the kind of state {name!r}")
+        if not 0 <= kind < len(KINDS):
+            cursor.fail(f"the kind of state {name!r} is {kind}", IO)
+        options, serializers = _options(cursor, name), dict[str, Serializer]()
+        info = StateInfo(name, KINDS[kind], options, serializers)
+        states.found.append(info)
+        for _ in range(cursor.int(f"the number of serializers of state {name!r}")):
+            role = cursor.utf(f"the role of a serializer of state {name!r}")
+            serializers[role] = read_written(cursor, f"the {role} of state {name!r}")
+
+
+def _options(cursor: Cursor, name: str) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for _ in range(cursor.int(f"the number of options of state {name!r}")):
+        option = cursor.utf(f"an option of state {name!r}")
+        options[option] = cursor.utf(f"option {option} of state {name!r}")
+    return options

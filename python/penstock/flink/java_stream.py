@@ -1,0 +1,200 @@
+"""Reads a Java serialization stream as far as plain objects, enums and texts go. Nothing is made of what it names.
+
+Enough for the one object that ``_metadata`` has in this form. Arrays, proxies, externalizable classes and exceptions
+are refused. Source of the grammar: Java's Object Serialization Specification, chapter 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.flink.cursor import Cursor
+
+CORRUPTED = "java.io.StreamCorruptedException"
+DEEPEST = 20
+_INVALID = "java.io.InvalidClassException"
+_NULL, _REFERENCE, _CLASS, _OBJECT, _STRING, _BLOCK = 0x70, 0x71, 0x72, 0x73, 0x74, 0x77
+_END_BLOCK, _LONG_STRING, _ENUM = 0x78, 0x7C, 0x7E
+_FIRST_HANDLE = 0x7E0000
+_WRITES, _SERIALIZABLE, _EXTERNALIZABLE = 1, 2, 4
+
+
+@dataclass
+class JavaClass:
+    """A class as a stream describes it.
+
+    Attributes:
+        name: of the class.
+        flags: how its objects are written.
+        fields: kind and name of each.
+        parent: the class above.
+    """
+
+    name: str
+    flags: int = 0
+    fields: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    parent: JavaClass | None = None
+
+
+@dataclass
+class JavaValue:
+    """An object.
+
+    Attributes:
+        java_class: the name of its class.
+        fields: their values, by name.
+        constant: of an enum; None of others.
+    """
+
+    java_class: str
+    fields: dict[str, Any] = field(default_factory=dict[str, Any])
+    constant: str | None = None
+
+
+class JavaStream:
+    """A stream.
+
+    Args:
+        cursor: where it begins.
+    """
+
+    def __init__(self, cursor: Cursor) -> None:
+        self._cursor = cursor
+        self._handles: list[Any] = []
+        header = cursor.take(4, "the header of the checkpoint's properties")
+        if header != b"\xac\xed\x00\x05":
+            cursor.at -= 4
+            message = f"invalid stream header: {header.hex().upper()}"
+            cursor.fail("the checkpoint's properties are no Java serialization stream", CORRUPTED, message)
+
+    def value(self, depth: int = 0) -> Any:
+        """The next value: a text, None, or a :class:`JavaValue`.
+
+        Args:
+            depth: how many values it lies in.
+        """
+        cursor = self._cursor
+        if depth > DEEPEST:
+            cursor.fail(f"objects are nested more than {DEEPEST} deep", "java.lang.StackOverflowError")
+        code = cursor.byte("a value of the properties")
+        if code == _NULL:
+            return None
+        if code == _REFERENCE:
+            return self._reference(object)
+        if code in (_STRING, _LONG_STRING):
+            return self._text(code)
+        if code == _ENUM:
+            return self._enum(depth)
+        if code == _OBJECT:
+            return self._object(depth)
+        return self._unknown(code, "is none that the properties of a checkpoint have")
+
+    def _unknown(self, code: int, said: str) -> Any:
+        self._cursor.at -= 1
+        message = f"invalid type code: {code & 0xFF:02X}"
+        self._cursor.fail(f"the kind of value {code & 0xFF:#04x} {said}", CORRUPTED, message)
+
+    def _reference(self, wanted: type[Any]) -> Any:
+        handle = self._cursor.int("a reference of the properties") - _FIRST_HANDLE
+        if not 0 <= handle < len(self._handles):
+            message = f"invalid handle value: {(handle + _FIRST_HANDLE) & 0xFFFFFFFF:08X}"
+            self._cursor.fail("a reference of the properties leads nowhere", CORRUPTED, message)
+        found = self._handles[handle]
+        if not isinstance(found, wanted):
+            self._cursor.fail("a reference of the properties leads to something else", "java.lang.ClassCastException")
+        return found
+
+    def _text(self, code: int) -> str:
+        if code == _LONG_STRING:
+            return self._unknown(code, "is a text of more than 65,535 bytes")
+        text = self._cursor.utf("a text of the properties")
+        self._handles.append(text)
+        return text
+
+    def _class(self, depth: int) -> JavaClass | None:
+        """A class, and the classes above it, which a stream describes one after the other."""
+        cursor = self._cursor
+        first: JavaClass | None = None
+        last: JavaClass | None = None
+        for _ in range(depth, DEEPEST + 1):
+            code = cursor.byte("a class of the properties")
+            if code == _CLASS:
+                found: JavaClass | None = self._described()
+            elif code in (_NULL, _REFERENCE):
+                found = None if code == _NULL else self._reference(JavaClass)
+            else:
+                return self._unknown(code, "stands where a class should be described")
+            if last is None:
+                first = found
+            else:
+                last.parent = found
+            if code != _CLASS:
+                return first
+            last = found
+        return cursor.fail(f"classes are nested more than {DEEPEST} deep", "java.lang.StackOverflowError")
+
+    def _described(self) -> JavaClass:
+        cursor = self._cursor
+        found = JavaClass(cursor.utf("the name of a class of the properties"))
+        cursor.long(f"the version of class {found.name}")
+        self._handles.append(found)
+        found.flags = cursor.byte(f"the flags of class {found.name}")
+        for _ in range(cursor.short(f"the number of fields of class {found.name}")):
+            kind = chr(cursor.byte(f"the kind of a field of class {found.name}") & 0xFF)
+            name = cursor.utf(f"the name of a field of class {found.name}")
+            if kind not in "BCDFIJSZL":
+                cursor.fail(f"field {name} of class {found.name} has the kind {kind!r}", _INVALID)
+            if kind == "L" and not isinstance(self.value(DEEPEST), str):
+                cursor.fail(f"field {name} of class {found.name} has no class", "java.lang.ClassCastException")
+            found.fields.append((kind, name))
+        self._annotations(found.name)
+        return found
+
+    def _annotations(self, name: str) -> None:
+        """What a class has written beside its fields: none of Flink's does."""
+        code = self._cursor.byte(f"the end of class {name}")
+        if code != _END_BLOCK:
+            self._unknown(code, f"stands where class {name} should end")
+
+    def _object(self, depth: int) -> JavaValue:
+        described = self._class(depth)
+        if described is None:
+            self._cursor.fail("an object of the properties has no class", _INVALID)
+        found = JavaValue(described.name)
+        self._handles.append(found)
+        lineage: list[JavaClass] = []
+        at: JavaClass | None = described
+        while at is not None and len(lineage) <= DEEPEST:
+            lineage.append(at)
+            at = at.parent
+        for each in reversed(lineage):
+            if not each.flags & _SERIALIZABLE or each.flags & (_EXTERNALIZABLE | _WRITES):
+                self._cursor.fail(f"class {each.name} writes itself", _INVALID)
+            for kind, name in each.fields:
+                found.fields[name] = self._field(kind, name, depth)
+        return found
+
+    def _field(self, kind: str, name: str, depth: int) -> Any:
+        cursor = self._cursor
+        if kind == "L":
+            return self.value(depth + 1)
+        if kind == "Z":
+            return cursor.bool(f"field {name}")
+        if kind == "I":
+            return cursor.int(f"field {name}")
+        if kind == "J":
+            return cursor.long(f"field {name}")
+        return cursor.take({"B": 1, "C": 2, "S": 2, "F": 4, "D": 8}[kind], f"field {name}")
+
+    def _enum(self, depth: int) -> JavaValue:
+        described = self._class(depth)
+        if described is None:
+            self._cursor.fail("an enum of the properties has no class", _INVALID)
+        found = JavaValue(described.name)
+        self._handles.append(found)
+        constant = self.value(depth + 1)
+        if not isinstance(constant, str):
+            self._cursor.fail(f"a constant of {found.java_class} has no name", "java.lang.ClassCastException")
+        found.constant = constant
+        return found

@@ -1,0 +1,278 @@
+"""``_metadata``, versions 2 to 6: what Flink's coordinator writes of a savepoint or checkpoint.
+
+Read in Flink's own order, so that what is wrong first is said first, as Flink does; every refusal has Flink's class and
+message beside the place in the file. Linear in the file.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from penstock.flink.cursor import ILLEGAL_ARGUMENT, ILLEGAL_STATE, IO, Cursor
+from penstock.flink.handle_reader import HandleReader
+from penstock.flink.handles import KeyedHandle, OperatorHandle, StreamHandle
+from penstock.flink.properties import Properties, read_properties
+
+MAGIC = struct.pack(">I", 0x4960672D)
+_MASTER_MAGIC = struct.pack(">I", 0xC96B1696)
+KNOWN = {"1.11": (2, 3), "2.3": (2, 3, 4, 5, 6)}
+"""The versions of the file that each Flink reads."""
+_CHANNELS, _PROPERTIES, _NAMES, _TYPED_CHANNELS = 3, 4, 5, 6
+_MERGED_INPUT, _MERGED_OUTPUT = 3, 4
+_WRONG_MAGIC = (
+    "Unexpected magic number. This can have multiple reasons: (1) You are trying to load a Flink 1.0 savepoint, which "
+    "is not supported by this version of Flink. (2) The file you were pointing to is not a savepoint at all. (3) The "
+    "savepoint file has been corrupted."
+)
+_OLD_STATE = "Legacy state (from Flink <= 1.1, created through the 'Checkpointed' interface) is no longer supported."
+
+
+@dataclass(frozen=True)
+class MasterState:
+    """State of a hook of the coordinator.
+
+    Attributes:
+        name: of the hook.
+        version: of its serializer.
+        data: its bytes.
+    """
+
+    name: str
+    version: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Subtask:
+    """What a subtask of an operator has left.
+
+    Attributes:
+        index: of the subtask.
+        finished: whether it had ended; then there is nothing.
+        managed_operator, raw_operator, managed_keyed, raw_keyed: handles, none or one each.
+        input_channels, result_subpartitions: records on their way, of unaligned checkpoints.
+    """
+
+    index: int
+    finished: bool = False
+    managed_operator: tuple[OperatorHandle, ...] = ()
+    raw_operator: tuple[OperatorHandle, ...] = ()
+    managed_keyed: tuple[KeyedHandle, ...] = ()
+    raw_keyed: tuple[KeyedHandle, ...] = ()
+    input_channels: tuple[StreamHandle, ...] = ()
+    result_subpartitions: tuple[StreamHandle, ...] = ()
+
+    @property
+    def has_state(self) -> bool:
+        """Whether there is any handle, even one of nothing."""
+        handles = (self.managed_operator, self.raw_operator, self.managed_keyed, self.raw_keyed)
+        return any((*handles, self.input_channels, self.result_subpartitions))
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        operators, keyed = (*self.managed_operator, *self.raw_operator), (*self.managed_keyed, *self.raw_keyed)
+        channels = (*self.input_channels, *self.result_subpartitions)
+        return sum(each.size for each in operators) + sum(each.size for each in (*keyed, *channels))
+
+
+@dataclass(frozen=True)
+class OperatorState:
+    """What an operator has left.
+
+    Attributes:
+        operator_id: the generated one, 32 hex digits.
+        name, uid: as the program had them; None before version 5, or without.
+        parallelism, max_parallelism: the effective ones.
+        coordinator: state of its coordinator.
+        subtasks: those that are in the file, in order of their indices.
+        fully_finished: whether all of it had ended.
+    """
+
+    operator_id: str
+    name: str | None
+    uid: str | None
+    parallelism: int
+    max_parallelism: int
+    coordinator: StreamHandle | None
+    subtasks: tuple[Subtask, ...]
+    fully_finished: bool
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        coordinator = 0 if self.coordinator is None else self.coordinator.size
+        return coordinator + sum(each.size for each in self.subtasks)
+
+    @property
+    def has_state(self) -> bool:
+        """Whether there is anything to restore: some subtask's, or its coordinator's."""
+        return self.coordinator is not None or any(each.has_state for each in self.subtasks)
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """The file.
+
+    Attributes:
+        version: of its format.
+        checkpoint_id: a number that grows with each.
+        properties: what kind of snapshot; None before version 4.
+        master_states: of hooks.
+        operators: in the order of the file.
+        size: of the file in bytes.
+    """
+
+    version: int
+    checkpoint_id: int
+    properties: Properties | None
+    master_states: tuple[MasterState, ...]
+    operators: tuple[OperatorState, ...]
+    size: int
+
+    @property
+    def total_state_size(self) -> int:
+        """In bytes, of all operators."""
+        return sum(each.size for each in self.operators)
+
+
+def read_metadata(data: bytes, file: str = "_metadata", flink: str = "2.3") -> Metadata:
+    """Read it.
+
+    Args:
+        data: all of the file.
+        file: what to call it in errors.
+        flink: ``"1.11"`` or ``"2.3"``: what is refused is what this Flink refuses.
+
+    Raises:
+        FlinkSavepointError: it is damaged, or of a version that this Flink does not read.
+    """
+    cursor = Cursor(data, file)
+    if cursor.take(4, "the magic number") != MAGIC:
+        cursor.at = 0
+        cursor.fail("the magic number of savepoints is missing", IO, _WRONG_MAGIC)
+    version = cursor.int("the version")
+    if version == 1:
+        message = "This savepoint / checkpoint version (Flink 1.1 / 1.2) is no longer supported."
+        cursor.fail("the version is that of Flink 1.1", IO, message)
+    if version not in KNOWN[flink]:
+        known, message = ", ".join(map(str, KNOWN[flink])), f"Unrecognized checkpoint version number: {version}"
+        cursor.fail(f"the version is {version}, and Flink {flink} reads {known}", ILLEGAL_ARGUMENT, message)
+    return _Reader(cursor, version, flink).read()
+
+
+class _Reader:
+    def __init__(self, cursor: Cursor, version: int, flink: str) -> None:
+        self._cursor = cursor
+        self._version = version
+        self._old = flink == "1.11"
+        self._handles = HandleReader(cursor, flink)
+
+    def read(self) -> Metadata:
+        cursor = self._cursor
+        checkpoint = cursor.long("the checkpoint id")
+        if checkpoint < 0:
+            cursor.fail(f"the checkpoint id is {checkpoint}", IO, f"invalid checkpoint ID: {checkpoint}")
+        masters = self._masters()
+        number = cursor.int("the number of operators")
+        if number < 0:
+            cursor.fail(f"the number of operators is {number}", ILLEGAL_ARGUMENT, f"Illegal Capacity: {number}")
+        operators = tuple(self._operator() for _ in range(number))
+        properties = read_properties(cursor) if self._version >= _PROPERTIES else None
+        return Metadata(self._version, checkpoint, properties, masters, operators, len(cursor.data))
+
+    def _masters(self) -> tuple[MasterState, ...]:
+        number = self._cursor.int("the number of master states")
+        if number < 0:
+            message = f"invalid number of master states: {number}"
+            self._cursor.fail(f"the number of master states is {number}", IO, message)
+        return tuple(self._master() for _ in range(number))
+
+    def _master(self) -> MasterState:
+        cursor = self._cursor
+        if cursor.take(4, "the magic number of a master state") != _MASTER_MAGIC:
+            cursor.at -= 4
+            message = "incorrect magic number in master styte byte sequence"
+            cursor.fail("the magic number of a master state is missing", IO, message)
+        length = cursor.int("the size of a master state")
+        if length <= 0:
+            message = "found zero or negative length for master state bytes"
+            cursor.fail(f"the size of a master state is {length}", IO, message)
+        at = cursor.at
+        inner = Cursor(cursor.take(length, "a master state"), cursor.file, at)
+        version, name = inner.int("the version of a master state"), inner.utf("the name of a master state")
+        data = inner.take(inner.count(f"the size of master state {name!r}"), f"master state {name!r}")
+        return MasterState(name, version, data)
+
+    def _operator(self) -> OperatorState:
+        cursor, who = self._cursor, "an operator"
+        name = uid = None
+        if self._version >= _NAMES:
+            name, uid = cursor.utf(f"the name of {who}") or None, cursor.utf(f"the uid of {who}") or None
+        operator_id = cursor.take(16, "an operator ID").hex()
+        who = f"operator {operator_id}" if name is None else f"operator {name!r}"
+        parallelism, most = cursor.int(f"the parallelism of {who}"), cursor.int(f"the max parallelism of {who}")
+        coordinator = None
+        if self._old or self._version < _CHANNELS:  # 2.3 reads more before it looks
+            self._check_parallelism(who, parallelism, most)
+        if self._version < _CHANNELS:
+            cursor.int(f"the length of the chain of {who}")
+        else:
+            coordinator = self._coordinator(who)
+        number = cursor.int(f"the number of subtasks of {who}")
+        self._check_parallelism(who, parallelism, most)
+        found: dict[int, Subtask] = {}
+        for _ in range(number):
+            subtask = self._subtask(who, parallelism)
+            found[subtask.index] = subtask
+        subtasks = tuple(found[index] for index in sorted(found))
+        ended = number < 0 and not self._old
+        return OperatorState(operator_id, name, uid, parallelism, most, coordinator, subtasks, ended)
+
+    def _check_parallelism(self, who: str, parallelism: int, most: int) -> None:
+        if parallelism > most:
+            message = f"Parallelism {parallelism} is not smaller or equal to max parallelism {most}."
+            self._cursor.fail(f"the parallelism of {who} is {parallelism}, above its {most}", ILLEGAL_ARGUMENT, message)
+
+    def _coordinator(self, who: str) -> StreamHandle | None:
+        found = self._handles.stream(f"the coordinator's state of {who}")
+        if found is not None and found.data is None:
+            self._cursor.fail(f"the coordinator's state of {who} is a {found.type}, not bytes", ILLEGAL_STATE)
+        return found
+
+    def _subtask(self, who: str, parallelism: int) -> Subtask:
+        cursor, handles = self._cursor, self._handles
+        written = cursor.int(f"the index of a subtask of {who}")
+        finished = written < 0 and not self._old
+        index = -written - 1 if finished else written
+        subtask = Subtask(index, True) if finished else self._state(index, f"subtask {index} of {who}", handles)
+        if not 0 <= index < parallelism:
+            message = f"The given sub task index {index} exceeds the maximum number of sub tasks {parallelism}"
+            cursor.fail(f"a subtask of {who} has the index {index}", "java.lang.IndexOutOfBoundsException", message)
+        return subtask
+
+    def _state(self, index: int, who: str, handles: HandleReader) -> Subtask:
+        cursor = self._cursor
+        if self._version < _CHANNELS:
+            cursor.long(f"a number of {who} without meaning")
+            if cursor.int(f"the old state of {who}"):
+                cursor.fail(f"{who} has state of Flink 1.1 or before", IO, _OLD_STATE)
+        operator = [self._lists(f"the {kind} operator state of {who}") for kind in ("managed", "raw")]
+        keyed = [handles.keyed(f"the {kind} keyed state of {who}") for kind in ("managed", "raw")]
+        managed, raw = (() if each is None else (each,) for each in keyed)
+        channels: list[tuple[StreamHandle, ...]] = [(), ()]
+        if self._version >= _CHANNELS:
+            channels = [self._channels(who, "input", _MERGED_INPUT), self._channels(who, "output", _MERGED_OUTPUT)]
+        return Subtask(index, False, operator[0], operator[1], managed, raw, channels[0], channels[1])
+
+    def _lists(self, what: str) -> tuple[OperatorHandle, ...]:
+        if not self._cursor.int(f"whether there is {what}"):
+            return ()
+        found = self._handles.operator(what)
+        return () if found is None else (found,)
+
+    def _channels(self, who: str, side: str, merged: int) -> tuple[StreamHandle, ...]:
+        number = self._cursor.int(f"the number of {side} channels of {who}")
+        what, typed = f"{side} channel state of {who}", self._version >= _TYPED_CHANNELS
+        return tuple(self._handles.channel(what, typed=typed, merged=merged) for _ in range(number))

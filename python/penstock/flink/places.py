@@ -1,0 +1,176 @@
+"""Where a savepoint of Flink lies: its ``_metadata``, and the files beside it. Paths, ``file:`` URIs, URLs of stores.
+
+A savepoint may come from a stranger, and name any file. Files are looked for inside its own folders first, under what
+the path ends with, so that a checkpoint that was moved is read where it is now; from elsewhere only regular files are
+read, and only the beginning of them.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from penstock.errors import FlinkSavepointError
+from penstock.flink.handles import StreamHandle
+from penstock.runtime.io.storage import Storage, is_local, join, local_path, located
+from penstock.runtime.io.stores import storage_of
+
+NAME = "_metadata"
+_MISSING = "java.io.FileNotFoundException"
+HEADER_BYTES = 1 << 20
+"""Bytes that are read of a state file: headers are shorter."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A savepoint's place.
+
+    Attributes:
+        folder: of its metadata, as Flink writes it: with ``file:`` before a local path.
+        metadata: the path of the metadata, without.
+    """
+
+    folder: str
+    metadata: str
+
+    @property
+    def path(self) -> str:
+        """The folder without a scheme of local files."""
+        return self.folder.removeprefix("file:")
+
+    def storage(self) -> Storage:
+        """What it lies on."""
+        return storage_of(self.metadata)
+
+    def read(self) -> bytes:
+        """The metadata.
+
+        Raises:
+            FlinkSavepointError: it cannot be read.
+        """
+        try:
+            with self.storage().read(self.metadata) as file:
+                return file.read()
+        except OSError as error:
+            raise FlinkSavepointError(
+                f"{self.metadata} cannot be read: {error}.", flink_class="java.io.IOException", file=self.metadata
+            ) from error
+
+    def first_bytes(self, handle: StreamHandle) -> bytes | None:
+        """The beginning of what a handle leads to; None if it is not there.
+
+        Args:
+            handle: to bytes, or to a file.
+        """
+        if handle.data is not None:
+            return handle.data
+        for path in self._paths(handle):
+            found = _beginning(path, handle.start or 0, handle.size)
+            if found is not None:
+                return found
+        return None
+
+    def _paths(self, handle: StreamHandle) -> Iterator[str]:
+        """Where a file may be."""
+        if handle.file is not None:
+            if _inside(handle.file):
+                yield join(self.path, handle.file)
+            return
+        path = handle.path or ""
+        parts = [part for part in path.removeprefix("file:").split("/") if part][-8:]
+        above = self.path.rpartition("/")[0]
+        if ".." not in parts:
+            for first in range(len(parts)):
+                yield join(self.path, *parts[first:])
+                if above:
+                    yield join(above, *parts[first:])
+        if path:
+            yield path
+
+
+def find(place: str) -> Place:
+    """Find a savepoint as Flink does: a folder with a file ``_metadata``, or that file itself, by any name.
+
+    Args:
+        place: a path or URL.
+
+    Raises:
+        FlinkSavepointError: there is none.
+        UnsupportedError, ConfigurationError: there is no way to such a place.
+    """
+    path = located(place)
+    shown = f"file:{path}" if is_local(path) else path
+    if is_local(path):
+        if os.path.isdir(path):
+            metadata = join(path, NAME)
+            if not os.path.isfile(metadata):
+                raise _no_metadata(shown)
+            return Place(shown, metadata)
+        if not os.path.exists(path):
+            raise _nothing(shown)
+        return Place(shown.rpartition("/")[0] or "file:/", path)
+    if path.rpartition("/")[2].startswith(NAME):
+        return Place(path.rpartition("/")[0], path)
+    names = [entry.path for entry in storage_of(path).list(path)]
+    if not names:
+        raise _nothing(shown)
+    if join(path, NAME) not in names:
+        raise _no_metadata(shown)
+    return Place(path, join(path, NAME))
+
+
+def is_flinks(place: str) -> bool:
+    """Whether a place has a savepoint of Flink: a folder with ``_metadata``, or such a file. False if nothing is there.
+
+    Args:
+        place: a path or URL, or something else.
+    """
+    if is_local(place):
+        path = local_path(place)
+        return path.is_file() or (path / NAME).is_file()
+    if place.rstrip("/").rpartition("/")[2].startswith(NAME):
+        return True
+    if place.rstrip("/").rpartition("@")[2].isdigit():
+        return False
+    path = located(place)
+    return any(entry.path == join(path, NAME) for entry in storage_of(path).list(path))
+
+
+def _nothing(shown: str) -> FlinkSavepointError:
+    scheme = shown.partition(":")[0]
+    return FlinkSavepointError(
+        f"There is no savepoint at {shown}: neither a file nor a folder is there. Give the folder that has _metadata.",
+        flink_class=_MISSING,
+        flink_message=f"Cannot find checkpoint or savepoint file/directory '{shown}' on file system '{scheme}'.",
+    )
+
+
+def _no_metadata(shown: str) -> FlinkSavepointError:
+    return FlinkSavepointError(
+        f"There is no savepoint at {shown}: the folder has no file _metadata. Give the folder that has it; of a "
+        "checkpoint that is the one named chk- and a number.",
+        flink_class=_MISSING,
+        flink_message=f"Cannot find meta data file '_metadata' in directory '{shown}'. Please try to load the "
+        "checkpoint/savepoint directly from the metadata file instead of the directory.",
+    )
+
+
+def _inside(path: str) -> bool:
+    return not path.startswith("/") and ".." not in path.split("/")
+
+
+def _beginning(path: str, start: int, size: int) -> bytes | None:
+    """The first bytes of a piece of a file; None if there is no such regular file."""
+    wanted = min(max(size, 0), HEADER_BYTES)
+    try:
+        place = located(path)
+        if is_local(place) and not stat.S_ISREG(os.stat(place).st_mode):
+            return None
+        with storage_of(place).read(place) as file:
+            file.seek(max(start, 0), io.SEEK_SET)
+            return file.read(wanted)
+    except Exception:  # whatever a store or a name of a stranger raises: it is not there
+        return None

@@ -1,0 +1,239 @@
+"""What a restore does, before it is tried: refused with which message, or which max parallelism each vertex ends with.
+
+Source of the semantics: ``Checkpoints.loadAndValidateCheckpoint``, ``VertexFinishedStateChecker`` and
+``StateAssignmentOperation`` (Flink 1.11 and 2.3), in this order. Linear in the operators of both sides and in their
+key groups. What only a running task decides is predicted where the metadata tells; types of states are not compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from penstock.flink import refusals
+from penstock.flink.ending import check_ended
+from penstock.flink.handles import KeyGroupsHandle
+from penstock.flink.metadata import OperatorState
+from penstock.flink.plans import PlannedOperator, PlannedVertex, RestorePlan, plan_of
+from penstock.flink.refusals import Refusal
+from penstock.flink.savepoint import FlinkSavepoint
+from penstock.plan import JobGraph, Pipeline, StreamGraph
+
+
+@dataclass(frozen=True)
+class RestoredVertex:
+    """A vertex after a restore.
+
+    Attributes:
+        id: of the vertex.
+        name: of its chain.
+        parallelism: its subtasks.
+        max_parallelism: that it ends up with.
+    """
+
+    id: str
+    name: str
+    parallelism: int
+    max_parallelism: int
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a restore does.
+
+    Attributes:
+        flink: which Flink.
+        plan: the program.
+        refusal: why it fails, or None.
+        vertices: in the order in which Flink makes them, with the max parallelism that they end up with; none if it
+            is refused before a task runs.
+        taken: which state each operator takes: the ID in the savepoint by the generated ID of the program.
+        left: IDs of states that no operator takes, in the order of the savepoint.
+    """
+
+    flink: str
+    plan: RestorePlan
+    refusal: Refusal | None
+    vertices: tuple[RestoredVertex, ...] = ()
+    taken: Mapping[str, str] | None = None
+    left: tuple[str, ...] = ()
+
+    @property
+    def restored(self) -> bool:
+        """Whether it succeeds, as far as can be told before."""
+        return self.refusal is None
+
+
+class _Refused(Exception):
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.said)
+        self.refusal = refusal
+
+
+def predict_restore(
+    savepoint: FlinkSavepoint,
+    program: Mapping[str, object] | str | StreamGraph | JobGraph | Pipeline | RestorePlan,
+    flink: str,
+    allow_non_restored_state: bool = False,
+) -> Prediction:
+    """What happens when Flink restores a program from a savepoint.
+
+    Args:
+        savepoint: of :func:`~penstock.flink.savepoint.read_savepoint`.
+        program: a described graph, a graph, or a captured pipeline.
+        flink: ``"1.11"`` or ``"2.3"``.
+        allow_non_restored_state: whether state that nobody takes may be left behind.
+
+    Raises:
+        SpecError: the description is none.
+        PlanError: Flink would refuse the graph.
+    """
+    plan = program if isinstance(program, RestorePlan) else plan_of(program, flink)
+    return _Restore(savepoint, plan, flink, allow_non_restored_state).predicted()
+
+
+class _Restore:
+    def __init__(self, savepoint: FlinkSavepoint, plan: RestorePlan, flink: str, allowed: bool) -> None:
+        self._savepoint = savepoint
+        self._plan = plan
+        self._flink = flink
+        self._allowed = allowed
+        self._most = [vertex.max_parallelism for vertex in plan.vertices]
+        self._mapped: dict[str, OperatorState] = {}
+        self._taken: dict[str, OperatorState] = {}
+        self._left: list[str] = []
+
+    def predicted(self) -> Prediction:
+        refusal = None
+        try:
+            self._map()
+            if self._flink != "1.11":
+                refused = check_ended(self._plan, self._mapped)
+                if refused is not None:
+                    raise _Refused(refused)
+            self._assign()
+        except _Refused as error:
+            refusal = error.refusal
+            return Prediction(self._flink, self._plan, refusal, left=tuple(self._left))
+        refusal = self._foreign() or self._missing()
+        return Prediction(self._flink, self._plan, refusal, self._vertices(), self._ids(), tuple(self._left))
+
+    def _ids(self) -> dict[str, str]:
+        return {generated: state.operator_id for generated, state in self._taken.items()}
+
+    def _vertices(self) -> tuple[RestoredVertex, ...]:
+        pairs = zip(self._plan.vertices, self._most, strict=True)
+        return tuple(RestoredVertex(each.id, each.name, each.parallelism, most) for each, most in pairs)
+
+    def _map(self) -> None:
+        """Every operator of the savepoint must be there, and fit."""
+        known: dict[str, PlannedVertex] = {}
+        for vertex in self._plan.vertices:
+            for operator in vertex.operators:
+                known[operator.generated] = vertex
+                if operator.pinned is not None:
+                    known[operator.pinned] = vertex
+        for state in self._savepoint.operators:
+            vertex = known.get(state.operator_id)
+            if vertex is None:
+                if state.has_state:
+                    if not self._allowed:
+                        raise _Refused(refusals.not_there(self._flink, state, self._savepoint.place.folder))
+                    self._left.append(state.operator_id)
+            elif vertex.configured and vertex.max_parallelism != state.max_parallelism:
+                raise _Refused(refusals.mismatch(self._flink, state, vertex))
+            else:
+                self._mapped[state.operator_id] = state
+
+    def _assign(self) -> None:
+        """Which operator takes which state; vertices take over max parallelism."""
+        states = dict(self._mapped)
+        for index, vertex in enumerate(self._plan.vertices):
+            found: list[tuple[PlannedOperator, OperatorState | None]] = []
+            for operator in vertex.operators:
+                state = self._state_of(operator, states)
+                found.append((operator, state))
+                if state is not None:
+                    self._taken[operator.generated] = state
+            if any(state is not None and state.subtasks for _, state in found):
+                self._take_over(index, vertex, found)
+
+    def _state_of(self, operator: PlannedOperator, states: dict[str, OperatorState]) -> OperatorState | None:
+        if operator.pinned is None:
+            return states.pop(operator.generated, None)
+        if self._flink == "1.11" or operator.pinned in states:
+            return states.pop(operator.pinned, None)
+        return states.pop(operator.generated, None)
+
+    def _take_over(
+        self, index: int, vertex: PlannedVertex, found: list[tuple[PlannedOperator, OperatorState | None]]
+    ) -> None:
+        at_start = self._most[index]
+        order = found if self._flink == "1.11" else _hash_order(found)
+        for _, state in order:
+            most = at_start if state is None else state.max_parallelism
+            if most < vertex.parallelism:
+                raise _Refused(refusals.too_few(self._flink, state, most, vertex))
+            if not vertex.configured:
+                self._most[index] = most
+
+    def _foreign(self) -> Refusal | None:
+        """Subtasks that get key groups of others: where parallelism stays, handles are not cut."""
+        for vertex, most in zip(self._plan.vertices, self._most, strict=True):
+            for operator in vertex.operators:
+                state = self._taken.get(operator.generated)
+                if state is None or state.max_parallelism == most or state.parallelism != vertex.parallelism:
+                    continue
+                if _strays(state, vertex.parallelism, most):
+                    who = refusals.label(state)
+                    return refusals.foreign_group(self._flink, vertex, who, state.max_parallelism, most)
+        return None
+
+    def _missing(self) -> Refusal | None:
+        """A state file that is gone. Only files beside the metadata: others may be where this machine cannot look."""
+        for state in self._taken.values():
+            for path in self._savepoint.missing_files(state):
+                return refusals.no_file(path)
+        return None
+
+
+def _strays(state: OperatorState, parallelism: int, most: int) -> bool:
+    """Whether a subtask gets a key group with entries that is not its own."""
+    for subtask in state.subtasks:
+        first, last = key_groups(subtask.index, parallelism, most)
+        for handle in subtask.managed_keyed:
+            if not isinstance(handle, KeyGroupsHandle):
+                continue  # RocksDB's files are cut when they are read
+            there = range(handle.key_groups[0], handle.key_groups[1] + 1)
+            if any(offset and not first <= group <= last for group, offset in zip(there, handle.offsets, strict=True)):
+                return True
+    return False
+
+
+def key_groups(subtask: int, parallelism: int, most: int) -> tuple[int, int]:
+    """The key groups of a subtask, the first and the last.
+
+    Args:
+        subtask: from 0.
+        parallelism: how many subtasks there are.
+        most: how many key groups.
+    """
+    return -(-subtask * most // parallelism), -(-(subtask + 1) * most // parallelism) - 1
+
+
+def _hash_order(
+    found: list[tuple[PlannedOperator, OperatorState | None]],
+) -> list[tuple[PlannedOperator, OperatorState | None]]:
+    """In the order of a java.util.HashMap by generated ID: by bucket, in a bucket by arrival."""
+    number, size = len(found), 1
+    while size < number + 1 if number <= 2 else size < number / 0.75:  # as Flink sizes it
+        size *= 2
+    return sorted(found, key=lambda pair: _hash(pair[0].generated) & (size - 1))
+
+
+def _hash(operator_id: str) -> int:
+    """Java's hash of an OperatorID, spread as HashMap does."""
+    found = 0
+    for at in range(0, 32, 8):
+        found ^= int(operator_id[at : at + 8], 16)
+    return found ^ found >> 16

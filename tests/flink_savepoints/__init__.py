@@ -1,0 +1,1 @@
+"""Savepoints of the real Flink: read, restored in thought, and broken on purpose."""

@@ -1,0 +1,73 @@
+"""The golden savepoints: unpacked once per process, and what Flink said of them."""
+
+from __future__ import annotations
+
+import atexit
+import gzip
+import json
+import shutil
+import tarfile
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parents[1] / "golden" / "flink_savepoints"
+RELEASES = {"1.11.4": "1.11", "2.3.0": "2.3"}
+
+
+@cache
+def unpacked() -> Path:
+    """A folder with a folder for each release, and in it one for each savepoint."""
+    place = Path(tempfile.mkdtemp(prefix="flink-savepoints-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    for release in RELEASES:
+        with tarfile.open(FOLDER / f"{release}.tar.xz") as archive:
+            archive.extractall(place / release, filter="data")
+    return place
+
+
+def _lines(name: str) -> tuple[dict[str, Any], ...]:
+    with gzip.open(FOLDER / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return tuple(map(json.loads, lines))
+
+
+@cache
+def savepoints() -> tuple[dict[str, Any], ...]:
+    """Programs, and what Flink read in their savepoints."""
+    found = _lines("savepoints")
+    assert len(found) == 177
+    return found
+
+
+@cache
+def pairs() -> tuple[dict[str, Any], ...]:
+    """Restores, and what came of them."""
+    found = _lines("pairs")
+    assert len(found) == 1253
+    return found
+
+
+@cache
+def odd() -> tuple[dict[str, Any], ...]:
+    """Broken files and places, and what Flink said."""
+    found = _lines("odd")
+    assert len(found) == 60
+    return found
+
+
+@cache
+def by_name() -> dict[tuple[str, str], dict[str, Any]]:
+    """The lines of :func:`savepoints` by release and name."""
+    return {(line["flink"], line["name"]): line for line in savepoints()}
+
+
+def place(release: str, name: str) -> str:
+    """Where the metadata of a savepoint is."""
+    line = by_name()[release, name]
+    return str(unpacked() / release / line.get("from", name) / line["metadata"])
+
+
+def spec(release: str, name: str) -> dict[str, Any]:
+    """The graph of a program."""
+    return by_name()[release, name]["program"]["spec"]
