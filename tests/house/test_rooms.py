@@ -79,7 +79,7 @@ ROOMS = {
         "steps",
         "running",
     ],
-    "analysis": ["model", "dry_open", "declared", "reading", "formats"],
+    "analysis": ["model", "dry_open", "declared", "reading", "identity", "edits", "why", "formats", "explain"],
     "savepoints": ["pickles", "loading", "files", "pending", "table", "reader", "bootstrap", "writer"],
     "job.restore": ["matching", "refusals", "adapting", "taking_over", "scaling", "telling", "carried"],
     "flink": [

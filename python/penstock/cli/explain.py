@@ -1,20 +1,20 @@
-"""``penstock explain``: the three graphs of a program, and why each edge that is not chained is not."""
+"""``penstock explain``: the three graphs of a program, why each edge that is not chained is not, and why an operator
+has the ID that it has."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
+from penstock.analysis.explain import FORMATS
+from penstock.analysis.formats.lines import LEVELS
 from penstock.cli.program import capture_plan
 from penstock.cli.report import explanation, guard
 from penstock.errors import PenstockError
 from penstock.plan import PROFILES, Pipeline, plan_record
-
-T = TypeVar("T")
 
 
 @click.command(
@@ -24,6 +24,9 @@ T = TypeVar("T")
 Examples:
   penstock explain word_count.py
   penstock explain word_count.py --window 20         options after FILE are the program's
+  penstock explain --why word-counter word_count.py  what made the ID of this uid, name or number
+  penstock explain --format mermaid --level stream word_count.py
+  penstock explain --format flink-stream word_count.py   for Flink's plan visualizer
   penstock explain --json word_count.py | jq .result.hashes
   penstock explain --limit 0 big_program.py | less   every row of a big graph
 """,
@@ -32,6 +35,16 @@ Examples:
     "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
 )
 @click.option("--pyflink", is_flag=True, help="Let the program's `import pyflink` mean penstock.pyflink.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="terminal",
+    show_default=True,
+    help="As what the plan is written; the last two are Flink's own.",
+)
+@click.option("--level", type=click.Choice(LEVELS), help="Only this graph.  [default: all; in a picture, job]")
+@click.option("--why", metavar="OPERATOR", help="Say what made this operator's ID, and which edits would move it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document: spec, result, verdicts.")
 @click.option("--no-color", is_flag=True, help="No colours (there are none anyway when the output is piped).")
 @click.option("--limit", type=click.IntRange(min=0), default=200, show_default=True, help="Rows per table; 0 for all.")
@@ -41,6 +54,9 @@ Examples:
 def command(
     flink: str | None,
     pyflink: bool,
+    form: str,
+    level: str | None,
+    why: str | None,
     as_json: bool,
     no_color: bool,
     limit: int,
@@ -51,15 +67,25 @@ def command(
     """Show how the program FILE is planned, without running a job.
 
     The program runs with its arguments ARGS until its first env.execute(); what it prints goes to standard error.
-    Shown are the StreamGraph (its operators, their IDs, and for each edge whether it is chained or the rule that
-    forbids it), the JobGraph (vertices, their chains, what they read) and the ExecutionGraph (subtasks and fan-out).
+    Shown are the StreamGraph (its operators, their IDs and where these come from, and for each edge whether it is
+    chained or the rule that forbids it), the JobGraph (vertices, their chains, what they read) and the ExecutionGraph
+    (subtasks and fan-out). With --format json, functions are opened to see which states they declare.
     """
     with guard(file, full_traceback=full_traceback):
         pipeline = capture_plan(file, arguments, flink, pyflink=pyflink)
         if as_json:
             click.echo(json.dumps(document(pipeline), indent=2))
+        elif why is not None or form != "terminal":
+            _write(pipeline, form, level, why)
         else:
-            _show(pipeline, no_color=no_color, limit=limit or sys.maxsize)
+            _show(pipeline, LEVELS if level is None else (level,), no_color=no_color, limit=limit or sys.maxsize)
+
+
+def _write(pipeline: Pipeline, form: str, level: str | None, why: str | None) -> None:
+    from penstock.analysis.explain import explain, explain_id
+
+    text = explain(pipeline, form, level) if why is None else explain_id(pipeline, why, form)
+    click.echo(text.removesuffix("\n"))
 
 
 def document(pipeline: Pipeline) -> dict[str, Any]:
@@ -83,7 +109,7 @@ def document(pipeline: Pipeline) -> dict[str, Any]:
     }
 
 
-def _show(pipeline: Pipeline, *, no_color: bool, limit: int) -> None:
+def _show(pipeline: Pipeline, levels: tuple[str, ...], *, no_color: bool, limit: int) -> None:
     """Print the graphs one after the other; a graph that is refused ends the output with the reason."""
     from penstock.cli.render import printer
     from penstock.display.tables import Shown, heading
@@ -91,18 +117,14 @@ def _show(pipeline: Pipeline, *, no_color: bool, limit: int) -> None:
 
     show, shown = printer(no_color=no_color), Shown(limit, " (--limit 0 shows all)")
     title = f'Plan of job "{pipeline.name}"' + (f" as Flink {pipeline.flink}" if pipeline.flink != PROFILES[0] else "")
-    show(heading(title), drawing.stream_graph(pipeline.stream_graph, shown))
-    if pipeline.descriptions:
-        show(*drawing.descriptions(pipeline.descriptions, shown))
-    job_graph = _step(pipeline.job_graph)
-    show(drawing.job_graph(job_graph, shown))
-    show(drawing.execution_graph(_step(job_graph.execution_graph), shown))
-
-
-def _step(make: Callable[[], T]) -> T:
+    parts: list[Any] = [heading(title)]
     try:
-        return make()
+        for part in drawing.program(pipeline, shown, levels):
+            parts.append(part)
+            show(*parts)
+            parts = []
     except PenstockError as error:
+        show(*parts)
         click.echo()
         click.echo(explanation(error), err=True)
         sys.exit(1)

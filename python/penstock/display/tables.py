@@ -14,7 +14,21 @@ from rich.text import Text
 YES, NO, QUIET, TITLE, IDENTITY = "green", "yellow", "dim", "bold", "cyan"
 
 _FIXED = frozenset(
-    ("operator ID", "id", "edge", "p", "edges", "subtasks", "max p", "distribution", "partitioner", "in", "out", "late")
+    (
+        "operator ID",
+        "ID from",
+        "id",
+        "edge",
+        "p",
+        "edges",
+        "subtasks",
+        "max p",
+        "distribution",
+        "partitioner",
+        "in",
+        "out",
+        "late",
+    )
 )
 _FIXED_NOW = frozenset(("tasks", "in/s", "out/s", "records", "lag", "keys", "state", "busy"))
 """Columns whose texts are not folded: of what has been, and of what runs."""

@@ -15,29 +15,54 @@ from rich.text import Text
 
 from penstock import plan
 from penstock.display.tables import NO, QUIET, TITLE, YES, Drawn, Shown, count, identity, section
+from penstock.display.visible import visible
 from penstock.errors import PenstockError
 
 DEEPEST = 12
 """Branches inside branches are indented up to this depth only."""
 
 
+def program(pipeline: plan.Pipeline, shown: Shown, levels: Collection[str]) -> Drawn:
+    """The graphs of a program, one after the other, as far as they are made.
+
+    Args:
+        pipeline: the program.
+        shown: how much of each table.
+        levels: which graphs: ``stream``, ``job``, ``execution``.
+
+    Raises:
+        PlanError: the next graph is refused.
+    """
+    if "stream" in levels:
+        yield stream_graph(pipeline.stream_graph, shown)
+        yield from descriptions(pipeline.descriptions, shown)
+    if "job" in levels or "execution" in levels:
+        jobs = pipeline.job_graph()
+        if "job" in levels:
+            yield job_graph(jobs, shown)
+        if "execution" in levels:
+            yield execution_graph(jobs.execution_graph(), shown)
+
+
 def stream_graph(graph: plan.StreamGraph, shown: Shown) -> Group:
-    """Operators with their IDs, then edges with their verdicts."""
+    """Operators with their IDs and where these come from, then edges with their verdicts."""
     ids = _ids(graph)
     nodes, edges = graph.nodes, graph.edges
-    operators = ((str(n.id), _named(n), _number(n.parallelism), _group(n), ids(n.id)) for n in nodes)
+    operators = ((str(n.id), _named(n), _number(n.parallelism), _group(n), ids(n.id), _origin(n)) for n in nodes)
     pairs = zip(edges, graph.verdicts(), strict=True)
     connections = ((f"{e.source} → {e.target}{_port(e)}", e.partitioner, _verdict(v)) for e, v in pairs)
     return section(
         f"StreamGraph: {count(len(nodes), 'operator')}, {count(len(edges), 'edge')}",
-        *shown.table(("id", "operator", ">p", "slot group", "operator ID"), operators, len(nodes), "operators"),
+        *shown.table(
+            ("id", "operator", ">p", "slot group", "operator ID", "ID from"), operators, len(nodes), "operators"
+        ),
         *shown.table(("edge", "partitioner", "verdict"), connections, len(edges), "edges"),
     )
 
 
 def descriptions(texts: Mapping[int, str], shown: Shown) -> Drawn:
     """What the program says of its operators, where it says something."""
-    rows = ((str(node), text) for node, text in sorted(texts.items()))
+    rows = ((str(node), visible(text)) for node, text in sorted(texts.items()))
     return shown.table(("id", "description"), rows, len(texts), "descriptions")
 
 
@@ -91,12 +116,17 @@ def _ids(graph: plan.StreamGraph) -> Callable[[int], Text]:
 
 
 def _named(node: plan.StreamNode) -> Text:
-    text = Text(node.name, overflow="fold")
+    text = Text(visible(node.name), overflow="fold")
     if node.uid is not None:
-        text.append(f"\nuid {node.uid}", style=QUIET)
+        text.append(f"\nuid {visible(node.uid)}", style=QUIET)
     if node.user_hash is not None:
         text.append(f"\nuid hash {node.user_hash}", style=QUIET)
     return text
+
+
+def _origin(node: plan.StreamNode) -> str:
+    """What an ID is made of; a uid hash stands beside it, and addresses state."""
+    return ("position" if node.uid is None else "uid") if node.user_hash is None else "uid hash"
 
 
 def _number(parallelism: int) -> str:
@@ -115,7 +145,7 @@ def _port(edge: plan.StreamEdge) -> str:
 def _verdict(verdict: plan.Verdict) -> Text:
     if verdict.chained:
         return Text("chained", style=YES)
-    return Text.assemble(("not chained: ", NO), f"{verdict.reason}")
+    return Text.assemble(("not chained: ", NO), visible(verdict.reason or ""))
 
 
 def _vertex_line(vertex: plan.JobVertex, group: str | None) -> Text:
@@ -138,7 +168,7 @@ def _chain(vertex: plan.JobVertex, targets: dict[int, int], shown: Shown) -> Ren
     for operator in vertex.chain[: shown.rows]:
         depth = depths[operator.node]
         mark = "" if operator.node == vertex.head else "  " * min(depth, DEEPEST) + "→"
-        table.add_row(Text(mark), Text(operator.name, overflow="fold"), identity(operator.operator_id))
+        table.add_row(Text(mark), Text(visible(operator.name), overflow="fold"), identity(operator.operator_id))
         branches = len(operator.chained_outputs) > 1
         depths.update((targets[edge], depth + branches) for edge in operator.chained_outputs)
     return Group(table, *shown.rest(len(vertex.chain), "operators in this chain"))
@@ -150,7 +180,7 @@ def _input_line(edge: plan.JobEdge) -> Text:
 
 def _task_names(vertex: plan.ExecutionJobVertex) -> str:
     """The vertex's name with the numbers of its first and its last subtask."""
-    first, last = vertex.task_name(0), vertex.task_name(vertex.parallelism - 1)
+    first, last = visible(vertex.task_name(0)), vertex.task_name(vertex.parallelism - 1)
     return first if vertex.parallelism == 1 else f"{first} … {last.rpartition(' ')[2]}"
 
 

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from importlib import import_module
+from typing import Any, Literal
 
 from penstock._native import JobGraph, StreamGraph
 from penstock.common.settings import Settings
 from penstock.common.site import Site
+
+Format = Literal["terminal", "markdown", "dot", "mermaid", "json", "flink-stream", "flink-job"]
+Level = Literal["stream", "job", "execution"]
+
+_EXPLAIN = "penstock.analysis.explain"
+"""Loaded by name, when a plan is explained: it is above the plan."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,3 +77,43 @@ class Pipeline:
             savepoint_path=self.settings.savepoint,
             allow_non_restored_state=self.settings.ignore_unclaimed,
         )
+
+    def explain(self, format: Format = "terminal", level: Level | None = None) -> str:
+        """The plan as a text: for a terminal, a review, a picture, a program, or Flink's plan visualizer. O(V + E),
+        whatever the parallelism.
+
+        Args:
+            format: ``terminal`` (lines of 100 columns), ``markdown``, ``dot``, ``mermaid``, ``json``; or Flink's own,
+                ``flink-stream`` and ``flink-job``. For ``json`` functions are opened to see their states.
+            level: only this of the three graphs. None: all of them; in a picture, ``job``.
+
+        Raises:
+            InvalidProgramError: an unknown format or level.
+            PlanError: the planner refuses the program, and the format is one of Flink's.
+        """
+        return import_module(_EXPLAIN).explain(self, format, level)
+
+    def why(self, operator: str) -> str:
+        """What made an operator's ID, and which edits would move it: each is made, and planned. O(V + E), some twenty
+        times.
+
+        Args:
+            operator: its uid, name, number or ID.
+
+        Raises:
+            UnknownNameError: no operator is called so, or several are.
+            InvalidProgramError: it has no ID.
+        """
+        return import_module(_EXPLAIN).explain_id(self, operator)
+
+    def to_flink_stream_json(self) -> str:
+        """What Flink's ``getExecutionPlan`` gives, byte for byte."""
+        return self.explain("flink-stream")
+
+    def to_flink_job_json(self) -> str:
+        """What Flink's ``JsonPlanGenerator`` gives, byte for byte, with a job ID of zeros.
+
+        Raises:
+            PlanError: what the planner refuses.
+        """
+        return self.explain("flink-job")

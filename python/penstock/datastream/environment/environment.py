@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from penstock.datastream.environment.executors import Executor
     from penstock.datastream.program.transformations import Transformation
     from penstock.plan import Pipeline, StreamGraph
+    from penstock.plan.pipeline import Format, Level
 
 _Self = TypeVar("_Self", bound="StreamExecutionEnvironment")
 
@@ -105,6 +106,20 @@ class StreamExecutionEnvironment(ProgramWithSources):
     def get_execution_plan(self) -> str:
         """The program so far as the JSON text that Flink's plan visualizer reads."""
         return self.get_stream_graph().streaming_plan_json()
+
+    def explain(self, format: Format = "terminal", level: Level | None = None) -> str:
+        """The plan of the program so far as a text, with every operator ID and why edges are not chained; the program
+        can go on afterwards.
+
+        Args:
+            format: as of :meth:`penstock.plan.Pipeline.explain`.
+            level: likewise.
+
+        Raises:
+            InvalidProgramError: nothing to plan (Flink: IllegalStateException); an unknown format or level.
+            PlanError: the planner refuses the program, and the format is one of Flink's.
+        """
+        return self._planned(*self._translate(None)).explain(format, level)
 
     def _pipeline(self, job_name: str | None, to_run: bool) -> tuple[Pipeline, list[CacheTransformation]]:
         """The program as a job, and the cached streams that it computes."""

@@ -1,0 +1,247 @@
+"""Which edits of a program would move an operator's ID. Nothing is claimed: each edit is made, and the planner asked.
+
+An edit changes the description of the graph as the program would have done it. Where a parallelism changes, a forward
+connection becomes a rebalance, as Flink makes it where nobody asks for ``forward()``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from penstock.errors import PenstockError
+from penstock.plan import StreamGraph
+
+
+class Edit(NamedTuple):
+    """An edit that was made, and what became of the operator.
+
+    Attributes:
+        what: was done, as words for a list.
+        moved: whether the operator has another ID.
+        operator_id: the ID that it has then.
+    """
+
+    what: str
+    moved: bool
+    operator_id: str
+
+
+@dataclass
+class Draft:
+    """The description of a graph while it is edited.
+
+    Attributes:
+        spec: the description.
+        node: number of the operator whose ID is asked for.
+        nodes: all by number.
+    """
+
+    spec: dict[str, Any]
+    node: int
+    nodes: dict[int, dict[str, Any]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.nodes = {each["id"]: each for each in self.spec["nodes"]}
+
+    @property
+    def own(self) -> dict[str, Any]:
+        """The operator."""
+        return self.nodes[self.node]
+
+    @property
+    def inputs(self) -> list[dict[str, Any]]:
+        """The edges that lead to it."""
+        return [each for each in self.spec["edges"] if each["target"] == self.node]
+
+    @property
+    def outputs(self) -> list[dict[str, Any]]:
+        """The edges that leave it."""
+        return [each for each in self.spec["edges"] if each["source"] == self.node]
+
+    def add(self, name: str, kind: str, like: dict[str, Any], number: int | None = None) -> int:
+        """Add an operator that could be chained to one that is there; its number."""
+        number = max(self.nodes) + 1 if number is None else number
+        settings = ("slot_sharing_group", "parallelism", "max_parallelism")
+        made = {"id": number, "name": name, "kind": kind, "chaining_strategy": "ALWAYS"}
+        self.nodes[number] = {**made, **{each: like[each] for each in settings if each in like}}
+        self.spec["nodes"].append(self.nodes[number])
+        return number
+
+    def connect(self, source: int, target: int, partitioner: str) -> None:
+        """Add an edge to an operator with one input."""
+        self.spec["edges"].append({"source": source, "target": target, "partitioner": partitioner, "input": 0})
+
+
+Change = Callable[[Draft], bool]
+"""Makes an edit; False where there is nothing of the kind to edit."""
+
+
+def tried_edits(graph: StreamGraph, node: int) -> list[Edit]:
+    """The usual edits of a program around an operator, each made and planned. One that does not apply, or whose program
+    would be refused, is left out. O(V + E) for each of about twenty edits.
+
+    Args:
+        graph: the program.
+        node: an operator that has an ID.
+    """
+    text, before = graph.to_json(), graph.operator_ids()[node]
+    found: list[Edit] = []
+    for what, change in _edits(graph, node):
+        draft = Draft(json.loads(text), node)
+        try:
+            after = StreamGraph.from_json(json.dumps(draft.spec)).operator_ids().get(node) if change(draft) else None
+        except PenstockError:
+            continue
+        if after is not None:
+            found.append(Edit(what, after != before, after))
+    return found
+
+
+def _edits(graph: StreamGraph, node: int) -> Iterator[tuple[str, Change]]:
+    has_uid = next(each.uid for each in graph.nodes if each.id == node) is not None
+    yield ("change its uid" if has_uid else "give it a uid"), _set(uid="another-uid-of-its-own")
+    if has_uid:
+        yield "take its uid away", _set(uid=None)
+    yield "rename it", _set(name="another name")
+    yield "change its parallelism", _reparallelise
+    yield "change its max parallelism", _set(max_parallelism=32_768)
+    yield "put it into a slot sharing group of its own", _set(slot_sharing_group="a group of its own")
+    yield "begin a chain with it: start_new_chain()", _set(chaining_strategy="HEAD")
+    yield "keep it out of chains: disable_chaining()", _set(chaining_strategy="NEVER")
+    yield "put an operator before it", _insert_before
+    yield "put an operator behind it", _insert_behind
+    yield "add a chained operator that reads it too", _read_by("FORWARD")
+    yield "add an operator that reads it too, behind rebalance()", _read_by("REBALANCE")
+    yield "remove an operator behind it", _remove_behind
+    yield "rebalance() what it reads", _rebalance_inputs
+    yield "rebalance() what it emits", _rebalance_outputs
+    yield "give what it reads a uid", _name_input
+    yield "remove the operator before it", _remove_before
+    yield "swap its inputs", _swap_inputs
+    yield "add a source and a sink in front of the program", _add_source(first=True)
+    yield "add a source and a sink at the end of the program", _add_source(first=False)
+    yield "disable_operator_chaining() for the program", _unchain_all
+
+
+def _set(**values: Any) -> Change:
+    def change(draft: Draft) -> bool:
+        changed = {name: value for name, value in values.items() if draft.own.get(name) != value}
+        draft.own.update(changed)
+        return bool(changed)
+
+    return change
+
+
+def _reparallelise(draft: Draft) -> bool:
+    draft.own["parallelism"] = max(draft.own.get("parallelism", 1), 1) + 1
+    _rebalanced([*draft.inputs, *draft.outputs])
+    return True
+
+
+def _rebalanced(edges: list[dict[str, Any]]) -> bool:
+    forward = [each for each in edges if each["partitioner"] == "FORWARD"]
+    for edge in forward:
+        edge["partitioner"] = "REBALANCE"
+    return bool(forward)
+
+
+def _rebalance_inputs(draft: Draft) -> bool:
+    return _rebalanced(draft.inputs)
+
+
+def _rebalance_outputs(draft: Draft) -> bool:
+    return _rebalanced(draft.outputs)
+
+
+def _insert_before(draft: Draft) -> bool:
+    if not draft.inputs:
+        return False
+    edge = draft.inputs[0]
+    added = draft.add("Map", "operator", draft.nodes[edge["source"]])
+    draft.connect(edge["source"], added, "FORWARD")
+    edge["source"] = added
+    edge.pop("side_output", None)
+    return True
+
+
+def _insert_behind(draft: Draft) -> bool:
+    if not draft.outputs:
+        return False
+    edge = draft.outputs[0]
+    added = draft.add("Map", "operator", draft.own)
+    draft.connect(draft.node, added, "FORWARD")
+    edge["source"] = added
+    edge.pop("side_output", None)
+    return True
+
+
+def _read_by(partitioner: str) -> Change:
+    def change(draft: Draft) -> bool:
+        if draft.own["kind"] == "sink":
+            return False
+        draft.connect(draft.node, draft.add("Map", "operator", draft.own), partitioner)
+        return True
+
+    return change
+
+
+def _remove_behind(draft: Draft) -> bool:
+    """An operator that only it feeds, with what follows read from it; or a sink."""
+    fed = {edge["target"] for edge in draft.outputs}
+    return bool(draft.outputs) and len(fed) == len(draft.outputs) and _remove(draft, draft.outputs[0]["target"])
+
+
+def _remove_before(draft: Draft) -> bool:
+    return len(draft.inputs) == 1 and _remove(draft, draft.inputs[0]["source"])
+
+
+def _remove(draft: Draft, number: int) -> bool:
+    """Take an operator with one input out, and connect what was around it."""
+    edges = draft.spec["edges"]
+    before = [each for each in edges if each["target"] == number]
+    if len(before) != 1 or draft.nodes[number]["kind"] not in ("operator", "sink"):
+        return False
+    for edge in edges:
+        if edge["source"] == number:
+            edge["source"] = before[0]["source"]
+            edge.pop("side_output", None)
+    edges.remove(before[0])
+    draft.spec["nodes"].remove(draft.nodes.pop(number))
+    return True
+
+
+def _name_input(draft: Draft) -> bool:
+    unnamed = [edge["source"] for edge in draft.inputs if draft.nodes[edge["source"]].get("uid") is None]
+    if unnamed:
+        draft.nodes[unnamed[0]]["uid"] = "another-uid-of-its-input"
+    return bool(unnamed)
+
+
+def _swap_inputs(draft: Draft) -> bool:
+    edges = draft.spec["edges"]
+    places = [index for index, each in enumerate(edges) if each["target"] == draft.node]
+    if len(places) < 2 or draft.own["kind"] == "two_input":
+        return False
+    first, last = places[0], places[-1]
+    edges[first], edges[last] = edges[last], edges[first]
+    return True
+
+
+def _add_source(*, first: bool) -> Change:
+    def change(draft: Draft) -> bool:
+        number = min(draft.nodes) - 1 if first else None
+        like = {"parallelism": 1, "slot_sharing_group": "default"}
+        source = draft.add("Source: another", "source", like, number)
+        draft.connect(source, draft.add("Sink: another", "sink", like), "REBALANCE")
+        return True
+
+    return change
+
+
+def _unchain_all(draft: Draft) -> bool:
+    before = draft.spec.get("chaining_enabled", True)
+    draft.spec["chaining_enabled"] = False
+    return bool(before)
