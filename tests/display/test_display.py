@@ -167,7 +167,7 @@ def test_graphs_in_a_terminal():
 def test_graphs_in_a_notebook():
     graph = keyed_pipelines(6)
     nodes, edges = Cells(graph._repr_html_()).tables
-    assert nodes[3] == ["3", "Keyed Aggregation", "4", "default", "5eb1e8c6706c4ae7cad987080eb7c748"]
+    assert nodes[3] == ["3", "Keyed Aggregation", "4", "default", "5eb1e8c6706c4ae7cad987080eb7c748", "position"]
     assert edges[2] == ["2 → 3", "HASH", "not chained: partitioner is HASH, only FORWARD chains"]
     chains = Cells(graph.job_graph()._repr_html_()).tables
     assert chains[0] == [

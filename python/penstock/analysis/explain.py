@@ -49,7 +49,7 @@ def explain(pipeline: Pipeline, format: str = "terminal", level: str | None = No
         return to_flink_stream_json(pipeline.stream_graph)
     if format == "flink-job":
         return to_flink_job_json(pipeline.job_graph())
-    return _of_model[format](model_of(pipeline, states=format == "json"), level)
+    return _of_model[format](model_of(pipeline, states=format == "json"), level).removesuffix("\n")
 
 
 def explain_id(pipeline: Pipeline, operator: str, format: str = "terminal") -> str:
@@ -70,7 +70,7 @@ def explain_id(pipeline: Pipeline, operator: str, format: str = "terminal") -> s
     found = why(model_of(pipeline, states=False), pipeline.stream_graph, operator)
     if format == "json":
         return json.dumps(found.to_dict(), indent=2)
-    return reasons(found, as_markdown=format == "markdown")
+    return reasons(found, as_markdown=format == "markdown").removesuffix("\n")
 
 
 def _check(form: str, level: str | None) -> None:
@@ -100,7 +100,7 @@ def _drawn(pipeline: Pipeline, level: str | None) -> str:
             console.print(part)
     except PenstockError as error:
         console.print(f"\nRefused: {error}")
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
 def _json(model: ProgramModel, level: str | None) -> str:

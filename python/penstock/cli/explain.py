@@ -85,7 +85,7 @@ def _write(pipeline: Pipeline, form: str, level: str | None, why: str | None) ->
     from penstock.analysis.explain import explain, explain_id
 
     text = explain(pipeline, form, level) if why is None else explain_id(pipeline, why, form)
-    click.echo(text.removesuffix("\n"))
+    click.echo(text)
 
 
 def document(pipeline: Pipeline) -> dict[str, Any]:
