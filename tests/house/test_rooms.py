@@ -100,7 +100,6 @@ ROOMS = {
         "facts",
         "batch",
     ],
-    "job.restore": ["matching", "refusals", "adapting", "taking_over", "telling", "carried"],
     "job.savepoint": [
         "checking",
         "carrying",
