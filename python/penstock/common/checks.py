@@ -14,6 +14,7 @@ from types import FunctionType
 from typing import Any, NoReturn, TypeGuard, TypeVar, cast
 
 from penstock.common.callables import ROLES, fits, parameters, shown
+from penstock.common.left_open import LeftOpen
 from penstock.common.typeinfo import PickledBytesTypeInfo, TypeInformation, Types
 from penstock.errors import InvalidProgramError, TypeInfoError
 
@@ -329,7 +330,8 @@ def parallelism(value: Any, call: str, operator: str, *, fixed: bool = False) ->
         operator: the operator's name for messages.
         fixed: the operator runs with parallelism 1 and nothing else.
     """
-    integer(value, call, f"parallelism of {operator!r}", bits=32)
+    if type(value) is not LeftOpen:
+        integer(value, call, f"parallelism of {operator!r}", bits=32)
     if fixed and value != 1:
         illegal_argument(
             f"{call}({value}) on {operator!r}: this operator is not parallel, so its parallelism can only be 1. It is "

@@ -136,6 +136,11 @@ class Program:
 
     def get_parallelism(self) -> int:
         """Parallelism of operators added from now on."""
+        return self.settings.parallelism
+
+    @property
+    def parallelism_left_open(self) -> LeftOpen:
+        """The same for operators: it remembers that the program has not said it for them."""
         return LeftOpen(self.settings.parallelism)
 
     def set_max_parallelism(self: _Self, max_parallelism: int) -> _Self:

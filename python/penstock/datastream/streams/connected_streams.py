@@ -54,7 +54,7 @@ def two_inputs(
         program.next_id(),
         name,
         output_type,
-        program.get_parallelism(),
+        program.parallelism_left_open,
         operator,
         first.transformation,
         second.transformation,

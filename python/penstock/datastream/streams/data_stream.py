@@ -132,7 +132,7 @@ class DataStream(Transitions[T], SinkMethods[T]):
             program.next_id(),
             name,
             output_type,
-            program.get_parallelism(),
+            program.parallelism_left_open,
             self._with_key(operator),
             self.transformation,
             chaining_strategy=chaining_strategy,

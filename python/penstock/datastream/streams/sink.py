@@ -83,7 +83,7 @@ class SinkMethods(Generic[T]):
             program.next_id(),
             name,
             self.transformation.output_type,
-            program.get_parallelism() if parallelism is None else parallelism,
+            program.parallelism_left_open if parallelism is None else parallelism,
             self._with_key(operator),
             self.transformation,
         )

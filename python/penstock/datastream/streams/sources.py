@@ -47,7 +47,7 @@ class ProgramWithSources(ShippingProgram):
         self, name: str, function: Any, type_info: TypeInformation[Any] | None, parallel: bool
     ) -> DataStreamSource[Any]:
         """A source that is one operator; of a function, or planned only."""
-        parallelism = self.get_parallelism() if parallel else 1
+        parallelism = self.parallelism_left_open if parallel else 1
         operator = function if isinstance(function, PlanOnly) else StreamSource(function)
         transformation = SourceTransformation(self.next_id(), name, type_info, parallelism, operator)
         return DataStreamSource(self, transformation, parallel)
@@ -160,7 +160,7 @@ class ProgramWithSources(ShippingProgram):
             self.next_id(),
             f"Split Reader: {name}",
             type_info,
-            self.get_parallelism(),
+            self.parallelism_left_open,
             reader,
             source,
             chaining_strategy="HEAD",
@@ -218,7 +218,7 @@ class ProgramWithSources(ShippingProgram):
             if source.readable()
             else PlanOnly("from_source", source, getattr(source, "plan_only", ""))
         )
-        produced, parallelism = type_info or source.produced_type, self.get_parallelism()
+        produced, parallelism = type_info or source.produced_type, self.parallelism_left_open
         node = NewSourceTransformation(self.next_id(), source_name, produced, parallelism, operator)
         # Flink 1.11 runs it in parallel, yet lets nobody set another parallelism than 1.
         return DataStreamSource(self, node, parallel=False)
@@ -274,7 +274,7 @@ class ProgramWithSources(ShippingProgram):
             hint = "Give WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(…), say."
             checks.instance(watermark_strategy, "from_spark", WatermarkStrategy, hint)
         operator = StreamSource(source, watermark_strategy)
-        node = SourceTransformation(self.next_id(), source_name, source.declared, self.get_parallelism(), operator)
+        node = SourceTransformation(self.next_id(), source_name, source.declared, self.parallelism_left_open, operator)
         return DataStreamSource(self, node, parallel=True)
 
     # --- without an end -----------------------------------------------------------------------------------------------
