@@ -65,8 +65,8 @@ class Program:
         nodes: each after those that it reads.
         parallelism, max_parallelism: of the environment.
         chaining: whether operators are chained at all.
-        feed: makes its sources, has ``source(node, env, ends)``, ``fill(numbers, there)`` and ``splits(there)``; None
-            for a :class:`Feed` each.
+        feed: makes its sources: ``source(node, env, ends)``, ``fill(numbers, there, ends)``, and how many records each
+            split of a number has: ``ends(number)``; None for a :class:`Feed` each.
         two_phases: whether what sinks get is committed in two phases; else the job gives it back.
         settings: more of them.
     """
@@ -254,8 +254,6 @@ def run(
     now = {} if ends else {"penstock__step__available_now": "true"}
     env = environment(program, executor, penstock__step__records=str(records), **now, **settings)
     build(program, env, there, ends)
-    if program.feed is not None:
-        program.feed.fill([node.amount for node in program.nodes if node.kind == SOURCE], there)
     before = editable_sinks.known()
     got = env.execute("edited").collected
     return {

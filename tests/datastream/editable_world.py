@@ -155,10 +155,13 @@ class World:
             after = Kept(node.label, before.max_parallelism, dict(before.seen))
             if node.kind == SOURCE:
                 after.collection = node.amount >= COLLECTION
-                splits = SPLITS if after.collection or program.feed is None else program.feed.splits(there)
-                after.positions = {f"split {i}": there for i in range(splits)}
                 same = before.collection == after.collection  # else it is a source of another kind, which begins anew
-                bags[node.label] = _read(node, (before.positions or {}) if same else {}, after.positions)
+                positions = (before.positions or {}) if same else {}
+                splits = _splits(program, node, positions, there)
+                bags[node.label] = Counter(
+                    value for name, values in splits.items() for value in values[positions.get(name, 0) :]
+                )
+                after.positions = {name: len(values) for name, values in splits.items()}
             else:
                 bags[node.label] = _worked(node, after, inputs, ends)
             if after.positions or any(map(KINDS[node.kind].left, after.seen.values())):
@@ -175,11 +178,15 @@ def _reads_of(node: Node, kept: Kept) -> bool:
     return kept.positions is not None or any(kept.seen.get(s) for s in getattr(KINDS.get(node.kind), "holds", ()))
 
 
-def _read(node: Node, positions: Mapping[str, int], ends: Mapping[str, int]) -> Bag:
-    values: Bag = Counter()
-    for split, (name, there) in enumerate(ends.items()):
-        values.update(data(node.amount, split, there)[positions.get(name, 0) :])
-    return values
+def _splits(program: Program, node: Node, positions: Mapping[str, int], there: int) -> dict[str, list[int]]:
+    """The splits of a source with what is in them. One that goes on with those of another topic reads on there, too."""
+    if program.feed is None or node.amount >= COLLECTION:
+        return {f"split {i}": data(node.amount, i, there) for i in range(SPLITS)}
+    numbers = dict.fromkeys([node.amount, *(int(name.split("-")[0]) for name in positions)])
+    found = {
+        f"{number}-{i}": data(number, i, end) for number in numbers for i, end in enumerate(program.feed.ends(number))
+    }
+    return {name: values for name, values in found.items() if name in positions or name.startswith(f"{node.amount}-")}
 
 
 def _worked(node: Node, kept: Kept, inputs: Sequence[Bag], ends: bool) -> Bag:

@@ -291,7 +291,7 @@ def check(seed: int, root: str, executor: Any = "local", feed: Any = None) -> Co
     """
     draw, seen = random.Random(seed), Counter[str]()
     world, program, jobs = World(), replace(random_program(draw), feed=feed), Jobs(root)
-    runs = draw.choice([2, 2, 3])
+    runs = draw.choice([2, 2, 3]) if feed is None else 3
     for number in range(runs):
         there, ends, names = PER_RUN[number], number == runs - 1, []
         way = draw.choice(WAYS) if number else "restart"
@@ -299,6 +299,7 @@ def check(seed: int, root: str, executor: Any = "local", feed: Any = None) -> Co
         if ends and draw.random() < 0.1:  # a collection grows in its middle, so another run could not go on with it
             new, names = other_source(draw, new), [*names, "source of another kind"]
         allowed = {ALLOWED: "true"} if draw.random() < 0.6 else {}
+        _fill(new, there, ends)
         predicted = world.predicted(new, allowed=bool(allowed))
         if predicted.unknown or (not predicted.refused and _most(world, new, there, ends) > MOST):
             seen["not predicted" if predicted.unknown else "too much"] += 1
@@ -316,13 +317,20 @@ def check(seed: int, root: str, executor: Any = "local", feed: Any = None) -> Co
             seen["kept"] += sum(1 for label in predicted.takes.values() if label)
             seen["left"] += len(predicted.left)
             seen["carried along"] += len(predicted.lost)
+        _fill(new, there, ends)
         expected = world.run(new, there, ends)
         got = run(new, there, ends, executor, records=draw.randint(1, 20), **jobs.settings(way), **allowed)
         assert got == expected, f"run {number} by {way} after {names}: {_differences(got, expected)}"
         if feed is not None and not ends:
-            feed.check(jobs.folder, there)
+            feed.check(jobs.folder)
         program = new
     return seen
+
+
+def _fill(program: Program, there: int, ends: bool) -> None:
+    """Have the sources of a program find what there is by now."""
+    if program.feed is not None:
+        program.feed.fill([node.amount for node in program.nodes if node.kind == SOURCE], there, ends)
 
 
 def _most(world: World, program: Program, there: int, ends: bool) -> int:

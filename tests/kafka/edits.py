@@ -49,9 +49,10 @@ class TopicFeed:
         self._topics, self._prefix = topics, prefix
         self._there: dict[int, list[int]] = {}
 
-    def splits(self, there: int) -> int:
-        """How many partitions a topic has."""
-        return FIRST if there <= PER_RUN[0] else LATER
+    def splits(self, there: int, ends: bool) -> int:
+        """How many partitions a topic has. None is new in a run that ends: a subtask that had none, and so was idle,
+        would begin to read when the time of the others is over."""
+        return FIRST if there <= PER_RUN[1 if ends else 0] else LATER
 
     def source(self, node: Node, env: Any, ends: bool) -> Any:
         """A source of numbers."""
@@ -61,21 +62,23 @@ class TopicFeed:
             builder.set_bounded(KafkaOffsetsInitializer.latest())
         return env.from_source(builder.build(), NONE, node.label, INT)
 
-    def fill(self, numbers: Sequence[int], there: int) -> None:
+    def fill(self, numbers: Sequence[int], there: int, ends: bool) -> None:
         """Have topics hold what there is by now.
 
         Args:
             numbers: of their data.
             there: records of each partition.
+            ends: whether the sources end then.
         """
+        wanted = self.splits(there, ends)
         for number in dict.fromkeys(numbers):
             have = self._there.get(number)
             if have is None:
-                self._topics.make(self._name(number), self.splits(there))
-                have = self._there[number] = [0] * self.splits(there)
-            if len(have) < self.splits(there):
-                self._topics.grow(self._name(number), self.splits(there))
-                have += [0] * (self.splits(there) - len(have))
+                self._topics.make(self._name(number), wanted)
+                have = self._there[number] = [0] * wanted
+            if len(have) < wanted:
+                self._topics.grow(self._name(number), wanted)
+                have += [0] * (wanted - len(have))
             more = [
                 {"value": str(value), "partition": partition}
                 for partition, begin in enumerate(have)
@@ -85,13 +88,18 @@ class TopicFeed:
                 self._topics.fill(self._name(number), more)
             self._there[number] = [there] * len(have)
 
-    def check(self, folder: str, there: int) -> None:
+    def ends(self, number: int) -> list[int]:
+        """How many records each partition of a topic has."""
+        return self._there[number]
+
+    def check(self, folder: str) -> None:
         """See that the newest version of a job has read all there is, and says so by partition."""
         newest = JobFolder(folder).newest(unpickle=False)
         assert newest is not None
         for source in newest.sources.values():
-            offsets = [position[1] for position in source.positions.values()]
-            assert offsets == [there] * self.splits(there), (source, there)
+            for name, (_, offset) in source.positions.items():
+                _, number, partition = name.rsplit("-", 2)
+                assert offset == self._there[int(number)][int(partition)], (name, offset)
 
     def _name(self, number: int) -> str:
         return f"{self._prefix}-{number}"

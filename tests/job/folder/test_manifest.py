@@ -21,7 +21,7 @@ from penstock.job.folder.manifest import (
     encoded,
     encoded_position,
 )
-from tests.job.folder.examples import everything
+from tests.job.folder.examples import SUM, everything
 
 GOLDEN = Path(__file__).parent / "manifest-6.json"
 
@@ -48,6 +48,16 @@ def test_it_can_be_read_without_penstock() -> None:
     head, body, end = encoded(everything()).split(b"\n")
     assert (json.loads(head)["format"], json.loads(head)["version"], end) == (1, 6, b"")
     assert json.loads(body)["sources"]["ab" * 16]["positions"]["part-0"] == [1, "two", None]
+
+
+def test_it_says_whose_state_has_nothing_in_it() -> None:
+    full = everything()
+    state = replace(full.operators[SUM], empty=True)
+    manifest = replace(full, operators={SUM: state, "d" * 32: full.operators[SUM]})
+    assert decoded(encoded(manifest), 6, "6.json") == manifest
+    assert b"empty" not in encoded(full)  # as versions before wrote it
+    assert list(manifest.filled().operators) == ["d" * 32]
+    assert set(manifest.files()) >= {file.name for chain in state.subtasks for file in chain}
 
 
 def test_it_names_its_files() -> None:

@@ -148,9 +148,10 @@ class Lease:
             after = files.owners.highest()
             check_free(files.owners, after, self._lock)
             newest = files.newest()
-            left = newest is not None and (not newest.outputs or files.owners.left_published(newest.epoch))
+            published = newest is not None and (not newest.outputs or files.owners.left_published(newest.epoch))
             self._writer.take(max(after, newest.epoch if newest else 0))  # somebody may have removed the leases
-            self.published = left and self._made() == newest.made  # else one that had lost the folder has written
+            taken = self._writer.newest  # of another step if one that had lost the folder has written meanwhile
+            self.published = published and taken is not None and newest is not None and taken.made == newest.made
             self._pulse = _Pulse(files.owners, self._writer.epoch, options)
         except BaseException:
             self.close()
@@ -171,9 +172,6 @@ class Lease:
                 self._files.owners.leave(self._writer.epoch, published=self.published)
         self._lock.release()
         self.closed = True
-
-    def _made(self) -> int:
-        return 0 if self._writer.newest is None else self._writer.newest.made
 
     closed = False
     """Whether the folder has been left."""
