@@ -270,3 +270,18 @@ def test_a_value_that_cannot_be_pickled_is_refused_by_the_name_of_its_state() ->
 def fill(state: KeyedState, value: Any) -> None:
     for key in range(10_000):
         state.table("name")[state.enter(key)] = value
+
+
+def test_it_knows_how_much_there_is() -> None:
+    """A job whose state is empty may go on without it."""
+    state = disk_state()
+    assert state.is_empty()
+    for number in range(50):
+        state.enter(number)
+        state.table("x")[number] = number
+        state.table("w", (0, 10))[number] = number
+    assert (state.size(), state.is_empty()) == (100, False)
+    for number in range(50):
+        del state.table("x")[number]
+        del state.table("w", (0, 10))[number]
+    assert (state.size(), state.is_empty()) == (0, True)

@@ -131,6 +131,9 @@ class DiskKeyedState(KeyedState):
         table = self.find(name, namespace)
         return None if table is None else table.pop(self.slot, None)
 
+    def size(self) -> int:
+        return sum(map(len, self._memory.tables))
+
     def forget(self) -> None:
         for table in self._memory.tables:
             table.clear()
