@@ -86,10 +86,7 @@ class Translation:
 
 
 def translate(
-    program: Program,
-    job_name: str,
-    only: Transformation | None = None,
-    offered: Callable[[int], int] | None = None,
+    program: Program, job_name: str, only: Transformation | None = None, offered: Callable[[int], int] | None = None
 ) -> Translation:
     """Translate the registered transformations of a program.
 
@@ -314,9 +311,8 @@ class _Generator:
         if said != -1 and not isinstance(said, LeftOpen):
             return said
         self.result.left_open.update(nodes)
-        if self.offered is not None:
-            return min(map(self.offered, nodes))
-        return self.settings.parallelism if said == -1 else said
+        own = self.settings.parallelism if said == -1 else said
+        return own if self.offered is None else min(map(self.offered, nodes))
 
     def check_group(self, group: SlotSharingGroup) -> None:
         """A group may say what it needs once, or several times the same."""
