@@ -6,19 +6,17 @@ from dataclasses import dataclass
 
 import pytest
 
-from penstock.common import RestartStrategies, Row, Time, Types
+from penstock.common import RestartStrategies, Time, Types
 from penstock.datastream import (
     BroadcastProcessFunction,
     KeyedProcessFunction,
     MapStateDescriptor,
-    ProcessWindowFunction,
     StateTtlConfig,
     ValueStateDescriptor,
 )
-from penstock.datastream.window import CountTrigger, GlobalWindows
 from penstock.errors import InvalidProgramError, StateError
 from penstock.job.folder.lease import JobFolder
-from tests.job.steps.evolving import PAIR, Stateful, environment, fed, get, kept, put, run
+from tests.job.steps.evolving import Stateful, environment, fed, get, kept, put, run
 from tests.running import collected
 
 FIRST = [("a", 1), ("b", 2), ("c", 3)]
@@ -167,62 +165,6 @@ def test_a_state_that_is_asked_for_later_is_converted_then(folder):
     assert repr(lazily(MORE, DOUBLE)) == "[('b', 2.0), ('c', 3.0), ('d', None)]"
     with pytest.raises(InvalidProgramError, match="is asked for as a ValueState"):
         lazily([*MORE, ("a", 0)], Types.STRING())
-
-
-# --- what operators keep themselves ----------------------------------------------------------------------------------
-
-CITY = Types.ROW_NAMED(["city"], [Types.STRING()])
-SIZED = Types.ROW_NAMED(["city", "size"], [Types.STRING(), INT])
-PAIR_OF_DOUBLES = Types.TUPLE([Types.STRING(), DOUBLE])
-
-
-def reduced(folder, records, record_type):
-    keyed = fed(environment(folder), folder, records, record_type).key_by(lambda record: record[0], Types.STRING())
-    return sorted(collected(keyed.reduce(lambda one, other: (one[0], one[1] + other[1])).uid("kept")))
-
-
-def test_what_a_reduction_keeps(tmp_path):
-    folder = tmp_path / "job"
-    reduced(folder, FIRST, PAIR)
-    found = reduced(folder, MORE, PAIR_OF_DOUBLES)
-    assert repr(found) == "[('a', 1.0), ('b', 2.0), ('c', 3.0), ('d', 0)]"
-    with pytest.raises(InvalidProgramError, match=r"'_op_state' was written as a table of reductions \(Types.TUPLE"):
-        reduced(folder, [*MORE, ("a", "x")], Types.TUPLE([Types.STRING(), Types.STRING()]))
-
-
-class All(ProcessWindowFunction):
-    def process(self, key, context, elements):
-        yield list(elements)
-
-
-def windowed(folder, records, record_type, apply):
-    keyed = fed(environment(folder), folder, records, record_type).key_by(lambda record: record[0], Types.STRING())
-    window = keyed.window(GlobalWindows.create()).trigger(CountTrigger.of(2))
-    return sorted(map(repr, collected(apply(window).uid("kept"))))
-
-
-def test_what_windows_keep(tmp_path):
-    folder = tmp_path / "job"
-
-    def all_of(window):
-        return window.process(All(), Types.PICKLED_BYTE_ARRAY())
-
-    windowed(folder, FIRST, PAIR, all_of)
-    found = windowed(folder, [*FIRST, ("a", 5.0)], PAIR_OF_DOUBLES, all_of)
-    assert found == ["[('a', 1.0), ('a', 5.0)]"]
-    with pytest.raises(InvalidProgramError, match="a table of elements is no table of reductions"):
-        windowed(folder, MORE, PAIR_OF_DOUBLES, lambda window: window.reduce(lambda one, other: one))
-
-
-def test_rows_in_windows_that_gained_a_field_are_refused(tmp_path):
-    folder = tmp_path / "job"
-
-    def all_of(window):
-        return window.process(All(), Types.PICKLED_BYTE_ARRAY())
-
-    windowed(folder, [Row(city="Rom")], CITY, all_of)
-    with pytest.raises(InvalidProgramError, match=r"'size' is new and has no default. Leave the types"):
-        windowed(folder, [Row(city="Rom"), Row(city="Ulm", size=1)], SIZED, all_of)
 
 
 class Rules(BroadcastProcessFunction):

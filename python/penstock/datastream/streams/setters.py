@@ -1,16 +1,20 @@
-"""The setters of operators and of sinks: everything that changes a plan and not a result.
+"""The setters of operators and of sinks: what changes a plan and not a result, and what old state becomes.
 
 Every setter returns its stream, so calls can be strung together, and takes effect when the program is translated: a
 setter called after the stream was already used still counts. The last call wins.
 """
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from penstock.common import checks
 from penstock.datastream.program.transformations import PhysicalTransformation, Transformation
 from penstock.datastream.slot_sharing_group import SlotSharingGroup
+from penstock.runtime.chain.operator import StreamOperator
 
 _Self = TypeVar("_Self", bound="CommonSetters")
 _Operator = TypeVar("_Operator", bound="OperatorSetters")
@@ -104,6 +108,32 @@ class OperatorSetters(CommonSetters):
     def set_buffer_timeout(self: _Operator, timeout_millis: int) -> _Operator:
         """Milliseconds until an unfilled output buffer is sent; −1 for the environment's."""
         self.transformation.set_buffer_timeout(timeout_millis)
+        return self
+
+    def with_field_defaults(self: _Operator, defaults: Mapping[str, Any]) -> _Operator:
+        """What fields have in old state that its records have gained: of a reduction, an aggregation or a window, whose
+        state is records of its input, reductions of these, or accumulators. State of a function's own has its
+        descriptor's ``with_field_defaults``.
+
+        Args:
+            defaults: by name, of a tuple ``f2`` and the like; in a record within a record by path, such as
+                ``address.zip``. What can be changed is copied for each. A further call adds to them.
+
+        Raises:
+            InvalidProgramError: they are not by name, or the operator keeps no records.
+        """
+        name, operator = self.transformation.name, getattr(self.transformation, "operator", None)
+        if not isinstance(defaults, Mapping) or not all(isinstance(each, str) for each in defaults):
+            checks.refuse(
+                f"with_field_defaults() of {name!r} was given {checks.shown(defaults)}. Give a dict, such as "
+                "{'count': 0}."
+            )
+        if not isinstance(operator, StreamOperator) or not operator.keeps_records:
+            checks.unsupported_operation(
+                f"with_field_defaults() of {name!r}: it keeps no records of its input. Reductions, aggregations and "
+                "windows do; say those of a function's state by the with_field_defaults() of its descriptor."
+            )
+        self.transformation.operator = replace(operator, field_defaults={**(operator.field_defaults or {}), **defaults})
         return self
 
     def start_new_chain(self: _Operator) -> _Operator:

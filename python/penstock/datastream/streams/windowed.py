@@ -149,7 +149,9 @@ class Windowed(Generic[T, W]):
 
     def _add(self, applied: Applied, output_type: TypeInformation[Any] | None) -> SingleOutputStreamOperator[Any]:
         late = None if self._late is None else self._late.tag_id
-        operator = WindowOperator(self._assigner, self._trigger, self._evictor, applied.function, self._lateness, late)
+        kept = applied.state_type if applied.state in ("Aggregating", "Folding") else None
+        how = self._assigner, self._trigger, self._evictor, applied.function, self._lateness, late
+        operator = WindowOperator(*how, accumulator_type=kept)
         return self._stream._transform(self._name(applied), operator, output_type)
 
     def _name(self, applied: Applied) -> str:

@@ -21,7 +21,7 @@ Speed: :meth:`LiveOperator.fragment` gives the same work as ``input`` as stateme
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar
@@ -63,14 +63,19 @@ class StreamOperator:
         keeps_output: whether its state may hold the objects it emits; then operators chained to it get copies.
         in_java: whether PyFlink runs it in Java, where all that it emits is as its declared type has it.
         toggles: whether it may declare the task idle between two records.
+        keeps_records: whether it has records, reductions or accumulators in its state, which follow their types.
         keyed: how the input is keyed, for operators behind ``key_by``.
+        field_defaults: of fields that these have gained, by path; for operators that keep records.
     """
 
     keeps_output: ClassVar[bool] = False
     in_java: ClassVar[bool] = False
     toggles: ClassVar[bool] = False
 
+    keeps_records: ClassVar[bool] = False
+
     keyed: KeyPartition | None = field(default=None, kw_only=True)
+    field_defaults: Mapping[str, Any] | None = field(default=None, kw_only=True)
 
     def keyed_by(self: S, partition: KeyPartition) -> S:
         """A copy of the operator that runs on a keyed stream."""

@@ -63,12 +63,14 @@ class GroupedReduce(StreamOperator):
     """
 
     keeps_output: ClassVar[bool] = True
+    keeps_records: ClassVar[bool] = True
 
     reducer: Any
 
     def build(self, context: OperatorContext, output: CountingOutput) -> LiveOperator:
-        live = BatchReduce if context.job.settings.batch else _GroupedReduce
-        return live(context, output, self.reducer, key_of(self))
+        if context.job.settings.batch:
+            return BatchReduce(context, output, self.reducer, key_of(self))
+        return _GroupedReduce(context, output, self)
 
 
 def key_of(operator: StreamOperator) -> KeyPartition:
@@ -83,9 +85,13 @@ def key_of(operator: StreamOperator) -> KeyPartition:
 
 
 class _GroupedReduce(LiveOperator):
+    def __init__(self, context: OperatorContext, output: CountingOutput, spec: GroupedReduce) -> None:
+        super().__init__(context, output, spec.reducer, key_of(spec))
+        self._defaults = spec.field_defaults
+
     def open(self) -> None:
         declared = self.context.config.input_type
-        self.context.call(settle_table, self.context.state, STATE, REDUCTIONS, declared)
+        self.context.call(settle_table, self.context.state, STATE, REDUCTIONS, declared, self._defaults)
         super().open()
 
     def input(self, number: int) -> Collector:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from penstock.common import contexts
+from penstock.common.typeinfo import TypeInformation
 from penstock.errors import InvalidProgramError
 from penstock.runtime.buffers.signals import MAX_WATERMARK
 from penstock.runtime.chain.context import OperatorContext, RuntimeContext
@@ -48,9 +49,11 @@ class WindowOperator(StreamOperator):
         function: what a window emits.
         lateness: milliseconds that a window lives on after its end.
         late_tag: id of the side output for late elements, None to drop them.
+        accumulator_type: what is declared of accumulators, where the function has some.
     """
 
     keeps_output: ClassVar[bool] = True
+    keeps_records: ClassVar[bool] = True
 
     assigner: WindowAssigner[Any, Any]
     trigger: Trigger[Any, Any]
@@ -58,6 +61,7 @@ class WindowOperator(StreamOperator):
     function: WindowFunction
     lateness: int = 0
     late_tag: str | None = None
+    accumulator_type: TypeInformation[Any] | None = None
 
     def prepare(self, parallelism: int) -> WindowOperator:
         if self.assigner.constant is not None and self.trigger.needs_an_end():
@@ -134,8 +138,8 @@ class _Window(Yielding):
 
     def open(self) -> None:
         kind, context = self._contents.kind, self.context
-        declared = None if kind == ACCUMULATORS else context.config.input_type
-        context.call(settle_table, self._state, STATE, kind, declared)
+        declared = self._spec.accumulator_type if kind == ACCUMULATORS else context.config.input_type
+        context.call(settle_table, self._state, STATE, kind, declared, self._spec.field_defaults)
         super().open()
 
     def end_key(self) -> None:

@@ -10,7 +10,7 @@ refuse more. Cost: O(values of the state) where something has changed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from penstock.common.state_descriptor import Migration, StateDescriptor
@@ -33,7 +33,11 @@ _EMPTY: dict[str, Any] = {}
 
 
 def settle(
-    keyed: KeyedState, descriptor: StateDescriptor[Any] | None, form: StateInfo, declared: Sequence[Type]
+    keyed: KeyedState,
+    descriptor: StateDescriptor[Any] | None,
+    form: StateInfo,
+    declared: Sequence[Type],
+    defaults: Mapping[str, Any] = _EMPTY,
 ) -> None:
     """Have a state be what is asked for, before anybody holds it.
 
@@ -42,6 +46,7 @@ def settle(
         descriptor: by which it is asked for; None if only by its name.
         form: what is asked for.
         declared: its types.
+        defaults: of fields that it has gained, by path, where no descriptor says them.
 
     Raises:
         InvalidProgramError: it cannot be, and why.
@@ -55,14 +60,18 @@ def settle(
     keyed.rewrite = True
     if found.kind == TABLE:  # of a Penstock that did not say what its operators keep
         return
+    if found.kind == form.kind == ACCUMULATORS and not found.types[0]:  # nor of what type their accumulators were
+        return
     now = keyed.clock.now() if keyed.clock is not None else 0
-    convert = conversion_of(descriptor, found, form, declared, now)
+    convert = conversion_of(descriptor, found, form, declared, now, defaults)
     if convert is not None:
         count = keyed.convert(form.name, lambda key, value: guarded(convert, key, found, form, value))
         keyed.notes[note_of(found, form)] += count
 
 
-def settle_table(keyed: KeyedState | None, name: str, kind: str, declared: Type) -> None:
+def settle_table(
+    keyed: KeyedState | None, name: str, kind: str, declared: Type, defaults: Mapping[str, Any] | None = None
+) -> None:
     """Have a table of an operator be what it keeps today.
 
     Args:
@@ -70,6 +79,7 @@ def settle_table(keyed: KeyedState | None, name: str, kind: str, declared: Type)
         name: of the table.
         kind: what it keeps; one of those here.
         declared: type of the records, reductions or accumulators in it.
+        defaults: of fields that these have gained, by path.
 
     Raises:
         InvalidProgramError: it cannot be, and why.
@@ -77,17 +87,22 @@ def settle_table(keyed: KeyedState | None, name: str, kind: str, declared: Type)
     if keyed is not None:
         form = StateInfo(name, kind, (), ("" if declared is None else repr(declared),))
         if keyed.forms:
-            settle(keyed, None, form, (declared,))
+            settle(keyed, None, form, (declared,), defaults or _EMPTY)
         keyed.kinds[name] = kind, form.types
 
 
 def conversion_of(
-    descriptor: StateDescriptor[Any] | None, found: StateInfo, form: StateInfo, declared: Sequence[Type], now: int
+    descriptor: StateDescriptor[Any] | None,
+    found: StateInfo,
+    form: StateInfo,
+    declared: Sequence[Type],
+    now: int,
+    defaults: Mapping[str, Any] = _EMPTY,
 ) -> Convert | None:
     """What makes all that a key has of a state; None: it stays as it is.
 
     Args:
-        descriptor, form, declared: as of :func:`settle`.
+        descriptor, form, declared, defaults: as of :func:`settle`.
         found: what it was.
         now: milliseconds of the clock, from which values live that had no time to live.
 
@@ -95,7 +110,7 @@ def conversion_of(
         InvalidProgramError: there is no such way.
     """
     try:
-        return _Change(descriptor, found, form, declared, now).convert()
+        return _Change(descriptor, found, form, declared, now, defaults).convert()
     except Refusal as reason:
         raise _refused(found, form, str(reason)) from reason
 
@@ -151,7 +166,8 @@ def _refused(found: StateInfo, form: StateInfo, reason: str) -> InvalidProgramEr
     )
     if form.kind.startswith(TABLE):
         cure = (
-            "Leave the types of records and the operator as they were, or give it another uid, to begin without state."
+            "Leave the types of records and the operator as they were; or say behind the operator what new fields are "
+            "in old records, with_field_defaults({name: value}); or give it another uid, to begin without state."
         )
     return InvalidProgramError(
         f"The state {form.name!r} was written as {shown(found)}, and is asked for as {shown(form)}: {reason}. {cure}",
@@ -189,7 +205,7 @@ class _Change:
     """From one form of a state to another.
 
     Args:
-        descriptor, found, form, declared, now: as of :func:`conversion_of`.
+        descriptor, found, form, declared, now, defaults: as of :func:`conversion_of`.
     """
 
     def __init__(
@@ -199,9 +215,10 @@ class _Change:
         form: StateInfo,
         declared: Sequence[Type],
         now: int,
+        defaults: Mapping[str, Any],
     ) -> None:
         self._found, self._form, self._declared = found, form, list(declared)
-        self._defaults = _EMPTY if descriptor is None else descriptor.field_defaults
+        self._defaults = defaults if descriptor is None else descriptor.field_defaults
         migrations = () if descriptor is None else descriptor.migrations
         self._pending = [each for each in migrations if each.version > found.version]
         self._was_alive, self._alive = TTL in found.serializers, TTL in form.serializers
