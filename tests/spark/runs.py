@@ -1,5 +1,6 @@
 """Every program that Flink ran, on Spark, against what Flink gave: ``python -m tests.spark.runs [OPTION…] [NAME…]``.
-Options are ``--feed`` and ``--kill``, see :mod:`tests.datastream.feeding`; without them programs are bounded.
+Options are ``--feed`` and ``--kill``, see :mod:`tests.datastream.feeding`, ``--restore`` and ``--rescale``, see
+:mod:`tests.datastream.restoring`; without them programs are bounded.
 
 One session, and several programs in it at a time, since one alone leaves the cores idle while the driver plans and
 commits. Says what differs, what is refused and why, and how many are equal. Exit code 1: something else differs than
@@ -18,11 +19,11 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from tests.datastream import feeding, pool
+from tests.datastream import feeding, pool, restoring
 from tests.datastream.compare_runs import differences
-from tests.datastream.deliberate_differences import PROGRAMS
+from tests.datastream.deliberate_differences import OF_ATTEMPTS, PROGRAMS, RESTORED
 from tests.datastream.run_scripts import result_of
-from tests.datastream.test_fed_scripts import OF_ATTEMPTS
+from tests.datastream.test_restored_scripts import comparable, said_by_nobody
 from tests.datastream.test_run_scripts import records
 from tests.matrix.sensitive import REFUSED_ON_SPARK
 
@@ -80,12 +81,13 @@ and fields that are not in state are lost then, as they are in Flink after a fai
 def fed(names: list[str], chosen: argparse.Namespace) -> int:
     """Run programs in steps, and say what came out; how many outcomes are not meant."""
     started, kinds, wrong = time.monotonic(), Counter[str](), 0
+    may_differ = MAY_DIFFER if chosen.restore is None else (*MAY_DIFFER, *RESTORED)
     lines = (json.dumps(records()[name]["script"]) for name in names)
     for name, result in zip(names, pool.results(lines, chosen), strict=True):
         odd = result.get("defect", result.get("unsupported"))
-        said = [odd] if odd is not None else list(differences(result, records()[name]["result"]))
+        said = [odd] if odd is not None else _differences(result, records()[name]["result"])
         kind = "equal" if not said else "differ on purpose" if odd is None and name in PROGRAMS else "wrong"
-        kind = "may differ, and do" if kind == "wrong" and odd is None and name in MAY_DIFFER else kind
+        kind = "may differ, and do" if kind == "wrong" and odd is None and name in may_differ else kind
         kinds[kind] += 1
         if kind == "wrong" or (kind == "equal" and name in PROGRAMS):
             wrong += 1
@@ -95,6 +97,13 @@ def fed(names: list[str], chosen: argparse.Namespace) -> int:
     return wrong
 
 
+def _differences(result: dict[str, Any], expected: dict[str, Any]) -> list[str]:
+    """What differs; of a program that went on with other subtasks, but for which one did what."""
+    if said_by_nobody(result):
+        result, expected = comparable(result), comparable(expected)
+    return list(differences(result, expected))
+
+
 def main() -> int:
     """The command; how many outcomes are not meant."""
     from penstock.spark.session import open_session
@@ -102,6 +111,7 @@ def main() -> int:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     parser = argparse.ArgumentParser(prog="python -m tests.spark.runs")
     feeding.add_arguments(parser)
+    restoring.add_arguments(parser)
     parser.add_argument("names", nargs="*")
     chosen = parser.parse_args(namespace=argparse.Namespace(spark=True, jobs=None, timeout=pool.PATIENCE))
     names = chosen.names or list(records())
