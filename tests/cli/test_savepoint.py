@@ -160,3 +160,21 @@ def test_the_page_shows_what_is_printed(penstock):
     shown = penstock("savepoint", "show", GOLDEN).stdout.splitlines()[2:]
     assert len(shown) > 25
     assert "\n".join(shown) in page
+
+
+def test_one_by_reference(penstock, running, tmp_path):
+    _, job = running
+    created = penstock("savepoint", "create", "--reference", job, tmp_path / "savepoints")
+    assert (created.exit_code, created.stderr) == (0, "")
+    [first] = (tmp_path / "savepoints").iterdir()
+    assert [path.name for path in first.iterdir()] == ["savepoint.json"]
+    assert penstock("savepoint", "verify", first).stdout.endswith(f"bytes of state in the job folder {job}\n")
+    assert "its state is in the job folder" in penstock("savepoint", "show", first).stdout
+    copied = penstock("savepoint", "copy", first, tmp_path / "copy")
+    assert copied.stdout == f"{tmp_path}/copy\n"
+    assert penstock("savepoint", "remove", first).exit_code == 0
+    assert not first.exists()
+    assert penstock("savepoint", "verify", tmp_path / "copy").stdout.endswith("bytes of state\n")
+    gone = penstock("savepoint", "remove", first)
+    assert gone.exit_code == 1
+    assert "there is no such folder" in gone.stderr

@@ -1,5 +1,5 @@
 """``penstock savepoint``: take savepoints of jobs, and look at what is in them; with the commands of
-:mod:`penstock.cli.savepoint_data`, which make others of them."""
+:mod:`penstock.cli.savepoint_data`, which make others of them, and :mod:`penstock.cli.savepoint_files`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from penstock.cli import savepoint_data, savepoint_files
 from penstock.cli.report import guard
-from penstock.cli.savepoint_data import COMMANDS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -42,7 +42,7 @@ def command() -> None:
     """
 
 
-for _command in COMMANDS:
+for _command in (*savepoint_data.COMMANDS, *savepoint_files.COMMANDS):
     command.add_command(_command)
 
 
@@ -52,12 +52,18 @@ Examples:
   penstock savepoint create /data/jobs/counts /data/savepoints
   penstock savepoint create /data/jobs/counts@17 /data/savepoints   an older version
   penstock savepoint create /data/jobs/counts                       in its state.savepoints.dir
+  penstock savepoint create --reference /data/jobs/counts           without a copy of the state
 """
 )
 @click.option("--timeout", default=300.0, show_default=True, help="Seconds to wait for the job's driver.")
+@click.option(
+    "--reference/--no-reference",
+    default=None,
+    help="Refer to the state in the job folder, which keeps it, instead of copying it; else as the job's settings say.",
+)
 @click.argument("job", metavar="JOB[@VERSION]")
 @click.argument("folder", metavar="[FOLDER]", required=False)
-def create(timeout: float, job: str, folder: str | None) -> None:
+def create(timeout: float, reference: bool | None, job: str, folder: str | None) -> None:
     """Take a savepoint of a job, which goes on if it runs.
 
     JOB is its job folder. The savepoint gets a folder of its own in FOLDER, which is printed.
@@ -65,7 +71,7 @@ def create(timeout: float, job: str, folder: str | None) -> None:
     from penstock.job.savepoint.asking import create
 
     with guard():
-        click.echo(create(job, folder, seconds=timeout))
+        click.echo(create(job, folder, seconds=timeout, reference=reference))
 
 
 @command.command(
@@ -120,7 +126,8 @@ def verify(savepoints: tuple[str, ...]) -> None:
     with guard():
         for place in savepoints:
             try:
-                found = verify(read_savepoint(place))
+                savepoint = read_savepoint(place)
+                found = verify(savepoint)
             except SavepointError as error:
                 good = False
                 click.echo(explanation(error), err=True)
@@ -132,7 +139,8 @@ def verify(savepoints: tuple[str, ...]) -> None:
                 click.echo(f"{place}: state/{name} belongs to nothing, and can be removed", err=True)
             if not found.problems:
                 files = f"{found.files:,} file{'s' * (found.files != 1)}"
-                click.echo(f"good: {place}, {files}, {found.bytes:,} bytes of state")
+                where = "" if savepoint.home is None else f" in the job folder {savepoint.home}"
+                click.echo(f"good: {place}, {files}, {found.bytes:,} bytes of state{where}")
     if not good:
         sys.exit(1)
 
@@ -190,6 +198,8 @@ def _drawn(content: Content, versions: Iterable[int]) -> Iterator[RenderableType
     kind = {"version": "Version", "stop": "Savepoint at the end", "drain": "Savepoint of the drained end"}
     yield heading(f"{kind.get(about.kind, 'Savepoint')} of job {about.job!r}, version {about.version}, {when}")
     yield Text(f"  {content.place}")
+    if content.home is not None:
+        yield Text(f"  its state is in the job folder {content.home}, which keeps it")
     yield Text(f"  id {about.id}, run {about.job_id}, parallelism {about.parallelism}")
     if versions:
         yield Text(f"  the job folder has the versions {', '.join(map(str, versions))}")

@@ -42,6 +42,7 @@ class SavepointWish:
         version: of the job folder; None for the newest.
         taken: whether a savepoint is to be taken at all, for one who only wants the job to end.
         early: whether its place is told when it is there, not when the job has ended.
+        reference: whether it refers to the state in the job folder; None for what the settings say.
         place: gets where it is, or what went wrong.
     """
 
@@ -50,6 +51,7 @@ class SavepointWish:
     version: int | None = None
     taken: bool = True
     early: bool = False
+    reference: bool | None = None
     place: Future[str] = field(default_factory=Future[str])
 
 

@@ -28,6 +28,10 @@ class StepSettings:
         "state.savepoints.dir", Text(), None, "steps",
         "Where savepoints go for which no folder is said, a path or a URL.", "execution.checkpointing.savepoint-dir",
     )
+    savepoint_reference: bool = line(
+        "penstock.savepoint.reference", Flag(), False, "steps",
+        "Whether a savepoint refers to the state in the job folder, which keeps it then, and has no copy of it.",
+    )
     savepoint: str | None = line(
         "execution.savepoint.path", Text(), None, "steps",
         "What a new job begins from: a savepoint, or `JOB` or `JOB@VERSION` for a version of a job folder.",

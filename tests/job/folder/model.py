@@ -72,6 +72,7 @@ class World:
         zombies: files that a task may still write for nobody.
         history: the manifests that have been the newest, by version.
         pinned: versions of which a driver was told that they are.
+        referred: versions that a driver was told are kept for a savepoint, and the savepoint.
     """
 
     files: frozenset[tuple[str, bytes]]
@@ -83,6 +84,12 @@ class World:
     zombies: int = 0
     history: tuple[bytes, ...] = ()
     pinned: frozenset[int] = frozenset()
+    referred: frozenset[tuple[int, str]] = frozenset()
+
+    @property
+    def kept(self) -> set[int]:
+        """The versions that nobody may remove."""
+        return {*self.pinned, *(version for version, _ in self.referred)}
 
 
 @lru_cache(100_000)
@@ -145,17 +152,30 @@ def act(driver: Driver, writer: Writer, cleaner: Cleaner) -> Driver:
         elif operation == "copied" and driver.held is not None:
             copied(writer, *driver.held)
             after = replace(after, held=None)
-        elif operation == "pin" and writer.version:
-            writer.pin(writer.version)
-            DONE.append(writer.version)
-        elif operation == "unpin":
-            for version in sorted(writer.pins):
-                writer.unpin(version)
+        elif writer.version:
+            keep(operation, driver, writer)
     except TimeoutError:
         again = {"open": (), "commit": ("settle", "clean", "write", "commit", *rest)}
         cleaner.failed()
         return replace(driver, plan=again.get(operation, driver.plan))
     return after
+
+
+def keep(operation: str, driver: Driver, writer: Writer) -> None:
+    """Pin versions, also for savepoints by reference, or let them go."""
+    if operation == "pin":
+        writer.pin(writer.version)
+        DONE.append(writer.version)
+    elif operation == "refer":
+        refers = writer.version, f"{driver.number:032x}"
+        writer.pin(*refers)
+        DONE.append(refers)
+    elif operation.startswith("remove "):  # whoever does it has nothing of a driver
+        for version in (1, 2):
+            writer._files.pins.free(version, f"{int(operation.split()[1]):032x}")
+    elif operation == "unpin":
+        for version in sorted(writer.pins):
+            writer.unpin(version)
 
 
 def copied(writer: Writer, version: int, names: tuple[str, ...]) -> None:
@@ -169,8 +189,8 @@ def copied(writer: Writer, version: int, names: tuple[str, ...]) -> None:
     writer.release(version)
 
 
-DONE: list[StepManifest | int] = []
-"""What the operation that runs was told to have done: commits, and versions that were pinned."""
+DONE: list[StepManifest | int | tuple[int, str]] = []
+"""What the operation that runs was told to have done: commits, and versions that were pinned, also for savepoints."""
 
 
 def moved(world: World, at: int, fault: str = "") -> World:
@@ -180,6 +200,11 @@ def moved(world: World, at: int, fault: str = "") -> World:
     DONE.clear()
     if driver.plan[0] == "unpin":
         world = replace(world, pinned=frozenset())
+    if driver.plan[0].startswith("remove "):
+        gone = f"{int(driver.plan[0].split()[1]):032x}"
+        if not driver.answers and all(savepoint != gone for _, savepoint in world.referred):  # there is none so far
+            return with_driver(world, at, replace(driver, plan=driver.plan[1:]))
+        world = replace(world, referred=frozenset(each for each in world.referred if each[1] != gone))
     try:
         writer, cleaner = begun(driver)
         after = act(driver, writer, cleaner)
@@ -194,6 +219,8 @@ def moved(world: World, at: int, fault: str = "") -> World:
     for done in DONE:
         if isinstance(done, int):
             world = replace(world, pinned=world.pinned | {done})
+        elif isinstance(done, tuple):
+            world = replace(world, referred=world.referred | {done})
         elif world.history[done.version - 1] != encoded(done):
             raise Violation(f"version {done.version} was acknowledged and is not what counts")
     return world
@@ -214,7 +241,7 @@ def with_files(world: World, files: dict[str, bytes]) -> World:
         history = (*history, files[f"{MANIFESTS}{newest}.json"])
         follows(history, newest)
     if newest:
-        complete(files, history, {*manifest(history[-1], newest).retained, newest, *world.pinned})
+        complete(files, history, {*manifest(history[-1], newest).retained, newest, *world.kept})
     return replace(world, files=frozenset(files.items()), history=history)
 
 
@@ -282,14 +309,14 @@ def ended(world: World) -> None:
         cleaner.clean(thorough=True)
     newest = writer.newest
     assert newest is not None
-    if not world.pinned <= set(writer.counting):
-        raise Violation(f"of {set(world.pinned)}, which are pinned, only {writer.counting} count")
+    if not world.kept <= set(writer.counting):
+        raise Violation(f"of {world.kept}, which are pinned, only {writer.counting} count")
     if position(newest) != before + 2:
         raise Violation(f"the next driver has come to {position(newest)} from {before}")
     kept = {f"{MANIFESTS}{version}.json" for version in writer.counting}
     for version in writer.counting:
         kept |= {STATE + name for name in manifest(files[f"{MANIFESTS}{version}.json"], version).files()}
-    pins = {writer._files.pin(*each) for each in writer._files.pinned() if each[0] in writer.counting}
+    pins = {path for path, _, version, _ in writer._files.pins.there() if version in writer.counting}
     left = set(files) - kept - pins - {f"{PLACE}/lease/owner-{writer.epoch}.json"}
     if left:
         raise Violation(f"nobody removes {sorted(left)}")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.job.folder.cleaner import Cleaner
+from penstock.job.folder.pins import Pins
 from penstock.job.folder.writer import Writer
 from tests.job.folder.model import Violation, World, explore
 
@@ -17,6 +18,9 @@ ONE, TWO, FOUR = (("open", *STEP * count) for count in (1, 2, 4))
 CLEANS_FIRST = ("open", "clean", *STEP)
 HOLDS = (*BRIEF, "hold", *STEP * 2, "copied", *STEP)
 PINS = (*BRIEF, "pin", *STEP, "unpin", *STEP)
+REFERS = (*BRIEF, "refer", "write", "commit")
+REMOVED = ("open", "refer", "remove 0", "clean", *STEP)
+"""A savepoint by reference, of what may be the version of the driver before, whose own savepoint is removed then."""
 
 
 def world(*plans: tuple[str, ...], **more: int) -> World:
@@ -32,6 +36,7 @@ WORLDS = {
     "failing steps": (world(TWO, CLEANS_FIRST, failures=1), 1000),
     "late tasks": (world(ONE, CLEANS_FIRST, zombies=1), 1000),
     "pinned versions": (world(PINS, CLEANS_FIRST), 1000),
+    "savepoints by reference": (world(REFERS, REMOVED), 1000),
     "a savepoint beside steps": (world(HOLDS, CLEANS_FIRST), 1000),
     "a savepoint beside steps that fail": (world(HOLDS, failures=1), 100),
     "three drivers": (world(BRIEF, BRIEF[:2], ("open",)), 1000),
@@ -78,7 +83,18 @@ def forgets_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def forgets_pins(monkeypatch: pytest.MonkeyPatch) -> None:
     """A driver does not look for what was pinned before it."""
-    monkeypatch.setattr("penstock.job.folder.files.Files.pinned", lambda self: [])
+    monkeypatch.setattr("penstock.job.folder.pins.Pins.pinned", lambda self: [])
+
+
+def frees_what_one_does_not_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One savepoint that was removed is taken for all."""
+
+    def changed(self: Pins) -> Any:
+        there = self.there()
+        freed = {version for _, kind, version, _ in there if kind == "free"}
+        return [(version, [path for path, _, each, _ in there if each == version]) for version in freed]
+
+    monkeypatch.setattr(Pins, "over", changed)
 
 
 def holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,6 +122,8 @@ def without(owner: type, name: str, call: Any) -> Any:
         (seals_nothing, "two drivers"),
         (forgets_doubts, "a store that does not answer"),
         (forgets_pins, "pinned versions"),
+        (forgets_pins, "savepoints by reference"),
+        (frees_what_one_does_not_need, "savepoints by reference"),
         (holds_nothing, "a savepoint beside steps"),
     ],
 )

@@ -135,12 +135,12 @@ def environment(folder: Path, **more: str) -> StreamExecutionEnvironment:
     return StreamExecutionEnvironment.get_execution_environment(configuration, executor="local").set_parallelism(2)
 
 
-def main(folder: Path) -> None:
-    """Take the savepoint."""
+def main(folder: Path, *, refers: bool = False) -> None:
+    """Take the savepoint, one by reference of a job folder inside of it if so."""
     from penstock.job.folder.lease import JobFolder
     from penstock.job.savepoint.taking import write_savepoint
 
-    place = folder / f"job-{time.time_ns()}"
+    place = folder / "savepoint" / "job" if refers else folder / f"job-{time.time_ns()}"
     env = environment(place)
     for stream in program(env, FIRST):
         stream.add_sink(lambda value: None)
@@ -148,4 +148,8 @@ def main(folder: Path) -> None:
     job = JobFolder(str(place))
     manifest = job.newest()
     assert manifest is not None
-    print(write_savepoint(job.files, manifest, folder / "savepoint").place)
+    if not refers:
+        print(write_savepoint(job.files, manifest, folder / "savepoint").place)
+        return
+    with job.open("golden") as lease:
+        print(write_savepoint(job.files, manifest, folder / "savepoint", pin=lease.pin).place)

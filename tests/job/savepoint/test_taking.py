@@ -221,8 +221,8 @@ def test_what_is_no_savepoint_is_said(what: str, tmp_path: Path) -> None:
 
 def test_a_newer_one_is_refused(taken: Savepoint) -> None:
     path = Path(taken.place, "savepoint.json")
-    path.write_bytes(path.read_bytes().replace(b'"format": 1', b'"format": 2', 1))
-    with pytest.raises(SavepointError, match="format 2: a newer Penstock"):
+    path.write_bytes(path.read_bytes().replace(b'"format": 1', b'"format": 3', 1))
+    with pytest.raises(SavepointError, match="format 3: a newer Penstock"):
         read_savepoint(taken.place)
 
 

@@ -80,9 +80,11 @@ class Cleaner:
             OSError, ConfigurationError: the folder cannot be read.
         """
         self._writer.settled()
+        sweeps = thorough or self._calls % SWEEP == 0
+        if sweeps:
+            self._writer.free_pins()
         kept = self._kept()
         found = self._fallen_out(kept)
-        sweeps = thorough or self._calls % SWEEP == 0
         if sweeps:
             listed = [*self._old_manifests(), *self._old_state(kept), *self._old_pending(), *self._old_owners()]
             listed += self._unfinished()
@@ -130,8 +132,8 @@ class Cleaner:
             match = MANIFEST.fullmatch(name)
             if _TEMPORARY.fullmatch(name) or (match and int(match[1]) < newest and int(match[1]) not in counting):
                 found.append(entry.path)
-        pins = self._files.pinned()
-        return found + [self._files.pin(*each) for each in pins if each[0] < newest and each[0] not in counting]
+        said = self._files.pins.there()
+        return found + [path for path, _, version, _ in said if version < newest and version not in counting]
 
     def _old_state(self, kept: frozenset[str] | None) -> list[str]:
         if kept is None:

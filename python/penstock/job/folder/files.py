@@ -5,7 +5,7 @@
     FOLDER/job.json                     format, id, name of the job that made it
     FOLDER/manifests/manifest-17.json   what step 17 has left
     FOLDER/state/...                    files that manifests name
-    FOLDER/pins/pin-12-3                version 12 is kept, as the driver with epoch 3 said
+    FOLDER/pins/pin-12-3                version 12 is kept, as the driver with epoch 3 said; see the module pins
     FOLDER/lease/...                    whose the folder is
 """
 
@@ -21,6 +21,7 @@ from typing import Any
 from penstock.errors import JobFolderError
 from penstock.job.folder.manifest import StepManifest, decoded
 from penstock.job.folder.owners import Owners
+from penstock.job.folder.pins import Pins
 from penstock.runtime.io.storage import Storage, join
 from penstock.runtime.io.stores import storage_of
 
@@ -28,7 +29,6 @@ FORMAT = 1
 """Of the folder; a newer one is refused."""
 
 MANIFEST = re.compile(r"manifest-(\d+)\.json")
-_PIN = re.compile(r"pin-(\d+)-(\d+)")
 _TRIES = 20
 
 
@@ -59,12 +59,14 @@ class Files:
         storage: what it is on.
         state: the folder with state files.
         manifests: the folder with manifests.
+        pins: which versions are kept.
     """
 
     def __init__(self, place: str, storage: Storage | None = None) -> None:
         self.place = place
         self.storage = storage_of(self.place) if storage is None else storage
-        self.state, self.manifests, self.pins = (join(self.place, name) for name in ("state", "manifests", "pins"))
+        self.state, self.manifests = join(self.place, "state"), join(self.place, "manifests")
+        self.pins = Pins(self.storage, join(self.place, "pins"))
         self.owners = Owners(self.storage, self.place)
 
     def path(self, version: int) -> str:
@@ -114,15 +116,6 @@ class Files:
             except FileNotFoundError:  # a newer one has come meanwhile, and this one has gone
                 continue
         raise JobFolderError(f"The manifests in {self.manifests!r} change faster than they can be read; try again.")
-
-    def pin(self, version: int, epoch: int) -> str:
-        """Where the driver with an epoch says that a version is kept."""
-        return join(self.pins, f"pin-{version}-{epoch}")
-
-    def pinned(self) -> list[tuple[int, int]]:
-        """The versions that are pinned, each with the epoch of who said so."""
-        names = (entry.path.rpartition("/")[2] for entry in self.storage.list(self.pins))
-        return [(int(match[1]), int(match[2])) for match in map(_PIN.fullmatch, names) if match]
 
     def about(self) -> About | None:
         """What ``job.json`` says, None if it is not there.

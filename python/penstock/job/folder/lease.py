@@ -27,7 +27,7 @@ from penstock.job.folder.files import About, Files
 from penstock.job.folder.manifest import StepManifest
 from penstock.job.folder.owners import BEAT_SECONDS, Lock, Owner, Owners, check_free
 from penstock.job.folder.writer import Writer
-from penstock.runtime.io.storage import LocalStorage, is_local, real_place
+from penstock.runtime.io.storage import LocalStorage, is_local, join, real_place
 from penstock.runtime.io.stores import configured
 
 RETAINED = 2
@@ -135,7 +135,7 @@ class Lease:
 
     def __init__(self, files: Files, owner: Owner, retained: int, options: Mapping[str, Mapping[str, Any]]) -> None:
         if is_local(files.place):
-            for folder in (files.state, files.manifests, files.pins):
+            for folder in (files.state, files.manifests, join(files.place, "pins")):
                 os.makedirs(folder, exist_ok=True)
         self._files = files
         self.about: About = files.make(owner.job)
@@ -243,10 +243,10 @@ class Lease:
         """A step was given up: the next clean-up looks for what it has left."""
         self.cleaner.failed()
 
-    def pin(self, version: int) -> None:
+    def pin(self, version: int, savepoint: str = "") -> None:
         """See :meth:`penstock.job.folder.writer.Writer.pin`."""
         with self._open() as writer:
-            writer.pin(version)
+            writer.pin(version, savepoint)
 
     def unpin(self, version: int) -> None:
         """See :meth:`penstock.job.folder.writer.Writer.unpin`."""

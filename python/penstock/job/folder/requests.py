@@ -35,6 +35,7 @@ class Request:
         folder: in which the savepoint is to lie, absolute; None for where the job's savepoints go.
         version: which is to be taken; None for the newest.
         taken: whether a savepoint is to be taken; if not, the job only ends.
+        reference: whether it is to refer to the state in the job folder; None for what the job's settings say.
         id: 32 hex digits.
     """
 
@@ -42,6 +43,7 @@ class Request:
     folder: str | None = None
     version: int | None = None
     taken: bool = True
+    reference: bool | None = None
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
 
@@ -97,7 +99,10 @@ class Requests:
 
     def ask(self, request: Request) -> None:
         """Ask; to be withdrawn in the end."""
-        self._storage.create(self._path("ask", request.id), json.dumps(asdict(request)).encode("ascii"))
+        said = asdict(request)
+        if request.reference is None:
+            del said["reference"]  # which older drivers do not know
+        self._storage.create(self._path("ask", request.id), json.dumps(said).encode("ascii"))
 
     def answered(self, request: Request) -> Answer | None:
         """The answer, None if there is none so far."""
@@ -114,6 +119,7 @@ class Requests:
 def _parsed(text: bytes, request_id: str) -> Request:
     request = Request(**{**json.loads(text), "id": request_id})
     kinds = (type(request.folder) in (str, type(None)), type(request.version) in (int, type(None)))
-    if request.kind not in KINDS or type(request.taken) is not bool or not all(kinds):
+    flags = type(request.taken) is bool and type(request.reference) in (bool, type(None))
+    if request.kind not in KINDS or not flags or not all(kinds):
         raise ValueError(str(request))
     return request

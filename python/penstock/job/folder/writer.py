@@ -72,7 +72,7 @@ class Writer:
         self._files.owners.claim(self._owner, after + 1)
         self.epoch = after + 1
         self.check()
-        self.pins = {version for version, _ in self._files.pinned()}
+        self.pins = {version for version, _ in self._files.pins.pinned()}
         while True:
             self.newest = self._files.newest()
             if self.newest is not None and self.newest.epoch > self.epoch:
@@ -193,8 +193,12 @@ class Writer:
         self._fenced = self._files.owners.fenced(max(by, self._files.owners.highest()))
         return self._fenced
 
-    def pin(self, version: int) -> None:
+    def pin(self, version: int, savepoint: str = "") -> None:
         """Keep a version, with all its files, until it is unpinned.
+
+        Args:
+            version: which.
+            savepoint: id of one that needs it; then it is kept until all savepoints that need it are free of it.
 
         Raises:
             JobFolderError: it is not there.
@@ -203,7 +207,9 @@ class Writer:
         self.settled()
         if version not in self.counting:
             raise self._not_there(version, "pinned")
-        self._files.storage.create(self._files.pin(version, self.epoch), b"")
+        if savepoint:  # first: a pin without it would stay for ever
+            self._files.storage.create(self._files.pins.need(version, savepoint), b"")
+        self._files.storage.create(self._files.pins.pin(version, self.epoch), b"")
         self.check()
         self.pins.add(version)
 
@@ -232,9 +238,24 @@ class Writer:
     def unpin(self, version: int) -> None:
         """Keep a version no longer than others. One that is not pinned is fine. What a successor pins stays."""
         self.settled()
-        said = [self._files.pin(*each) for each in self._files.pinned() if each[0] == version and each[1] <= self.epoch]
+        pins = self._files.pins
+        said = [pins.pin(*each) for each in pins.pinned() if each[0] == version and each[1] <= self.epoch]
         self._files.storage.delete(said)
         self.pins.discard(version)
+
+    def free_pins(self) -> None:
+        """Keep those versions no longer than others that were pinned for savepoints all of which were removed. One
+        listing, and one removal for each.
+
+        Raises:
+            FencedError: another driver has taken the folder over.
+        """
+        over = list(self._files.pins.over())
+        if over:
+            self.check()
+        for version, files in over:
+            self._files.storage.delete(files)
+            self.pins.discard(version)
 
     def with_ended(self, ended: EndedSplits, more: Iterable[str]) -> EndedSplits:
         """See :func:`penstock.job.folder.ended.with_ended`."""

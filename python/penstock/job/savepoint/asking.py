@@ -9,7 +9,8 @@ from pathlib import Path
 
 from penstock.errors import ConfigurationError, JobFolderError, SavepointError
 from penstock.job.folder.files import Files
-from penstock.job.folder.lease import JobFolder
+from penstock.job.folder.lease import JobFolder, Lease
+from penstock.job.folder.manifest import StepManifest
 from penstock.job.folder.owners import Owner
 from penstock.job.folder.requests import Answer, Request, Requests
 from penstock.job.savepoint.published import check_published
@@ -21,13 +22,15 @@ _LOOK = 2.0
 """Seconds between two looks whether the driver lives."""
 
 
-def create(job: str, folder: str | Path | None, *, seconds: float) -> str:
+def create(job: str, folder: str | Path | None, *, seconds: float, reference: bool | None = None) -> str:
     """Take a savepoint of a job that runs elsewhere, or that does not run.
 
     Args:
         job: its job folder, a path or URL, for its newest version; or ``JOB@VERSION``.
         folder: in which the savepoint gets one of its own; None for where the job's own savepoints go, if it runs.
         seconds: to wait for its driver, if it has one.
+        reference: whether it refers to the state in the job folder, and has no copy of it; None for what the settings
+            of the job say, if it runs.
 
     Returns:
         The savepoint's folder.
@@ -40,10 +43,10 @@ def create(job: str, folder: str | Path | None, *, seconds: float) -> str:
     place = None if folder is None else real_place(str(folder))
     driver = files.owners.living()
     if driver is not None:
-        answer = _asked(files, driver, Request("savepoint", place, version), seconds)
+        answer = _asked(files, driver, Request("savepoint", place, version, reference=reference), seconds)
         if answer is not None:
             return _place(answer)
-    return _taken(files, version, place, "savepoint")
+    return _taken(files, version, place, "savepoint", refers=bool(reference))
 
 
 def stop(job: str, folder: str | Path | None, *, taken: bool, drain: bool, seconds: float) -> str | None:
@@ -147,7 +150,7 @@ def _place(answer: Answer) -> str:
     return answer.place
 
 
-def _taken(files: Files, version: int | None, folder: str | None, kind: str) -> str:
+def _taken(files: Files, version: int | None, folder: str | None, kind: str, *, refers: bool = False) -> str:
     """Take a savepoint without a driver."""
     if folder is None:
         raise ConfigurationError("No job runs that could say where its savepoints go. Give a folder for the savepoint.")
@@ -156,4 +159,22 @@ def _taken(files: Files, version: int | None, folder: str | None, kind: str) -> 
     if manifest is None or manifest.is_nothing:
         raise SavepointError(f"The job folder {files.place!r} has no version yet. Run the job first.")
     check_published(files, manifest)
-    return write_savepoint(files, manifest, new_place(folder, manifest.job_id), kind).place
+    place = new_place(folder, manifest.job_id)
+    if not refers:
+        return write_savepoint(files, manifest, place, kind).place
+    with _opened(job, manifest) as lease:
+        return write_savepoint(files, manifest, place, kind, pin=lease.pin).place
+
+
+def _opened(job: JobFolder, manifest: StepManifest) -> Lease:
+    """The folder, as who keeps a version has to have it for a moment. All versions stay, and what is known of outputs.
+
+    Raises:
+        FolderHeldError: a driver has come meanwhile.
+    """
+    newest = job.newest(unpickle=False)
+    assert newest is not None
+    published = not newest.outputs or job.files.owners.left_published(newest.epoch)
+    lease = job.open(manifest.job, retained=len(newest.retained) + 2)
+    lease.published = published
+    return lease

@@ -100,6 +100,7 @@ class Content:
         sources: by name.
         tasks_ended: by ID of the first operator of a task, how many subtasks have ended.
         loops: how many bytes are on their way in loops, and in what tasks hand to themselves.
+        home: the job folder that has its state files; None if it has its own.
     """
 
     place: str
@@ -108,6 +109,7 @@ class Content:
     sources: tuple[SourceContent, ...]
     tasks_ended: Mapping[str, int]
     loops: int
+    home: str | None = None
 
 
 def content_of(savepoint: Savepoint) -> Content:
@@ -140,6 +142,7 @@ def content_of(savepoint: Savepoint) -> Content:
         tuple(sorted(sources, key=lambda each: (each.name, each.operator_id))),
         {key: count for key, count in ended.items() if count},
         sum(len(task.volatile) for tasks in manifest.tasks.values() for task in tasks),
+        savepoint.home,
     )
 
 

@@ -7,6 +7,9 @@
 
 Nothing in it has a path, so a savepoint can be copied or moved as a folder. Written last and created once: a folder
 without the file is no savepoint, and can be removed.
+
+One by reference has no state files, and says by which way those of the job folder are found: that is format 2, so that
+no older Penstock takes it for a damaged one. All others are of format 1.
 """
 
 from __future__ import annotations
@@ -20,11 +23,12 @@ from typing import Any
 from penstock.errors import SavepointError
 from penstock.job.folder.manifest import StepManifest, manifest_of, plain_manifest
 from penstock.job.savepoint.checking import check_about, check_manifest
+from penstock.job.savepoint.reference import Reference, state_of
 from penstock.runtime.io.storage import join
 
 NAME = "savepoint.json"
-FORMAT = 1
-"""Of the text; a reader takes this one and those before."""
+FORMAT, WHOLE = 2, 1
+"""Of the text; a reader takes this one and those before. What has its files with it is of the second one."""
 SAVEPOINT, STOP, DRAIN, VERSION = "savepoint", "stop", "drain", "version"
 """Kinds: of a job that ran on; of one that was stopped for it, without or with the end of time; and a version of a job
 folder, which can be read as one."""
@@ -64,16 +68,23 @@ class Savepoint:
         about: what it says of itself.
         manifest: the state, without outputs that wait. Positions of a program's own classes are
             :class:`~penstock.job.folder.manifest.Pickled`.
+        reference: where its state files are, if it has none of its own.
     """
 
     place: str
     about: AboutSavepoint
     manifest: StepManifest
+    reference: Reference | None = None
 
     @property
     def state(self) -> str:
         """The folder with its state files."""
-        return join(self.place, "state")
+        return state_of(self.place, self.reference)
+
+    @property
+    def home(self) -> str | None:
+        """The job folder that has its state files; None if it has its own."""
+        return None if self.reference is None else self.reference.place(self.place)
 
 
 def bare(manifest: StepManifest) -> StepManifest:
@@ -83,13 +94,15 @@ def bare(manifest: StepManifest) -> StepManifest:
 
 def written(savepoint: Savepoint) -> bytes:
     """The text of a savepoint. Linear in it."""
-    document = {"about": asdict(savepoint.about), "state": plain_manifest(savepoint.manifest)}
+    document: dict[str, Any] = {"about": asdict(savepoint.about), "state": plain_manifest(savepoint.manifest)}
+    if savepoint.reference is not None:
+        document["reference"] = asdict(savepoint.reference)
     body = json.dumps(document, indent=1).encode("ascii") + b"\n"
-    return _head(body) + body
+    return _head(body, WHOLE if savepoint.reference is None else FORMAT) + body
 
 
-def _head(body: bytes) -> bytes:
-    head = {"kind": _KIND, "format": FORMAT, "sha256": hashlib.sha256(body).hexdigest()}
+def _head(body: bytes, version: int) -> bytes:
+    head = {"kind": _KIND, "format": version, "sha256": hashlib.sha256(body).hexdigest()}
     return json.dumps(head).encode("ascii") + b"\n"
 
 
@@ -120,16 +133,18 @@ def parsed(text: bytes, place: str) -> Savepoint:
         about = AboutSavepoint(**document["about"])
         manifest = manifest_of(_mapping(document["state"]), unpickle=False)
         check_manifest(manifest)
+        reference = Reference.read(document["reference"]) if said["format"] == FORMAT else None
+        state_of(place, reference)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise damaged(path, _reason(error)) from error
-    return Savepoint(place, about, manifest)
+    return Savepoint(place, about, manifest, reference)
 
 
 def _check_head(said: Mapping[str, Any], head: bytes, body: bytes) -> None:
     if said.get("sha256") != hashlib.sha256(body).hexdigest():
         cut = "" if body.endswith(b"}\n") else ", and it does not end as one does: it was cut off, perhaps"
         raise ValueError(f"its checksum is not that of what is in it{cut}")
-    if head + b"\n" != _head(body):
+    if type(said["format"]) is not int or head + b"\n" != _head(body, said["format"]):
         raise ValueError("its first line is not as it was written")
 
 

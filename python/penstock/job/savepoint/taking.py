@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from penstock.job.savepoint.format import (
     written,
 )
 from penstock.job.savepoint.published import check_published
+from penstock.job.savepoint.reference import Reference
 from penstock.runtime.io.storage import Entry, Storage, is_local, join, real_place
 from penstock.runtime.io.stores import storage_of
 
@@ -50,6 +52,7 @@ def write_savepoint(
     place: str | Path,
     kind: str = SAVEPOINT,
     go_on: Callable[[], None] = lambda: None,
+    pin: Callable[[int, str], None] | None = None,
 ) -> Savepoint:
     """Make a savepoint of a version of a job folder. The version must stay there until this returns.
 
@@ -59,6 +62,7 @@ def write_savepoint(
         place: the savepoint's own folder.
         kind: ``savepoint``, ``stop`` or ``drain``.
         go_on: called now and then; what it raises ends the attempt.
+        pin: if it is to be one by reference, keeps a version in the job folder for the savepoint with an id.
 
     Returns:
         The savepoint. It is there as a whole, or this raises.
@@ -67,22 +71,65 @@ def write_savepoint(
         SavepointError: there is one already; or a file of the version is not there, or something cannot be written.
         ConfigurationError: a store cannot be reached.
 
-    Cost: a second name for each file on one local file system, else a copy of each, by the store itself within one.
+    Cost: on one local file system a second name for each file, else a copy of each; by reference some requests.
     """
     target = real_place(str(place))
-    savepoint = Savepoint(target, _about(manifest, uuid.uuid4().hex, kind, time.time_ns() // 1_000_000), bare(manifest))
+    about = _about(manifest, uuid.uuid4().hex, kind, time.time_ns() // 1_000_000)
+    savepoint = Savepoint(target, about, bare(manifest), None if pin is None else _reference(files, target))
     storage, path = storage_of(target), join(target, NAME)
-    try:
+    with _said(savepoint, files):
         _check_free(files, target, storage)
-        carry((files.storage, files.state), (storage, savepoint.state), manifest.files(), go_on)
-        _check_sizes(savepoint, storage)
-        if not storage.create(path, written(savepoint)):
-            raise _exists(path)
-    except FileNotFoundError as error:
-        raise _gone(target, manifest, files, error) from error
-    except OSError as error:
-        raise SavepointError(f"{target!r} cannot be written: {error}. Choose a place with room for you.") from error
+        if pin is None:
+            carry((files.storage, files.state), (storage, savepoint.state), manifest.files(), go_on)
+            _finish(savepoint, storage, path)
+        else:
+            _refer(savepoint, files, storage, path, pin)
     return savepoint
+
+
+@contextlib.contextmanager
+def _said(savepoint: Savepoint, files: Files) -> Iterator[None]:
+    """Whatever comes of taking a savepoint is an error that says so."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise _gone(savepoint.place, savepoint.manifest, files, error) from error
+    except OSError as error:
+        raise SavepointError(
+            f"{savepoint.place!r} cannot be written: {error}. Choose a place with room for you."
+        ) from error
+
+
+def _refer(savepoint: Savepoint, files: Files, storage: Storage, path: str, pin: Callable[[int, str], None]) -> None:
+    """Have the job folder keep the state, and then the savepoint refer to it."""
+    if is_local(savepoint.place):
+        os.makedirs(savepoint.place, exist_ok=True)
+    pin(savepoint.about.version, savepoint.about.id)
+    try:
+        _finish(savepoint, storage, path)
+    except SavepointError:  # there is none; after another error there may be
+        files.pins.free(savepoint.about.version, savepoint.about.id)
+        raise
+
+
+def _finish(savepoint: Savepoint, storage: Storage, path: str) -> None:
+    """Make a folder a savepoint, as all of its files are there."""
+    check_sizes(savepoint, storage)
+    if not storage.create(path, written(savepoint)):
+        raise exists(path)
+
+
+def _reference(files: Files, target: str) -> Reference:
+    """Where the files of a job folder are, seen from a savepoint."""
+    about = files.about()
+    found = None if about is None else Reference.between(target, files.place, about.id)
+    if found is None:
+        raise SavepointError(
+            f"The savepoint {target!r} cannot refer to the state in {files.place!r}, which is on another storage. "
+            "Choose a folder on the same one, or take it with its files (without --reference, "
+            "penstock.savepoint.reference: false)."
+        )
+    return found
 
 
 def _about(manifest: StepManifest, savepoint_id: str, kind: str, time: int) -> AboutSavepoint:
@@ -98,7 +145,7 @@ def _check_free(files: Files, target: str, storage: Storage) -> None:
         )
     path = join(target, NAME)
     if storage.size(path) is not None:
-        raise _exists(path)
+        raise exists(path)
 
 
 def _gone(target: str, manifest: StepManifest, files: Files, error: FileNotFoundError) -> SavepointError:
@@ -108,13 +155,18 @@ def _gone(target: str, manifest: StepManifest, files: Files, error: FileNotFound
     )
 
 
-def _exists(path: str) -> SavepointError:
+def exists(path: str) -> SavepointError:
+    """The error for a place where there is a savepoint already.
+
+    Args:
+        path: of its file.
+    """
     return SavepointError(
         f"There is a savepoint already: {path!r}. Savepoints are never replaced; choose another folder."
     )
 
 
-def _check_sizes(savepoint: Savepoint, storage: Storage) -> None:
+def check_sizes(savepoint: Savepoint, storage: Storage) -> None:
     """All files are there, and as long as they should be. One listing.
 
     Raises:
@@ -169,7 +221,7 @@ def _read_folder(given: str, version: int | None = None) -> Savepoint | None:
         folder = folder.removesuffix(f"/{NAME}")
     storage = storage_of(folder)
     if version is None and (text := _text(storage, join(folder, NAME))) is not None:
-        return parsed(text, folder)
+        return _at_home(parsed(text, folder), storage)
     files = Files(folder, storage)
     try:
         about = files.about()
@@ -190,6 +242,25 @@ def _read_folder(given: str, version: int | None = None) -> Savepoint | None:
     except ValueError as error:
         raise damaged(files.path(manifest.version), str(error)) from error
     return Savepoint(folder, _about(manifest, f"{about.id}-{manifest.version}", VERSION, manifest.time), state)
+
+
+def _at_home(savepoint: Savepoint, storage: Storage) -> Savepoint:
+    """A savepoint by reference refers to the job folder that it was taken of. One request if it is such."""
+    home = savepoint.home
+    if savepoint.reference is None or home is None:
+        return savepoint
+    try:
+        about = Files(home, storage).about()
+    except (JobFolderError, OSError):
+        about = None
+    if about is None or about.id != savepoint.reference.job:
+        why = "there is no job folder" if about is None else "there is another job's folder"
+        raise SavepointError(
+            f"The savepoint {savepoint.place!r} has its state in the job folder {home!r}, and {why}. Bring that back, "
+            "or move both together. `penstock savepoint copy` makes a savepoint that can be moved alone, as long as "
+            "the job folder is there."
+        )
+    return savepoint
 
 
 def versions_of(savepoint: Savepoint) -> tuple[int, ...]:
@@ -246,7 +317,7 @@ def bring_in(savepoint: Savepoint, files: Files) -> StepManifest:
     if savepoint.about.kind == VERSION:
         job = Files(savepoint.place, storage)
         check_published(job, job.load(savepoint.about.version, unpickle=False))
-    _check_sizes(savepoint, storage)
+    check_sizes(savepoint, storage)
     try:
         manifest = unpickled(savepoint.manifest)
     except Exception as error:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from penstock.errors import SavepointError, StateError
 from penstock.job.folder.ended import EndedFile
 from penstock.job.savepoint.contents import Placed, opened, state_files
-from penstock.job.savepoint.format import Savepoint
+from penstock.job.savepoint.format import VERSION, Savepoint
 from penstock.runtime.io.storage import join
 from penstock.runtime.io.stores import storage_of
 
@@ -49,11 +49,16 @@ def verify(savepoint: Savepoint) -> Verified:
         problems = [*pool.map(lambda one: _state_problem(savepoint, one), files)]
         problems += pool.map(lambda one: _ended_problem(savepoint, one), ended)
     named = set(savepoint.manifest.files())
-    there = {entry.path.rpartition("/")[2] for entry in storage_of(savepoint.place).list(savepoint.state)}
+    own = savepoint.about.kind != VERSION and savepoint.reference is None
+    there = _names(savepoint) if own else set[str]()
     found = tuple(problem for problem in problems if problem is not None)
     size = sum(placed.file.bytes for placed in files)
-    unnamed = () if savepoint.about.kind == "version" else tuple(sorted(there - named))
-    return Verified(len(files) + len(ended), size, found, unnamed)
+    return Verified(len(files) + len(ended), size, found, tuple(sorted(there - named)))
+
+
+def _names(savepoint: Savepoint) -> set[str]:
+    """The files in its folder of state."""
+    return {entry.path.rpartition("/")[2] for entry in storage_of(savepoint.place).list(savepoint.state)}
 
 
 def _state_problem(savepoint: Savepoint, placed: Placed) -> str | None:

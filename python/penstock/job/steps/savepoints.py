@@ -106,7 +106,8 @@ class Savepoints:
 
     def _wish(self, request: Request) -> SavepointWish:
         kind: Any = request.kind
-        wish = SavepointWish(kind, request.folder, request.version, request.taken, early=True)
+        asked = kind, request.folder, request.version, request.taken
+        wish = SavepointWish(*asked, early=True, reference=request.reference)
 
         def answer(_: object) -> None:
             error = wish.place.exception()
@@ -154,14 +155,18 @@ class Savepoints:
     def _take(self, wish: SavepointWish, manifest: StepManifest) -> bool:
         """Take a savepoint now; whether that could be done. If not, who has asked is told why."""
         try:
-            folder = wish.folder or self._commits.deployment.job.settings.savepoints
+            settings = self._commits.deployment.job.settings
+            folder = wish.folder or settings.savepoints
             if folder is None:
                 raise ConfigurationError(
                     "No folder was said for the savepoint. Give one, or set state.savepoints.dir.",
                     flink_class="java.lang.IllegalStateException",
                 )
             place = new_place(folder, manifest.job_id)
-            write_savepoint(self._files, manifest, place, wish.kind, self._go_on)
+            refers = settings.savepoint_reference if wish.reference is None else wish.reference
+            refers = refers and settings.job_folder is not None  # a temporary one goes with the job
+            pin = self._commits.lease.pin if refers else None
+            write_savepoint(self._files, manifest, place, wish.kind, self._go_on, pin)
         except Exception as error:
             wish.place.set_exception(error)
             LOG.warning("No savepoint was taken: %s", error)

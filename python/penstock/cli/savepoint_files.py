@@ -1,0 +1,51 @@
+"""``penstock savepoint copy | remove``: savepoints as files."""
+
+from __future__ import annotations
+
+import click
+
+from penstock.cli.report import guard
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  penstock savepoint copy /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2 /backup/counts
+  penstock savepoint copy s3://bucket/savepoints/savepoint-1f0c2a-6d3b9c01e7f2 /tmp/counts
+"""
+)
+@click.argument("savepoint")
+@click.argument("new", metavar="NEW")
+def copy(savepoint: str, new: str) -> None:
+    """Copy a savepoint to NEW, its own folder, with all files: also of one by reference, which cannot be moved itself.
+
+    It keeps its id.
+    """
+    from penstock.job.savepoint.copying import copy_savepoint
+    from penstock.job.savepoint.taking import read_savepoint
+
+    with guard():
+        click.echo(copy_savepoint(read_savepoint(savepoint), new).place)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  penstock savepoint remove /data/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
+"""
+)
+@click.argument("savepoints", metavar="SAVEPOINT...", nargs=-1, required=True)
+def remove(savepoints: tuple[str, ...]) -> None:
+    """Remove savepoints with their files.
+
+    Of one by reference, the job's next start, or one of its next clean-ups, removes the state that only it needs.
+    """
+    from penstock.job.savepoint.copying import remove_savepoint
+    from penstock.job.savepoint.taking import read_savepoint
+
+    with guard():
+        for place in savepoints:
+            remove_savepoint(read_savepoint(place))
+
+
+COMMANDS = copy, remove
