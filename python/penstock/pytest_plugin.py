@@ -3,12 +3,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from penstock.datastream import StreamExecutionEnvironment
+    from penstock.testing.plans import TestedPlan
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that writes snapshots of plans."""
+    parser.getgroup("penstock").addoption(
+        "--penstock-update-plans",
+        action="store_true",
+        help="Write the snapshots that plan(…).assert_unchanged() compares with.",
+    )
 
 
 @pytest.fixture
@@ -26,3 +38,23 @@ def penstock_env(penstock_parallelism: int) -> StreamExecutionEnvironment:
     env = StreamExecutionEnvironment.get_execution_environment(executor="local")
     env.set_parallelism(penstock_parallelism)
     return env
+
+
+@pytest.fixture
+def plan(request: pytest.FixtureRequest) -> Callable[[Any], TestedPlan]:
+    """Plans a program, a function of an environment or a file say, for assertions. Nothing runs. Snapshots are in
+    ``__plans__`` beside the test, a file for each test and each plan of it."""
+    from penstock.testing.plans import TestedPlan, plan_of
+
+    made = 0
+    name = re.sub(r"[^\w.-]+", "-", request.node.nodeid.rpartition("::")[2]).strip("-")
+    folder = request.path.parent / "__plans__" / request.path.stem
+
+    def make(program: Any) -> TestedPlan:
+        nonlocal made
+        made += 1
+        file = folder / f"{name}{f'-{made}' if made > 1 else ''}.json"
+        update = bool(request.config.getoption("--penstock-update-plans"))
+        return TestedPlan(plan_of(program), file, update=update)
+
+    return make

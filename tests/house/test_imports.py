@@ -29,8 +29,8 @@ MAY_IMPORT = {
     "pyflink": {"errors", "common", "metrics", "datastream", "plan"},
     "local": {"errors", "common", "runtime", "plan", "job"},
     "spark": {"errors", "common", "runtime", "plan", "job"},
-    "testing": {"errors", "common", "metrics", "runtime", "plan", "job", "datastream"},
-    "pytest_plugin": {"datastream"},
+    "testing": {"errors", "common", "metrics", "runtime", "plan", "analysis", "job", "datastream"},
+    "pytest_plugin": {"datastream", "testing"},
 }
 """Parts of the package that each part may import, at the top of a module or inside a function; the command line may
 import everything."""
