@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from penstock.cli import savepoint_data, savepoint_files
+from penstock.cli import savepoint_data, savepoint_files, savepoint_flink
 from penstock.cli.report import guard
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ Examples:
   penstock savepoint show /data/jobs/counts@17
   penstock savepoint verify s3://bucket/savepoints/savepoint-1f0c2a-6d3b9c01e7f2
   penstock savepoint diff /data/jobs/counts@17 /data/jobs/counts
+  penstock savepoint check /data/flink/savepoint-1f0c2a-6d3b9c01e7f2 counts.py
 """,
 )
 def command() -> None:
@@ -38,11 +39,12 @@ def command() -> None:
 
     Where a SAVEPOINT is asked for, it can be a savepoint's folder, a job folder for its newest version, or
     JOB@VERSION; a path or a URL. It is never changed. No object in it is unpickled without --unpickle, so one of a
-    stranger can be looked at.
+    stranger can be looked at. show, verify, diff and check also take a savepoint or checkpoint of Apache Flink: the
+    folder that has its _metadata.
     """
 
 
-for _command in (*savepoint_data.COMMANDS, *savepoint_files.COMMANDS):
+for _command in (*savepoint_data.COMMANDS, *savepoint_files.COMMANDS, *savepoint_flink.COMMANDS):
     command.add_command(_command)
 
 
@@ -93,6 +95,9 @@ def show(as_json: bool, savepoint: str) -> None:
     from penstock.job.savepoint.taking import read_savepoint, versions_of
 
     with guard():
+        if savepoint_flink.is_flinks(savepoint):
+            savepoint_flink.show(savepoint, as_json=as_json)
+            return
         found = read_savepoint(savepoint)
         content, versions = content_of(found), versions_of(found)
         if as_json:
@@ -115,7 +120,8 @@ Examples:
 def verify(savepoints: tuple[str, ...]) -> None:
     """Read all files of savepoints, and compare them with their checksums.
 
-    There is a line for each savepoint, and one for each file that is damaged; the exit status is 1 if there is such.
+    Flink's savepoints have none: of these the files must be there, with their sizes, and their headers readable. There
+    is a line for each savepoint, and one for each file that is damaged; the exit status is 1 if there is such.
     """
     from penstock.cli.report import explanation
     from penstock.errors import SavepointError
@@ -126,6 +132,9 @@ def verify(savepoints: tuple[str, ...]) -> None:
     with guard():
         for place in savepoints:
             try:
+                if savepoint_flink.is_flinks(place):
+                    good = savepoint_flink.verify(place) and good
+                    continue
                 savepoint = read_savepoint(place)
                 found = verify(savepoint)
             except SavepointError as error:
@@ -167,7 +176,9 @@ def diff(as_json: bool, one: str, other: str) -> None:
     from penstock.job.savepoint.taking import read_savepoint
 
     with guard():
-        found = differences(content_of(read_savepoint(one)), content_of(read_savepoint(other)))
+        found = savepoint_flink.differences(one, other)
+        if found is None:
+            found = differences(content_of(read_savepoint(one)), content_of(read_savepoint(other)))
         if as_json:
             click.echo(to_json([asdict(each) for each in found]))
             return
@@ -176,7 +187,8 @@ def diff(as_json: bool, one: str, other: str) -> None:
             if each.change in ("added", "removed") or each.change.endswith((": added", ": removed")):
                 said = each.after if each.before is None else each.before
                 values = "" if said is None else f" ({said})"
-            click.echo(f"{each.what} {each.name}, {each.where}: {each.change}{values}")
+            where = f", {each.where}" if each.where else ""
+            click.echo(f"{each.what} {each.name}{where}: {each.change}{values}")
         if not found:
             click.echo("no difference")
 

@@ -1,20 +1,42 @@
-"""``penstock uid``: the OperatorID that a uid stands for."""
+"""``penstock uid``: the OperatorID that a uid stands for, and the uid or operator that an OperatorID stands for."""
 
 from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from penstock.cli.report import guard
-from penstock.plan import operator_id
+from penstock.plan import PROFILES, operator_id
+
+if TYPE_CHECKING:
+    from penstock.flink.uids import Search
+
+_ID = re.compile(r"[0-9a-f]{32}")
 
 
-def _decoded(_context: click.Context, _parameter: click.Parameter, text: str) -> str:
-    """The argument, if the shell's bytes were text: Python keeps the others as surrogates."""
+def _decoded(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """The arguments, if the shell's bytes were text: Python keeps the others as surrogates."""
     try:
-        text.encode()
+        "".join(texts).encode()
     except UnicodeEncodeError:
         raise click.BadParameter("the bytes are not text in this locale's encoding") from None
-    return text
+    return texts
+
+
+def _ids(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    found: list[str] = []
+    for text in texts:
+        words = sys.stdin.buffer.read().decode(errors="replace").split() if text == "-" else [text]
+        for word in words:
+            if not _ID.fullmatch(word.lower()):
+                raise click.BadParameter(f"{word!r} is no OperatorID: those have 32 hex digits")
+            found.append(word.lower())
+    return tuple(dict.fromkeys(found))
 
 
 @click.command(
@@ -22,15 +44,117 @@ def _decoded(_context: click.Context, _parameter: click.Parameter, text: str) ->
     epilog="""\b
 Examples:
   penstock uid word-counter
-  penstock uid "source of orders"
+  penstock uid "source of orders" counts totals
+  penstock uid --find b71731f1c0df9c3076c4a455334d0ad6 --program counts.py
+  penstock uid --find - --words /usr/share/dict/words < ids.txt
+  penstock uid --find cbc357ccb763df2852fee8c4fc7d55f2 --savepoint /data/savepoints/before
 """,
 )
-@click.argument("text", callback=_decoded)
-def command(text: str) -> None:
-    """Print the OperatorID of an operator whose uid is TEXT.
+@click.option("--find", metavar="ID", multiple=True, callback=_ids, help="An OperatorID to look up; - reads many.")
+@click.option("--program", "programs", metavar="FILE", multiple=True, help="Look in this program; it is not run.")
+@click.option("--spec", "specs", metavar="FILE", multiple=True, help="Look in this described graph.")
+@click.option("--words", metavar="FILE", multiple=True, help="Try each line of this file as a uid.")
+@click.option("--savepoint", "savepoints", metavar="PLACE", multiple=True, help="Look in this savepoint.")
+@click.option(
+    "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.argument("texts", metavar="[TEXT]...", nargs=-1, callback=_decoded)
+def command(
+    find: tuple[str, ...],
+    programs: tuple[str, ...],
+    specs: tuple[str, ...],
+    words: tuple[str, ...],
+    savepoints: tuple[str, ...],
+    flink: str | None,
+    as_json: bool,
+    texts: tuple[str, ...],
+) -> None:
+    """Print the OperatorID of an operator whose uid is TEXT; or with --find, what has an OperatorID.
 
-    It is what `.uid(TEXT)` gives an operator in Flink and in Penstock, as 32 hex digits: murmur3_128 with seed 0 over
-    the UTF-8 bytes of TEXT. State, metrics and errors are addressed by it.
+    The ID is what `.uid(TEXT)` gives an operator in Flink and in Penstock, as 32 hex digits: murmur3_128 with seed 0
+    over the UTF-8 bytes of TEXT. State, metrics and errors are addressed by it.
+
+    An ID cannot be computed back; so it is looked for where its uid or operator may be: in programs, described graphs,
+    savepoints of ours and of Flink, and among words. The exit status is 1 if one was not found.
     """
+    places = (programs, specs, words, savepoints)
+    if not find:
+        if any(places) or not texts:
+            raise click.UsageError("Give a TEXT, or --find ID and where to look for it.")
+        with guard():
+            _print_ids(texts, as_json)
+        return
+    if texts or not any(places):
+        raise click.UsageError("With --find, say where to look: --program, --spec, --words or --savepoint.")
     with guard():
-        click.echo(operator_id(text))
+        _print_found(_searched(find, places, flink), as_json)
+
+
+def _print_ids(texts: tuple[str, ...], as_json: bool) -> None:
+    ids = {text: operator_id(text) for text in texts}
+    if as_json:
+        click.echo(json.dumps(ids))
+        return
+    for text, found in ids.items():
+        click.echo(found if len(ids) == 1 else f"{found}  {text}")
+
+
+def _searched(find: tuple[str, ...], places: tuple[tuple[str, ...], ...], flink: str | None) -> Search:
+    from penstock.flink.plans import plan_of
+    from penstock.flink.uids import Search
+
+    search, (programs, specs, words, savepoints) = Search(find), places
+    for file in programs:
+        from penstock.cli.program import capture_plan
+
+        pipeline = capture_plan(file, (), flink)
+        search.in_program(plan_of(pipeline, pipeline.flink), file)
+    for file in specs:
+        search.in_program(plan_of(_described(file), flink or PROFILES[0]), file)
+    for file in words:
+        with open(file, encoding="utf-8", errors="replace") as lines:
+            search.in_words(lines, file)
+    for place in savepoints:
+        _in_savepoint(search, place)
+    return search
+
+
+def _described(file: str) -> str:
+    """The graph in a file: it itself, or what `explain --json` has printed around it."""
+    with open(file, encoding="utf-8", errors="replace") as lines:
+        text = lines.read()
+    try:
+        read: Any = json.loads(text)
+    except ValueError:
+        return text  # for the planner to say what is wrong with it
+    return json.dumps(read["spec"]) if isinstance(read, dict) and "spec" in read else text
+
+
+def _in_savepoint(search: Search, place: str) -> None:
+    from penstock.flink.places import is_flinks
+
+    if is_flinks(place):
+        from penstock.flink.savepoint import read_savepoint
+
+        search.in_savepoint(read_savepoint(place))
+        return
+    from penstock.job.savepoint.taking import read_savepoint as read_ours
+
+    manifest = read_ours(place).manifest
+    found = {each: (state.name, state.uid) for each, state in manifest.operators.items()}
+    found |= {each: (source.name, source.uid) for each, source in manifest.sources.items()}
+    search.in_operators(found, place)
+
+
+def _print_found(search: Search, as_json: bool) -> None:
+    if as_json:
+        said: dict[str, list[dict[str, Any]]] = {
+            each: [asdict(origin) for origin in origins] for each, origins in search.found.items()
+        }
+        click.echo(json.dumps(said, indent=2))
+    else:
+        for line in search.lines():
+            click.echo(line)
+    if not all(search.found.values()):
+        sys.exit(1)

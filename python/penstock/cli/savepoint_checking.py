@@ -1,0 +1,122 @@
+"""The verdict of ``penstock savepoint check``: put together of what the restores of Flink, and ours, say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import click
+
+from penstock.common.finding import Finding
+from penstock.plan import Pipeline
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What becomes of a program that is restored.
+
+    Attributes:
+        place: of the savepoint.
+        kind: ``flink`` or ``penstock``: whose savepoint it is.
+        flink: as which Flink the program is planned.
+        outcome: ``restored`` with ``vertices``, or with ``stage``, ``error`` and ``wrapped_in``.
+        said: why it is refused, for people; "" if it is not.
+        findings: what else is to be said.
+    """
+
+    place: str
+    kind: str
+    flink: str
+    outcome: dict[str, Any]
+    said: str
+    findings: list[Finding]
+
+    @property
+    def good(self) -> bool:
+        """Whether it is restored, and nothing lost or wrong without a word."""
+        return not self.said and all(each.severity != "error" for each in self.findings)
+
+
+def checked(place: str, pipeline: Pipeline, *, allow: bool, flinks: bool) -> Verdict:
+    """What becomes of a program that is restored from a savepoint.
+
+    Args:
+        place: of the savepoint.
+        pipeline: the captured program.
+        allow: whether state may be left behind.
+        flinks: whether it is a savepoint of Flink.
+
+    Raises:
+        SavepointError: there is none, or it is damaged.
+        PlanError: the program cannot be planned.
+    """
+    if flinks:
+        return _of_flink(place, pipeline, allow)
+    from penstock.job.restore.foretelling import foretold
+    from penstock.job.savepoint.taking import read_savepoint
+
+    savepoint = read_savepoint(place)
+    refused, findings = foretold(pipeline, savepoint.manifest, allow=allow)
+    outcome: dict[str, Any] = {"restored": refused is None}
+    if refused is not None:
+        error = {"class": refused.flink_class, "message": str(refused)}
+        outcome |= {"stage": "plan", "error": error, "wrapped_in": []}
+    return Verdict(savepoint.place, "penstock", pipeline.flink, outcome, str(refused or ""), findings)
+
+
+def _of_flink(place: str, pipeline: Pipeline, allow: bool) -> Verdict:
+    from penstock.analysis.declared import declared_states
+    from penstock.flink.batch import outcome
+    from penstock.flink.findings import findings
+    from penstock.flink.plans import plan_of
+    from penstock.flink.restore import predict_restore
+    from penstock.flink.savepoint import read_savepoint
+
+    flink = pipeline.flink
+    savepoint, plan = read_savepoint(place, flink), plan_of(pipeline, flink)
+    prediction = predict_restore(savepoint, plan, flink, allow)
+    told = prediction
+    if prediction.taken is None and not allow:  # what would become of the rest
+        told = predict_restore(savepoint, plan, flink, True)
+    found = findings(savepoint, told, declared_states(pipeline))
+    said = "" if prediction.refusal is None else prediction.refusal.said
+    return Verdict(savepoint.place.folder, "flink", flink, outcome(prediction), said, found)
+
+
+def print_verdict(verdict: Verdict, program: str, *, as_json: bool) -> None:
+    """Print it.
+
+    Args:
+        verdict: what becomes of the program.
+        program: its file.
+        as_json: as one document of JSON, instead of text.
+    """
+    if as_json:
+        about = {"savepoint": verdict.place, "kind": verdict.kind, "program": program, "flink": verdict.flink}
+        findings = [asdict(each) for each in verdict.findings]
+        document = {**about, **verdict.outcome, "explanation": verdict.said, "good": verdict.good, "findings": findings}
+        click.echo(json.dumps(document, indent=2))
+        return
+    for line in _lines(verdict, program):
+        click.echo(line)
+
+
+def _lines(verdict: Verdict, program: str) -> Iterator[str]:
+    who = f"Flink {verdict.flink}" if verdict.kind == "flink" else "Penstock"
+    if not verdict.said:
+        yield f"{program}: {who} restores it from {verdict.place}"
+    elif verdict.outcome.get("stage") == "task":
+        yield f"{program}: {who} starts it from {verdict.place}, and its tasks fail"
+    else:
+        yield f"{program}: {who} refuses to restore it from {verdict.place}"
+    if verdict.said:
+        yield f"  {verdict.said}"
+        error = verdict.outcome["error"]
+        if verdict.kind == "flink":
+            yield f"  Flink says: {error['class'].rpartition('.')[2]}: {error['message']}"
+    for each in verdict.findings:
+        yield f"{each.severity}[{each.code}]: {each.said}"
+    for vertex in verdict.outcome.get("vertices", ()):
+        yield f"  {vertex['name']}: parallelism {vertex['parallelism']}, max parallelism {vertex['max_parallelism']}"
