@@ -54,7 +54,7 @@ def test_odd_files_are_refused_as_flink_does(release: str) -> None:
         error = {"class": refused.value.flink_class, "message": refused.value.flink_message}
         assert error == expected["error"], expected["name"]
         assert refused.value.position is not None
-        assert str(refused.value).startswith("the file is damaged")
+        assert str(refused.value).startswith("the file is ")
         assert line(str(file), RELEASES[release])["error"] == expected["error"]
     assert len(lines) == 21
 
@@ -63,7 +63,7 @@ def test_a_later_version_is_refused_by_an_old_flink() -> None:
     with pytest.raises(FlinkSavepointError) as refused:
         read_savepoint(place("2.3.0", "value_a"), "1.11")
     assert refused.value.flink_message == "Unrecognized checkpoint version number: 6"
-    assert "Flink 1.11 reads 2, 3" in str(refused.value)
+    assert "Flink 1.11 reads 2 and 3. Restore it by Flink 2.3" in str(refused.value)
 
 
 def test_handles_of_2x_in_an_old_version_are_refused_by_1_11() -> None:

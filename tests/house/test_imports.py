@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "runtime": {"errors", "common", "metrics", "_native"},
     "job": {"errors", "common", "metrics", "runtime", "plan"},
     "savepoints": {"errors", "common", "runtime", "plan", "job"},
-    "flink": {"errors", "runtime", "plan"},
+    "flink": {"errors", "common", "runtime", "plan"},
     "plan": {"errors", "display", "common", "_native"},
     "analysis": {"errors", "display", "common", "metrics", "runtime", "plan"},
     "datastream": {"errors", "common", "metrics", "runtime", "plan"},

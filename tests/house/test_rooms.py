@@ -81,7 +81,7 @@ ROOMS = {
     ],
     "analysis": ["model", "dry_open", "declared", "reading", "identity", "edits", "why", "formats", "explain"],
     "savepoints": ["pickles", "loading", "files", "pending", "table", "reader", "bootstrap", "writer"],
-    "job.restore": ["matching", "refusals", "adapting", "taking_over", "scaling", "telling", "carried"],
+    "job.restore": ["matching", "refusals", "adapting", "taking_over", "scaling", "telling", "carried", "foretelling"],
     "flink": [
         "cursor",
         "java_stream",
@@ -97,8 +97,12 @@ ROOMS = {
         "refusals",
         "ending",
         "restore",
+        "findings",
         "facts",
+        "contents",
+        "differing",
         "batch",
+        "uids",
     ],
     "job.savepoint": [
         "checking",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+from penstock.errors import FlinkSavepointError
 from penstock.flink.cursor import ILLEGAL_ARGUMENT, ILLEGAL_STATE, IO, Cursor
 from penstock.flink.handle_reader import HandleReader
 from penstock.flink.handles import KeyedHandle, OperatorHandle, StreamHandle
@@ -157,9 +158,22 @@ def read_metadata(data: bytes, file: str = "_metadata", flink: str = "2.3") -> M
         message = "This savepoint / checkpoint version (Flink 1.1 / 1.2) is no longer supported."
         cursor.fail("the version is that of Flink 1.1", IO, message)
     if version not in KNOWN[flink]:
-        known, message = ", ".join(map(str, KNOWN[flink])), f"Unrecognized checkpoint version number: {version}"
-        cursor.fail(f"the version is {version}, and Flink {flink} reads {known}", ILLEGAL_ARGUMENT, message)
+        raise _unread(file, version, flink)
     return _Reader(cursor, version, flink).read()
+
+
+def _unread(file: str, version: int, flink: str) -> FlinkSavepointError:
+    known, later = " and ".join(map(str, KNOWN[flink])), [each for each in KNOWN if version in KNOWN[each]]
+    advice = (
+        f"Restore it by Flink {later[0]} (--flink {later[0]})" if later else "It was damaged, or is of a later Flink"
+    )
+    return FlinkSavepointError(
+        f"{file} is of version {version} of the format, and Flink {flink} reads {known}. {advice}.",
+        flink_class=ILLEGAL_ARGUMENT,
+        flink_message=f"Unrecognized checkpoint version number: {version}",
+        file=file,
+        position=4,
+    )
 
 
 class _Reader:

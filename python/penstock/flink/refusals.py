@@ -151,7 +151,8 @@ def foreign_group(flink: str, vertex: PlannedVertex, who: str, there: int, most:
         message,
         _BUILDING,
         f"The task {vertex.name!r} ends up with {most} key groups, and the state of {who} has {there}: subtasks get "
-        f"key groups that are not theirs. Set the max parallelism of {vertex.name!r} to {there}.",
+        f"key groups that are not theirs. Begin a new chain at that operator, or set the max parallelism of "
+        f"{vertex.name!r} to {there} if nothing else in the chain has state.",
     )
 
 

@@ -56,7 +56,8 @@ class Serializer:
     @property
     def text(self) -> str:
         """For people: ``List<Integer>``, ``Tuple2<String, Long>``."""
-        own = self.named.rpartition(".")[2] or self.serializer.rpartition(".")[2].rpartition("$")[2]
+        whole = self.named or self.serializer.removesuffix("$Serializer")
+        own = whole.rpartition(".")[2].rpartition("$")[2]
         own = own.removesuffix("Serializer") or own
         return f"{own}<{', '.join(each.text for each in self.nested)}>" if self.nested else own
 

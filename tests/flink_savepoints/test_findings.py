@@ -1,0 +1,121 @@
+"""What Flink says nothing about: for pairs of golden programs where it happens."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.analysis.model import StateModel
+from penstock.flink import plan_of, predict_restore, read_savepoint
+from penstock.flink.findings import findings, own
+from tests.flink_savepoints.golden import RELEASES, pairs, place, spec
+
+
+def found(release: str, savepoint: str, program: str, declared: dict[str, list[str]] | None = None, allow: bool = True):
+    flink = RELEASES[release]
+    read, plan = read_savepoint(place(release, savepoint), flink), plan_of(spec(release, program), flink)
+    nodes = {each.name: each.node for vertex in plan.vertices for each in vertex.operators}
+    states = {
+        nodes[name]: tuple(StateModel(each, "value") for each in names) for name, names in (declared or {}).items()
+    }
+    prediction = predict_restore(read, plan, flink, allow)
+    return prediction, {(each.code, each.severity): each.said for each in findings(read, prediction, states)}
+
+
+def test_a_pinned_operator_loses_its_own_state_in_1_11_only() -> None:
+    prediction, said = found("1.11.4", "f_pinned_uid", "after_pinned_uid")
+    assert prediction.restored
+    assert said.keys() == {("not-taken", "error")}
+    assert "(2,098 bytes) is lost without a word" in said["not-taken", "error"]
+    assert "Flink 1.11 asks for that ID only" in said["not-taken", "error"]
+    assert not found("2.3.0", "f_pinned_uid", "after_pinned_uid")[1]
+
+
+def test_state_that_another_operator_inherits() -> None:
+    """``count`` unchained, then a Map before it: the Map has the ID that ``count`` had."""
+    told = ("2.3.0", "f_auto_unchained", "f_auto_inserted")
+    assert found(*told)[0].restored
+    assert "'Map' has no uid" in found(*told)[1]["inherited", "warning"]
+    said = found(*told, {"Map": [], "count": ["count"]})[1]
+    assert "declares none of these states" in said["inherited", "error"]
+    assert "'count' is not asked for by 'Map'" in said["unread", "warning"]
+    assert "its state (count) starts empty" in said["starts-empty", "warning"]
+
+
+def test_a_savepoint_without_names_tells_by_its_states() -> None:
+    told = ("1.11.4", "f_auto_unchained", "f_auto_inserted")
+    assert not found(*told)[1]
+    assert ("inherited", "error") in found(*told, {"Map": ["another"]})[1]
+
+
+def test_a_renamed_operator_is_no_other_one() -> None:
+    told = ("2.3.0", "f_auto", "f_auto_renamed")
+    assert found(*told)[1].keys() == {("inherited", "warning")}
+    assert found(*told, {"another name": ["count"]})[1].keys() == {("inherited", "info")}
+
+
+def test_a_renamed_state_is_carried_along() -> None:
+    _, said = found("2.3.0", "f_base", "f_state_renamed", {"count": ["total"]})
+    assert said.keys() == {("unread", "warning"), ("starts-empty", "info")}
+    assert "'total' of 'count' (uid 'count') is not in the savepoint" in said["starts-empty", "info"]
+
+
+def test_state_that_is_left_behind() -> None:
+    prediction, said = found("2.3.0", "f_two", "f_base")
+    assert prediction.left == ("6730ef7375fb60f9d9bbdfdfd174d803",)
+    assert said.keys() == {("left-behind", "warning")}
+    refused = found("2.3.0", "f_two", "f_base", allow=False)[0]
+    assert refused.refusal is not None
+    assert "set_uid_hash('6730ef7375fb60f9d9bbdfdfd174d803')" in refused.refusal.said
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_chains_that_mix_key_groups(release: str) -> None:
+    prediction, said = found(release, "f_max_mixed", "f_max_mixed_chained")
+    assert prediction.refusal is not None
+    assert prediction.refusal.stage == "task"
+    assert "FLINK-40113" in said["mixed-key-groups", "error"]
+
+
+def test_mixed_key_groups_at_another_parallelism_are_silent() -> None:
+    """Handles are cut then, so no task notices."""
+    changed = spec("2.3.0", "f_max_mixed_chained")
+    nodes = [{**node, "parallelism": 3 if node["parallelism"] == 2 else 1} for node in changed["nodes"]]
+    read = read_savepoint(place("2.3.0", "f_max_mixed"))
+    prediction = predict_restore(read, {**changed, "nodes": nodes}, "2.3", True)
+    assert prediction.restored
+    assert ("mixed-key-groups", "error") in {(each.code, each.severity) for each in findings(read, prediction)}
+
+
+def test_key_groups_that_are_taken_over() -> None:
+    _, said = found("1.11.4", "f_p90", "f_base")
+    assert "keeps the 256 key groups" in said["key-groups-kept", "info"]
+    assert not found("1.11.4", "f_base", "f_base")[1]
+
+
+def test_hooks() -> None:
+    assert "hook" in found("2.3.0", "g_hook", "g_no_hook")[1]["hook", "info"]
+
+
+def test_nothing_is_lost_silently_where_nothing_is_pinned() -> None:
+    """In all restored pairs state is taken, or left with permission, but for that of pinned operators."""
+    silent = set()
+    for pair in pairs():
+        if pair["restored"] and "savepoint_flink" not in pair:
+            _, said = found(pair["flink"], pair["savepoint"], pair["program"], allow=pair["allow_non_restored_state"])
+            if any(severity == "error" for _, severity in said):
+                silent.add((pair["flink"], pair["program"]))
+    assert silent == {("1.11.4", "f_pinned"), ("1.11.4", "f_pinned_uid")}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("count", "count"),
+        ("python-state-count", "count"),
+        ("_timer_state/event_user-timers", ""),
+        ("SourceReaderState", ""),
+        ("window-contents", "window-contents"),
+    ],
+)
+def test_names_of_programs(name: str, said: str) -> None:
+    assert own(name) == said
