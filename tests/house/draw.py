@@ -29,6 +29,8 @@ SAYS = {
     "local": "tasks in this process",
     "plan": "the planner's graphs",
     "analysis": "plans for people",
+    "compare": "what an edit does",
+    "lock": "IDs that stay",
     "common": "types, rows, tags, settings",
     "metrics": "what is counted",
     "display": "terminals, notebooks",

@@ -25,6 +25,8 @@ MAY_IMPORT = {
     "flink": {"errors", "common", "runtime", "plan"},
     "plan": {"errors", "display", "common", "_native"},
     "analysis": {"errors", "display", "common", "metrics", "runtime", "plan"},
+    "compare": {"errors", "runtime", "job", "analysis"},
+    "lock": {"errors", "common", "analysis", "compare"},
     "datastream": {"errors", "common", "metrics", "runtime", "plan"},
     "pyflink": {"errors", "common", "metrics", "datastream", "plan"},
     "local": {"errors", "common", "runtime", "plan", "job"},

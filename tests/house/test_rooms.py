@@ -80,6 +80,8 @@ ROOMS = {
         "running",
     ],
     "analysis": ["model", "dry_open", "declared", "reading", "identity", "edits", "why", "formats", "explain"],
+    "compare": ["hashing", "matching", "causes", "states", "difference", "texts", "saved"],
+    "lock": ["format", "pins", "editing", "fixing"],
     "savepoints": ["pickles", "loading", "files", "pending", "table", "reader", "bootstrap", "writer"],
     "job.restore": ["matching", "refusals", "adapting", "taking_over", "scaling", "telling", "carried", "foretelling"],
     "flink": [

@@ -1,0 +1,254 @@
+"""Why an operator has another ID than it had: the first thing that an edit has changed of what the ID is made of.
+
+A uid that is another one is the cause itself. Without uid it is, in this order, an input that came, went or is another
+one; an input whose own ID is another one, whose cause is then also this one's; the number of chained outputs; or the
+number of IDs that are made before. So an edit at one place is named once, however much lies behind it.
+
+Cost: O(operators + edges) for all causes together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.analysis.model import EdgeModel, OperatorModel, Site
+from penstock.compare.hashing import Graph
+from penstock.compare.matching import Pairs
+
+UID_ADDED, UID_CHANGED, UID_REMOVED = "uid added", "uid changed", "uid removed"
+INSERTED, REMOVED, INPUTS = "inserted upstream", "removed upstream", "other inputs"
+CHAINED_ADDED, CHAINED_REMOVED = "chained output added", "chained output removed"
+CHAIN_BROKEN, CHAIN_MADE = "chain broken", "chain made"
+SOURCE_ADDED, SOURCE_REMOVED = "source added before", "source removed before"
+ADDED_BEFORE, REMOVED_BEFORE, ORDER = "operator added before", "operator removed before", "other order"
+UNKNOWN = "unknown"
+KINDS = (
+    *(UID_ADDED, UID_CHANGED, UID_REMOVED, INSERTED, REMOVED, INPUTS, CHAINED_ADDED, CHAINED_REMOVED),
+    *(CHAIN_BROKEN, CHAIN_MADE, SOURCE_ADDED, SOURCE_REMOVED, ADDED_BEFORE, REMOVED_BEFORE, ORDER, UNKNOWN),
+)
+"""All kinds of causes."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why an ID is another one.
+
+    Attributes:
+        kind: one of :data:`KINDS`.
+        subject: name of the operator at which the edit was made.
+        text: a sentence, without its end.
+        rule: the chaining rule that has made or broken a chain; None otherwise.
+        site: where the subject is made in the new program, or was made in the old one.
+    """
+
+    kind: str
+    subject: str
+    text: str
+    rule: str | None = None
+    site: Site | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        found = {"kind": self.kind, "subject": self.subject, "text": self.text, "rule": self.rule}
+        return found if self.site is None else {**found, "file": self.site.file, "line": self.site.line}
+
+
+def causes(old: Graph, new: Graph, pairs: Pairs) -> dict[int, Cause]:
+    """Why pairs with two IDs have them, by new node.
+
+    Args:
+        old, new: the models.
+        pairs: which operators they have in common.
+    """
+    search = _Search(old, new, pairs)
+    found: dict[int, Cause] = {}
+    for node in new.order:  # inputs first, so their causes are known
+        before = pairs.old_of.get(node)
+        if before is not None and _moved(old.model.by_node[before], new.model.by_node[node]):
+            found[node] = search.of(before, node, found)
+    return found
+
+
+def _moved(old: OperatorModel, new: OperatorModel) -> bool:
+    return old.operator_id != new.operator_id
+
+
+class _Search:
+    """For the causes of one comparison.
+
+    Args:
+        old, new, pairs: as of :func:`causes`.
+    """
+
+    def __init__(self, old: Graph, new: Graph, pairs: Pairs) -> None:
+        self.old, self.new, self.pairs = old, new, pairs
+        self._anchors = dict(self._walk())
+        self._upstream = self._edits()
+
+    def of(self, before: int, node: int, known: Mapping[int, Cause]) -> Cause:
+        """The first cause of a pair.
+
+        Args:
+            before, node: the pair.
+            known: of those whose IDs are made earlier.
+        """
+        old, new = self.old.model.by_node[before], self.new.model.by_node[node]
+        if (old.uid is not None or new.uid is not None) and old.uid != new.uid:
+            return _uid(old, new)
+        if not (self.old.model.edges and self.new.model.edges):
+            return Cause(UNKNOWN, new.name, "one of both sides has no graph to compare", site=new.site)
+        return (
+            self._inputs(before, node)
+            or next((known[each] for each in self.new.inputs(node) if each in known), None)
+            or self._outputs(before, node)
+            or self._earlier(node)
+            or Cause(UNKNOWN, new.name, "all that the ID is made of is the same", site=new.site)
+        )
+
+    # --- inputs -------------------------------------------------------------------------------------------------------
+
+    def _inputs(self, before: int, node: int) -> Cause | None:
+        """What is read is not what was read."""
+        there = self.old.inputs(before)
+        mapped = [self.pairs.old_of.get(each) for each in self.new.inputs(node)]
+        if list(there) == mapped:
+            return None
+        name = self.new.model.by_node[node].name
+        for each, was in zip(self.new.inputs(node), mapped, strict=True):
+            if was is None:
+                subject = self.new.model.by_node[each]
+                return Cause(
+                    INSERTED, subject.name, f"{subject.name!r} is new, and {name!r} reads it", None, subject.site
+                )
+        for each in there:
+            if each not in self.pairs.new_of:
+                subject = self.old.model.by_node[each]
+                text = f"{subject.name!r}, which {name!r} has read, is gone"
+                return Cause(REMOVED, subject.name, text, None, self.new.model.by_node[node].site)
+        return Cause(INPUTS, name, self._other_inputs(node, there), None, self.new.model.by_node[node].site)
+
+    def _other_inputs(self, node: int, there: tuple[int, ...]) -> str:
+        now = ", ".join(repr(self.new.model.by_node[each].name) for each in self.new.inputs(node))
+        was = ", ".join(repr(self.old.model.by_node[each].name) for each in there)
+        return f"{self.new.model.by_node[node].name!r} reads {now or 'nothing'}, and has read {was or 'nothing'}"
+
+    def _edits(self) -> dict[int, Cause]:
+        """What was inserted or removed above new nodes, or right before them."""
+        found: dict[int, Cause] = {}
+        for node in self.new.order:
+            before = self.pairs.old_of.get(node)
+            own = None if before is None else self._inputs(before, node)
+            if own is None or own.kind == INPUTS:
+                own = next((found[each] for each in self.new.inputs(node) if each in found), None)
+            if own is not None:
+                found[node] = own
+        return found
+
+    # --- chained outputs ----------------------------------------------------------------------------------------------
+
+    def _outputs(self, before: int, node: int) -> Cause | None:
+        """There are more or fewer chained outputs."""
+        was, now = self.old.chained(before), self.new.chained(node)
+        if len(was) == len(now):
+            return None
+        name = self.new.model.by_node[node].name
+        old_targets = {edge.target for edge in was}
+        new_targets = {self.pairs.old_of.get(edge.target) for edge in now}
+        for edge in now:
+            if self.pairs.old_of.get(edge.target) not in old_targets:
+                return self._gained(name, before, edge)
+        for edge in was:
+            if edge.target not in new_targets:
+                return self._lost(name, node, edge)
+        text = f"{name!r} has {len(now)} chained outputs, and had {len(was)}"
+        return Cause(CHAINED_ADDED if len(now) > len(was) else CHAINED_REMOVED, name, text)
+
+    def _gained(self, name: str, before: int, edge: EdgeModel) -> Cause:
+        target = self.new.model.by_node[edge.target]
+        was = self.pairs.old_of.get(edge.target)
+        for there in self.old.out[before]:
+            if there.target == was:
+                rule, why = self._rule(there, edge, self.old, self.new)
+                text = f"{target.name!r} is chained to {name!r} now; it was not: {why}"
+                return Cause(CHAIN_MADE, target.name, text, rule, target.site)
+        moved = None if was is None else self._inputs(was, edge.target)
+        if moved is not None and moved.kind != INPUTS:
+            return moved
+        what = "is new" if was is None else "reads it now"
+        return Cause(CHAINED_ADDED, target.name, f"{target.name!r} {what}, chained to {name!r}", None, target.site)
+
+    def _lost(self, name: str, node: int, edge: EdgeModel) -> Cause:
+        target, now = self.old.model.by_node[edge.target], self.pairs.new_of.get(edge.target)
+        for there in self.new.out[node]:
+            if there.target == now:
+                rule, why = self._rule(there, edge, self.new, self.old)
+                text = f"{target.name!r} is no longer chained to {name!r}: {why}"
+                return Cause(CHAIN_BROKEN, target.name, text, rule, self.new.model.by_node[there.target].site)
+        moved = None if now is None else self._inputs(edge.target, now)
+        if moved is not None and moved.kind != INPUTS:
+            return moved
+        what = "is gone" if now is None else "reads something else"
+        return Cause(CHAINED_REMOVED, target.name, f"{target.name!r}, which was chained to {name!r}, {what}")
+
+    @staticmethod
+    def _rule(broken: EdgeModel, chained: EdgeModel, here: Graph, there: Graph) -> tuple[str | None, str]:
+        """The rule that an edge breaks which is chained on the other side. Other parallelisms make it a REBALANCE, and
+        are the reason then."""
+        source, target = here.model.by_node[broken.source], here.model.by_node[broken.target]
+        alike = there.model.by_node[chained.source].parallelism == there.model.by_node[chained.target].parallelism
+        if broken.rule == "partitioner" and alike and source.parallelism != target.parallelism:
+            sizes = f"{source.name!r} has parallelism {source.parallelism}, {target.name!r} {target.parallelism}"
+            return "parallelism", f"{sizes} (rule parallelism)"
+        why = broken.reason.rstrip(".")
+        return broken.rule, f"{why} (rule {broken.rule})" if why else f"rule {broken.rule}"
+
+    # --- what comes before --------------------------------------------------------------------------------------------
+
+    def _earlier(self, node: int) -> Cause | None:
+        """More or fewer IDs are made before: the first difference behind the last pair that both sides count alike."""
+        if node not in self._anchors:
+            return None
+        at_old = at_new = self._anchors[node]
+        old_order, new_order = self.old.order, self.new.order
+        name = self.new.model.by_node[node].name
+        if at_new < len(new_order) and new_order[at_new] not in self.pairs.old_of:
+            each = self.new.model.by_node[new_order[at_new]]
+            text = f"{each.name!r} is new, and gets its ID before {name!r}"
+            return Cause(SOURCE_ADDED if each.kind == "source" else ADDED_BEFORE, each.name, text, None, each.site)
+        if at_old < len(old_order) and old_order[at_old] not in self.pairs.new_of:
+            each = self.old.model.by_node[old_order[at_old]]
+            text = f"{each.name!r} is gone, which had its ID before {name!r}"
+            return Cause(SOURCE_REMOVED if each.kind == "source" else REMOVED_BEFORE, each.name, text)
+        return self._reordered(old_order[at_old], new_order[at_new])
+
+    def _reordered(self, was: int, now: int) -> Cause:
+        """Two nodes, each of the other model's too, where one has been and the other is: as one of them reads other
+        operators, or something above it does, or else as lines stand in another order."""
+        moved = self._upstream.get(self.pairs.new_of[was]) or self._upstream.get(now)
+        if moved is not None:
+            return moved
+        each = self.new.model.by_node[now]
+        text = f"{each.name!r} comes at another place in the order in which the program is walked through"
+        return Cause(ORDER, each.name, text, None, each.site)
+
+    def _walk(self) -> Iterator[tuple[int, int]]:
+        """For each new node that another number comes before: the place behind the last one that has the same."""
+        anchor = 0
+        for place, node in enumerate(self.new.order):
+            was = self.old.before.get(self.pairs.old_of.get(node, -1)) if node in self.pairs.old_of else None
+            if was is None:
+                continue
+            if was == place:
+                anchor = place + 1
+            else:
+                yield node, anchor
+
+
+def _uid(old: OperatorModel, new: OperatorModel) -> Cause:
+    if old.uid is None:
+        return Cause(UID_ADDED, new.name, f"{new.name!r} has the uid {new.uid!r} now, and had none", None, new.site)
+    if new.uid is None:
+        return Cause(UID_REMOVED, new.name, f"{new.name!r} has no uid any more; it was {old.uid!r}", None, new.site)
+    return Cause(UID_CHANGED, new.name, f"the uid of {new.name!r} is {new.uid!r}, and was {old.uid!r}", None, new.site)

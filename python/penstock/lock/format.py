@@ -1,0 +1,210 @@
+"""The file ``penstock.lock``: operators of a program with their IDs and states, as text that people review.
+
+JSON, a block per operator in the order in which IDs are made, a line per fact, so that an edit of the program is an
+edit of few lines. It has no path, no line number and no time: the same program gives the same file. What IDs are made
+of is all in it, so that a comparison with it can say why one is another.
+
+Cost: O(operators + edges + states).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from penstock.analysis.model import EdgeModel, OperatorModel, ProgramModel, StateModel
+from penstock.compare.hashing import Graph
+from penstock.errors import FileFormatError, InvalidProgramError
+
+FORMAT = 1
+"""Of the text; a reader takes this one and those before."""
+NAME = "penstock.lock"
+"""Of the file, beside the program."""
+_KEY = "penstock lock"
+
+
+def written(model: ProgramModel, program: str) -> str:
+    """The lock file of a program.
+
+    Args:
+        model: of it.
+        program: its path; only the file's name is written.
+
+    Raises:
+        InvalidProgramError: the planner refuses the program, or it has no operator.
+    """
+    graph = Graph(model)
+    order = graph.order
+    if model.refused is not None or not order:
+        why = model.refused or "it has no operators that a source reaches"
+        raise InvalidProgramError(
+            f"The program {program!r} cannot be locked: {why.rstrip('.')}. "
+            "Correct it first; penstock explain shows its plan."
+        )
+    text = _text(graph, program, numbered=False)
+    found = Graph(model_of_lock(text, NAME)).order
+    return text if found == tuple(range(len(order))) else _text(graph, program, numbered=True)
+
+
+def _text(graph: Graph, program: str, *, numbered: bool) -> str:
+    """The file. Where IDs would be made in another order if connections were in that of the blocks, which takes some
+    that wait for each other in odd ways, connections have numbers."""
+    model = graph.model
+    blocks = (_block(dict(_facts(graph, node, numbered))) for node in graph.order)
+    head = {_KEY: FORMAT, "program": PurePath(program).name, "job": model.name, "flink": model.flink}
+    lines = [f" {json.dumps(key)}: {_plain(value)}," for key, value in head.items()]
+    return "\n".join(["{", *lines, ' "operators": [', ",\n".join(blocks), " ]", "}"]) + "\n"
+
+
+def _facts(graph: Graph, node: int, numbered: bool) -> Iterator[tuple[str, Any]]:
+    """What is locked of an operator; what is not set is left out."""
+    each = graph.model.by_node[node]
+    yield "name", each.name
+    yield "id", each.operator_id
+    facts = {
+        "uid": each.uid,
+        "uid_hash": each.pinned,
+        "kind": None if each.kind == "operator" else each.kind,
+        "type": each.type or None,
+        "parallelism": each.parallelism,
+        "max_parallelism": each.max_parallelism,
+        "key_groups": each.effective_max_parallelism,
+        "key": each.key_type,
+        "keyed": each.keyed or None,
+    }
+    yield from ((key, value) for key, value in facts.items() if value is not None)
+    yield "states", "unknown" if each.states is None else [_state(state) for state in each.states]
+    reads = [_read(graph.model, edge, numbered) for edge in graph.into[node] if edge.source in graph.before]
+    if reads:
+        yield "reads", reads
+
+
+def _state(state: StateModel) -> dict[str, Any]:
+    plain: dict[str, Any] = {"name": state.name, "kind": state.kind}
+    if state.types:
+        plain["types"] = dict(state.types)
+    return plain if state.ttl is None else {**plain, "ttl": state.ttl}
+
+
+def _read(model: ProgramModel, edge: EdgeModel, numbered: bool) -> dict[str, Any]:
+    plain: dict[str, Any] = {"id": model.by_node[edge.source].operator_id, "by": edge.partitioner}
+    if edge.input:
+        plain["input"] = edge.input
+    if edge.side_output is not None:
+        plain["side"] = edge.side_output
+    if numbered:
+        plain["number"] = edge.index
+    return {**plain, "chained": True} if edge.chained else {**plain, "rule": edge.rule}
+
+
+def _block(facts: Mapping[str, Any]) -> str:
+    lines = (f"   {json.dumps(key)}: {_value(value)}" for key, value in facts.items())
+    return "  {\n" + ",\n".join(lines) + "\n  }"
+
+
+def _value(value: Any) -> str:
+    """A list has a line per element."""
+    if not isinstance(value, list) or not value:
+        return _plain(value)
+    return "[\n" + ",\n".join(f"    {_plain(each)}" for each in value) + "\n   ]"
+
+
+def _plain(value: Any) -> str:
+    """JSON in a line, which shows what it is: other than printable characters are escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isprintable() else json.dumps(value)
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def is_lock(document: Any) -> bool:
+    """Whether a JSON document is a lock file, of whatever format."""
+    return isinstance(document, dict) and _KEY in document
+
+
+def program_of(document: Mapping[str, Any]) -> str:
+    """Name of the program's file, as the lock says it."""
+    return str(document.get("program", ""))
+
+
+def model_of_lock(text: str, place: str) -> ProgramModel:
+    """The program that a lock file is of, as far as it says. Nodes are numbered in the order of their IDs.
+
+    Args:
+        text: of the file.
+        place: its path, for errors.
+
+    Raises:
+        FileFormatError: it is none, damaged, or of a newer Penstock.
+    """
+    try:
+        document = json.loads(text)
+        found = document[_KEY]
+        if type(found) is int and found > FORMAT:
+            raise FileFormatError(
+                f"The lock file {place!r} has format {found}: a newer Penstock has written it, and this one knows "
+                f"formats up to {FORMAT}. Use that version or a later one."
+            )
+        return _model(document)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise FileFormatError(
+            f"{place!r} is no lock file, or is damaged: {type(error).__name__}: {error}. If it has marks of a merge, "
+            "take one side; or write it anew: penstock lock PROGRAM."
+        ) from error
+
+
+def _model(document: Mapping[str, Any]) -> ProgramModel:
+    blocks = document["operators"]
+    nodes = {block["id"]: node for node, block in enumerate(blocks)}
+    if len(nodes) != len(blocks):
+        raise ValueError("two operators have one ID")
+    reads = [(node, read) for node, block in enumerate(blocks) for read in block.get("reads", ())]
+    edges = (_edge(index, nodes, target, read) for index, (target, read) in enumerate(reads))
+    operators = tuple(_operator(node, block) for node, block in enumerate(blocks))
+    return ProgramModel(str(document["job"]), str(document["flink"]), operators, tuple(edges), (), ())
+
+
+def _edge(index: int, nodes: Mapping[str, int], target: int, read: Mapping[str, Any]) -> EdgeModel:
+    return EdgeModel(
+        source=nodes[read["id"]],
+        target=target,
+        index=read.get("number", index),
+        partitioner=read["by"],
+        chained=read.get("chained", False),
+        rule=read.get("rule"),
+        reason="",
+        side_output=read.get("side"),
+        input=read.get("input", 0),
+    )
+
+
+def _operator(node: int, block: Mapping[str, Any]) -> OperatorModel:
+    uid, states = block.get("uid"), block["states"]
+    known = None if states == "unknown" else tuple(StateModel(**state) for state in states)
+    return OperatorModel(
+        node=node,
+        name=block["name"],
+        kind=block.get("kind", "operator"),
+        type=block.get("type", ""),
+        uid=uid,
+        user_hash=block.get("uid_hash"),
+        operator_id=block["id"],
+        origin="position" if uid is None else "uid",
+        pinned=block.get("uid_hash"),
+        parallelism=block["parallelism"],
+        max_parallelism=block.get("max_parallelism"),
+        effective_max_parallelism=block["key_groups"],
+        vertex=None,
+        chain_index=None,
+        slot_sharing_group="",
+        chaining="",
+        keyed=block.get("keyed", False),
+        stateful=None if known is None else bool(known),
+        states=known,
+        site=None,
+        description="",
+        key_type=block.get("key"),
+    )

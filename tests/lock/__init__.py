@@ -1,0 +1,1 @@
+"""Lock files, and how sources are edited to keep what they say."""
