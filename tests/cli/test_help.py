@@ -9,7 +9,7 @@ import pytest
 
 import penstock as package
 
-COMMANDS = ["run", "stop", "rescale", "savepoint", "explain", "plan", "uid", "clean", "prepare"]
+COMMANDS = ["run", "stop", "rescale", "savepoint", "explain", "lint", "plan", "uid", "clean", "prepare"]
 
 
 def test_the_group_lists_its_commands(penstock):

@@ -31,6 +31,7 @@ SAYS = {
     "analysis": "plans for people",
     "compare": "what an edit does",
     "lock": "IDs that stay",
+    "lint": "what is wrong with programs",
     "common": "types, rows, tags, settings",
     "metrics": "what is counted",
     "display": "terminals, notebooks",

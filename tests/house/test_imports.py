@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "analysis": {"errors", "display", "common", "metrics", "runtime", "plan"},
     "compare": {"errors", "runtime", "job", "analysis"},
     "lock": {"errors", "common", "analysis", "compare"},
+    "lint": {"errors", "common", "runtime", "plan", "analysis"},
     "datastream": {"errors", "common", "metrics", "runtime", "plan"},
     "pyflink": {"errors", "common", "metrics", "datastream", "plan"},
     "local": {"errors", "common", "runtime", "plan", "job"},

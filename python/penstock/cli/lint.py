@@ -1,0 +1,158 @@
+"""``penstock lint``: what can be said against a program before it is deployed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from penstock.cli.program import capture_plan
+from penstock.cli.report import guard
+from penstock.plan import PROFILES
+
+if TYPE_CHECKING:
+    from penstock.lint import Known, LintConfiguration
+    from penstock.plan import Pipeline
+
+_FORMATS = ("text", "json", "github")
+
+
+def _codes(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Codes with commas between, of an option that may be given several times."""
+    return tuple(code.strip() for each in value for code in each.split(",") if code.strip())
+
+
+def _rules(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    """Print all rules, a line each; those that have to be selected with a star."""
+    if value:
+        from penstock.lint import RULES
+
+        for code, rule in RULES.items():
+            click.echo(f"{code}{' ' if rule.default else '*'} {rule.summary()}")
+        context.exit()
+
+
+def _explain(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    """Print the page of a rule, as Markdown."""
+    if value is not None:
+        from penstock.lint import RULES
+        from penstock.lint.pages import page
+
+        if value not in RULES:
+            raise click.BadParameter(f"there is no rule {value}. Give one of those that --rules prints.")
+        click.echo(page(RULES[value]).rstrip())
+        context.exit()
+
+
+@click.command(
+    name="lint",
+    context_settings={"allow_interspersed_args": False},
+    epilog="""\b
+Examples:
+  penstock lint counts.py
+  penstock lint counts.py --window 20                options after FILE are the program's
+  penstock lint --select ALL --ignore PS4 counts.py  every rule but those of sources and sinks
+  penstock lint --format github counts.py            beside the lines of a pull request
+  penstock lint --explain PS301
+  penstock lint --rules
+""",
+)
+@click.option(
+    "--select", multiple=True, callback=_codes, help="Codes, or beginnings of codes, instead of the defaults."
+)
+@click.option("--extend-select", multiple=True, callback=_codes, help="Codes besides.")
+@click.option("--ignore", multiple=True, callback=_codes, help="Codes that do not count.")
+@click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True, help="How to tell.")
+@click.option("--lock", type=click.Path(exists=True, dir_okay=False), help="A lock file.  [default: penstock.lock]")
+@click.option("--once", is_flag=True, help="Do not run the program a second time to compare its uids.")
+@click.option("--flink", type=click.Choice(PROFILES), help="Plan as this Flink.")
+@click.option("--pyflink", is_flag=True, help="Let the program's `import pyflink` mean penstock.pyflink.")
+@click.option(
+    "--explain",
+    metavar="CODE",
+    callback=_explain,
+    expose_value=False,
+    is_eager=True,
+    help="Print a rule's page, and end.",
+)
+@click.option(
+    "--rules", is_flag=True, callback=_rules, expose_value=False, is_eager=True, help="Print all rules, and end."
+)
+@click.option("--traceback", "full_traceback", is_flag=True, help="Show Python's whole traceback on failure.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
+@click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+def command(
+    select: tuple[str, ...],
+    extend_select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    form: str,
+    lock: str | None,
+    once: bool,
+    flink: str | None,
+    pyflink: bool,
+    full_traceback: bool,
+    file: str,
+    arguments: tuple[str, ...],
+) -> None:
+    """Say what is wrong with the program FILE, or will be, without running a job.
+
+    The program runs with its arguments ARGS until its first env.execute(), twice; what it prints goes to standard
+    error. Which rules count says [tool.penstock.lint] of the nearest pyproject.toml; a comment such as
+    `# penstock: ignore[PS001]` in the lines of a call suppresses what is found there. The exit status is 1 if something
+    is found.
+    """
+    with guard(file, full_traceback=full_traceback):
+        from penstock.lint import find_configuration, formats, lint
+
+        configuration = find_configuration(Path(file)).with_options(select, extend_select, ignore)
+        pipeline = capture_plan(file, arguments, flink, pyflink=pyflink)
+        again = [] if once else [*(["--flink", flink] if flink else []), *(["--pyflink"] if pyflink else [])]
+        uids = None if once else _uids_again(pipeline, configuration, [*again, file, *arguments])
+        known = _known(uids, lock, Path(file))
+        findings = lint(pipeline, configuration, known=known, file=os.path.abspath(file))
+        told = {"text": formats.as_text, "json": formats.as_json, "github": formats.as_github}[form](findings)
+        if told:
+            click.echo(told)
+    if findings:
+        sys.exit(1)
+
+
+def _uids_again(
+    pipeline: Pipeline, configuration: LintConfiguration, arguments: list[str]
+) -> dict[int, str | None] | None:
+    """The uids by node of the same program, planned in a process of its own with another seed for hashes of texts; None
+    where nobody asks, there are none, or the second run fails."""
+    if not configuration.selects("PS004") or all(node.uid is None for node in pipeline.stream_graph.nodes):
+        return None
+    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+    run = subprocess.run(
+        [sys.executable, "-m", "penstock.cli", "explain", "--json", *arguments],
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    try:
+        return {node["id"]: node.get("uid") for node in json.loads(run.stdout)["spec"]["nodes"]}
+    except (ValueError, KeyError, TypeError):
+        click.echo("The second run of the program failed, so its uids were not compared (PS004).", err=True)
+        return None
+
+
+def _known(uids: dict[int, str | None] | None, lock: str | None, program: Path) -> Known:
+    from penstock.lint import Known
+
+    place = Path(lock) if lock is not None else program.resolve().parent / "penstock.lock"
+    if not place.is_file():
+        return Known(uids=uids)
+    from penstock.lock.format import model_of_lock
+
+    locked = model_of_lock(place.read_text(encoding="utf-8"), str(place))
+    return Known(
+        uids=uids, max_parallelisms={each.operator_id: each.effective_max_parallelism for each in locked.operators}
+    )
