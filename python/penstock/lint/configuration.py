@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,11 +20,7 @@ from penstock.errors import ConfigurationError
 from penstock.lint.rules import RULES
 from penstock.lint.subject import LARGE
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
+_TOML: Any = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
 TABLE = "[tool.penstock.lint]"
 ALL = "ALL"
 _LISTS = {"select": "select", "extend-select": "extend_select", "ignore": "ignore"}
@@ -144,12 +141,12 @@ def find_configuration(program: Path) -> LintConfiguration:
 
 def _table(file: Path) -> Mapping[str, Any] | None:
     try:
-        found: Any = tomllib.loads(file.read_text(encoding="utf-8"))
+        found: Any = _TOML.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{file} cannot be read: {error}. Correct it, or remove it.") from error
     for name in ("tool", "penstock", "lint"):
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return cast("Mapping[str, Any] | None", found)
+        found = cast("Mapping[str, Any]", found).get(name) if isinstance(found, Mapping) else None
+    return found
 
 
 def read_configuration(table: Mapping[str, Any], root: Path, where: str) -> LintConfiguration:

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, cast
 
 _OURS = "penstock."
 _DATA = frozenset({"numpy", "pandas", "polars", "pyarrow", "pyspark"})
@@ -50,16 +50,16 @@ def user_functions(operator: Any) -> list[Any]:
         operator: a runtime operator, or what partitions.
     """
     found: list[Any] = []
-    pending = [operator]
+    pending: list[Any] = [operator]
     while pending:
-        current = pending.pop()
+        current: object = pending.pop()
         if type(current).__module__.startswith(_OURS):
             if is_dataclass(current):
                 pending.extend(reversed([getattr(current, field.name) for field in fields(current)]))
         elif isinstance(current, type):
             if not current.__module__.startswith((_OURS, "builtins")):
                 found.append(current)
-        elif _is_users(type(current)) or isinstance(current, _FUNCTIONS):
+        elif isinstance(current, _FUNCTIONS) or _is_users(type(current)):
             found.append(current)
     return [each for each in found if not str(getattr(each, "__module__", "")).startswith(_OURS)]
 
@@ -87,11 +87,11 @@ class Inspector:
         every = [self._code(code, names) for code, names in _codes(function)]
         if len(every) == 1:
             return every[0]
+        nothing = frozenset[str]()
         return Uses(
-            frozenset().union(*(each.calls for each in every)),
-            frozenset().union(*(each.attributes for each in every)),
-            frozenset().union(*(each.written for each in every)),
-            False,
+            nothing.union(*(each.calls for each in every)),
+            nothing.union(*(each.attributes for each in every)),
+            nothing.union(*(each.written for each in every)),
         )
 
     def _code(self, code: CodeType, names: Mapping[str, Any]) -> Uses:
@@ -232,8 +232,7 @@ def _own_size(value: Any) -> int:
 
 
 def _items(value: Any, limit: int) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return () if sys.getsizeof(value) >= limit else [*value.keys(), *value.values()]
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return () if sys.getsizeof(value) >= limit else list(value)
-    return ()
+    if not isinstance(value, (dict, list, tuple, set, frozenset)) or _own_size(value) >= limit:
+        return ()
+    items = cast("Iterable[Any]", value)
+    return [*items, *cast("dict[Any, Any]", value).values()] if isinstance(value, dict) else items

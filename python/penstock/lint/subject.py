@@ -205,12 +205,18 @@ class Subject:
 
     def own_functions(self, node: int) -> list[Any]:
         """The functions that an operator calls with records; its key selectors are not among them."""
+        functions = self.functions[node]
+        if not functions or not self.keyed(self.nodes[node]):
+            return functions
         keys = [getattr(self.operator(node), name, None) for name in ("keyed", "second_keyed")]
-        selectors = {id(each) for key in keys for each in user_functions(key)}
-        return [each for each in self.functions[node] if id(each) not in selectors]
+        selectors = {id(each) for key in keys if key is not None for each in user_functions(key)}
+        return [each for each in functions if id(each) not in selectors]
 
-    def uses(self) -> Iterator[tuple[StreamNode, Any, Uses]]:
+    @cached_property
+    def uses(self) -> list[tuple[StreamNode, Any, Uses]]:
         """Each function that is called with records, with its node and with what its code uses."""
-        for node in self.nodes:
-            for function in self.own_functions(node):
-                yield self.nodes[node], function, self.inspector.uses(function)
+        return [
+            (self.nodes[node], function, self.inspector.uses(function))
+            for node in self.nodes
+            for function in self.own_functions(node)
+        ]

@@ -94,7 +94,7 @@ class EventTimeTimerWithoutWatermarks(Rule):
     code = "PS202"
 
     def find(self, subject: Subject) -> Iterator[Found]:
-        for node, _, uses in subject.uses():
+        for node, _, uses in subject.uses:
             sets = "register_event_time_timer" in uses.attributes and subject.keyed(node)
             if sets and Lack.WATERMARKS in subject.lacking_input(node.id):
                 yield Found(

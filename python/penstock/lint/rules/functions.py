@@ -100,7 +100,7 @@ class PrintInFunction(Rule):
     code = "PS502"
 
     def find(self, subject: Subject) -> Iterator[Found]:
-        for node, function, uses in subject.uses():
+        for node, function, uses in subject.uses:
             if "builtins.print" in uses.calls:
                 yield Found(
                     f"The function {simple_name(function)} of {node.name!r} calls print(): it runs in tasks, whose "
@@ -176,7 +176,7 @@ class GlobalVariableWritten(Rule):
     code = "PS504"
 
     def find(self, subject: Subject) -> Iterator[Found]:
-        for node, function, uses in subject.uses():
+        for node, function, uses in subject.uses:
             if uses.written:
                 names = ", ".join(sorted(uses.written))
                 yield Found(
@@ -211,7 +211,7 @@ class SleepInFunction(Rule):
     code = "PS505"
 
     def find(self, subject: Subject) -> Iterator[Found]:
-        for node, function, uses in subject.uses():
+        for node, function, uses in subject.uses:
             if "time.sleep" in uses.calls and node.kind != "source":
                 yield Found(
                     f"The function {simple_name(function)} of {node.name!r} sleeps, and its subtask with it: records, "
@@ -240,7 +240,7 @@ class ResultByChance(Rule):
     default = False
 
     def find(self, subject: Subject) -> Iterator[Found]:
-        for node, function, uses in subject.uses():
+        for node, function, uses in subject.uses:
             unsure = _by_chance(uses.calls)
             if unsure and node.kind != "sink":
                 yield Found(

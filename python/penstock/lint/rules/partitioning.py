@@ -132,7 +132,8 @@ def _key_type(spec: KeyPartition) -> Any:
 
 def _scalars(key_type: Any) -> list[Any]:
     """The types that a key type consists of."""
-    found, pending = [], [key_type]
+    found: list[Any] = []
+    pending = [key_type]
     while pending:
         current = pending.pop()
         if isinstance(current, TupleTypeInfo | RowTypeInfo):

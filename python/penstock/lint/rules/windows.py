@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, cast
 
 from penstock.lint.rule import Found, Rule
 from penstock.lint.subject import Subject
@@ -12,6 +13,13 @@ from penstock.runtime.windows.triggers import EventTimeTrigger, NeverTrigger, Pr
 
 MANY_WINDOWS = 100
 """Windows from which on a record is in many of them."""
+
+
+def _innermost(trigger: Any) -> Any:
+    """What is inside of triggers that purge."""
+    while isinstance(trigger, PurgingTrigger):
+        trigger = cast("Any", trigger).nested_trigger
+    return trigger
 
 
 class GlobalWindowsWithoutTrigger(Rule):
@@ -34,9 +42,7 @@ class GlobalWindowsWithoutTrigger(Rule):
 
     def find(self, subject: Subject) -> Iterator[Found]:
         for node, operator in subject.of(WindowOperator):
-            trigger = operator.trigger
-            while isinstance(trigger, PurgingTrigger):
-                trigger = trigger.nested_trigger
+            trigger = _innermost(operator.trigger)
             if isinstance(trigger, NeverTrigger):
                 yield Found(
                     f"{node.name!r} never fires: its windows have no end, and it has no trigger. Add "
@@ -163,9 +169,7 @@ class TriggerOfOtherTime(Rule):
         for node, operator in subject.of(WindowOperator):
             if isinstance(operator.assigner, GlobalWindows):
                 continue
-            trigger = operator.trigger
-            while isinstance(trigger, PurgingTrigger):
-                trigger = trigger.nested_trigger
+            trigger = _innermost(operator.trigger)
             other = ProcessingTimeTrigger if operator.assigner.event_time else EventTimeTrigger
             if isinstance(trigger, other):
                 yield Found(
