@@ -101,7 +101,7 @@ def test_what_is_written_outside() -> None:
 
     uses = Inspector(LIMIT).uses
     assert uses(enclosing).written == {"count"}
-    assert uses(lambda value: [x for x in value]).written == frozenset()
+    assert uses(lambda value: [each + 1 for each in value]).written == frozenset()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,10 +16,12 @@ from penstock.cli.report import guard
 from penstock.plan import PROFILES
 
 if TYPE_CHECKING:
-    from penstock.lint import Known, LintConfiguration
+    from penstock.lint import Known
     from penstock.plan import Pipeline
 
 _FORMATS = ("text", "json", "github")
+_TOLD = "uids: "
+"""Before what the second run tells; a program may print what it likes before that."""
 
 
 def _codes(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
@@ -111,10 +113,10 @@ def command(
 
         configuration = find_configuration(Path(file)).with_options(select, extend_select, ignore)
         pipeline = capture_plan(file, arguments, flink, pyflink=pyflink)
-        again = [] if once else [*(["--flink", flink] if flink else []), *(["--pyflink"] if pyflink else [])]
-        uids = None if once else _uids_again(pipeline, configuration, [*again, file, *arguments])
+        run_again = not once and configuration.selects("PS004")
+        uids = _uids_again(pipeline, [file, arguments, flink, pyflink]) if run_again else None
         known = _known(uids, lock, Path(file))
-        findings = lint(pipeline, configuration, known=known, file=os.path.abspath(file))
+        findings = lint(pipeline, configuration, known=known, file=file)
         told = {"text": formats.as_text, "json": formats.as_json, "github": formats.as_github}[form](findings)
         if told:
             click.echo(told)
@@ -122,26 +124,31 @@ def command(
         sys.exit(1)
 
 
-def _uids_again(
-    pipeline: Pipeline, configuration: LintConfiguration, arguments: list[str]
-) -> dict[int, str | None] | None:
+def _uids_again(pipeline: Pipeline, program: list[Any]) -> dict[int, str | None] | None:
     """The uids by node of the same program, planned in a process of its own with another seed for hashes of texts; None
-    where nobody asks, there are none, or the second run fails."""
-    if not configuration.selects("PS004") or all(node.uid is None for node in pipeline.stream_graph.nodes):
+    where there are none, or the second run fails."""
+    if all(node.uid is None for node in pipeline.stream_graph.nodes):
         return None
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
     run = subprocess.run(
-        [sys.executable, "-m", "penstock.cli", "explain", "--json", *arguments],
+        [sys.executable, "-c", f"from {__name__} import tell_uids; tell_uids()", json.dumps(program)],
         env={**os.environ, "PYTHONHASHSEED": seed},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
     )
     try:
-        return {node["id"]: node.get("uid") for node in json.loads(run.stdout)["spec"]["nodes"]}
-    except (ValueError, KeyError, TypeError):
+        return dict(json.loads(run.stdout.rpartition(_TOLD)[2]))
+    except (ValueError, TypeError):
         click.echo("The second run of the program failed, so its uids were not compared (PS004).", err=True)
         return None
+
+
+def tell_uids() -> None:
+    """What the process of the second run does: print the uids by node of the program that its argument says."""
+    file, arguments, flink, pyflink = json.loads(sys.argv[1])
+    pipeline = capture_plan(file, arguments, flink, pyflink=pyflink)
+    print(_TOLD + json.dumps([(node.id, node.uid) for node in pipeline.stream_graph.nodes]))
 
 
 def _known(uids: dict[int, str | None] | None, lock: str | None, program: Path) -> Known:

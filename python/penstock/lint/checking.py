@@ -47,7 +47,7 @@ def lint(
     known = known or Known()
     if configuration is not None:
         known = replace(known, long_running=chosen.long_running, large=chosen.large_capture)
-    subject = Subject(pipeline, known)
+    subject, file = Subject(pipeline, known), None if file is None else _absolute(file)
     places = _Places(subject, file)
     found = [
         places.finding(rule, each)
@@ -71,7 +71,7 @@ class _Places:
     def finding(self, rule: type[Rule], found: Found) -> Finding:
         site = self.subject.site(found.node)
         node = None if found.node is None else self.subject.nodes[found.node]
-        file, line, last = (self.file, None, None) if site is None else (site.file, site.line, site.end_line)
+        file, line, last = (self.file, None, None) if site is None else (_absolute(site.file), site.line, site.end_line)
         called = _CALLED.search(found.call)
         if called is not None and called[2] in self._by_name:
             file, line, last = self._by_name[called[2]], int(called[1]), None
@@ -93,7 +93,13 @@ class _Places:
     @cached_property
     def _by_name(self) -> dict[str, str]:
         """The files in which operators are made, by their names without folders."""
-        return {os.path.basename(site.file): site.file for site in self.subject.pipeline.sites.values()}
+        files = {site.file for site in self.subject.pipeline.sites.values()}
+        return {os.path.basename(file): _absolute(file) for file in files}
+
+
+def _absolute(file: str) -> str:
+    """One name for a file, whatever folder it was named from; cells of notebooks have names in angles."""
+    return file if file.startswith("<") else os.path.abspath(file)
 
 
 def _read_comments(files: Iterable[str | None]) -> dict[str, Comments]:

@@ -19,7 +19,7 @@ def page(rule: type[Rule]) -> str:
             "",
             rule.why(),
             "",
-            "Found:",
+            "Found (the streams are those of [all examples](index.md#the-examples)):",
             "",
             f"```py\n{examples['Bad']}\n```",
             "",
