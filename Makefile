@@ -1,8 +1,8 @@
 # Every command of the project. `make` or `make help` lists them.
 #
 # Nothing has to be set up before: each target makes the virtual environment, builds and installs what it needs, and remembers
-# it in stamp files, so that a second run starts at once. What a fresh machine must have (Python, a C linker, Rust, Java) is
-# checked by .ci/prerequisites, which says what is missing and how to get it.
+# it in stamp files, so that a second run starts at once. What a fresh machine must have (Python, a C linker, Rust, Java,
+# Node.js, Chromium) is checked by .ci/prerequisites, which says what is missing and how to get it.
 #
 #   make PYTHON=python3.12 test     another interpreter            make VENV=/tmp/venv test     another place for the environment
 
@@ -13,14 +13,17 @@ FLINK ?= 1.11
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help demo develop check check-pythons test test-rust test-python lint matrix runs chaos edits soak docs bench bench-unbounded bench-smoke bench-flink golden instructions instructions-update build format clean
+.PHONY: help demo develop check check-pythons test test-rust test-python test-viewer viewer pictures lint matrix runs chaos edits soak docs bench bench-unbounded bench-smoke bench-flink golden instructions instructions-update build format clean
 
 BIN := $(VENV)/bin
 # cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes
 CARGO := PYO3_PYTHON="$(abspath $(BIN))/python" cargo
 # what the installed package is made of: a change to any of it reinstalls
 NATIVE := pyproject.toml Cargo.toml $(wildcard Cargo.lock) $(shell find rust -type f)
-SOURCES := $(NATIVE) $(shell find python -type f ! -name '*.so' ! -name '*.pyc')
+SOURCES := $(NATIVE) $(shell find python -type f ! -name '*.so' ! -name '*.pyc' ! -name viewer.html)
+# the page of `penstock view`, which is built and not kept in git, and what it is made of
+VIEWER := python/penstock/viewer/viewer.html
+PACKAGES := viewer/node_modules/.package-lock.json
 # which package the environment holds: the sources themselves (`make develop`) or a built wheel (`make test`); the last made stays
 PACKAGE := $(if $(wildcard $(VENV)/.developed),$(VENV)/.developed,$(VENV)/.installed)
 # $(call component,SUBCOMMAND,NAME,COMMAND): a minimal Rust toolchain lacks these two; the rest is worth checking all the same
@@ -35,7 +38,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 help: ## list the commands
 	@printf 'Penstock: Flink-style DataStream programs, planned as Flink does, run on Spark.\n\n'
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-	@printf '\nNeeds Python >= 3.10, a C linker, a Rust toolchain and Java >= 17; everything else is installed into %s.\n' '$(VENV)'
+	@printf '\nNeeds Python >= 3.10, a C linker, a Rust toolchain, Java >= 17 and Node.js >= 18; everything else is installed into %s.\n' '$(VENV)'
 
 # --- what a user runs -------------------------------------------------------------------------------------------------------
 
@@ -51,13 +54,13 @@ check: $(VENV)/.developed ## the quick cycle: lint, Rust tests, Python tests wit
 	HYPOTHESIS_PROFILE=quick $(BIN)/pytest --ignore=tests/docs $(QUICK) $(ARGS)
 	@printf '\nThe quick checks passed. `make test` has Spark, the documentation and the benches too.\n'
 
-check-pythons: $(VENV)/.made ## the tests without Spark on Python 3.10 to 3.14, where installed, with one wheel for all
+check-pythons: $(VENV)/.made $(VIEWER) ## the tests without Spark on Python 3.10 to 3.14, where installed, with one wheel for all
 	@rm -rf "$(VENV)/wheel"
 	$(PIP) wheel --no-deps --wheel-dir "$(VENV)/wheel" .
 	@.ci/check-pythons "$(VENV)" "$(VENV)/wheel" $(QUICK) $(ARGS)
 
 test: $(VENV)/.installed ## every check, with the package installed from its wheel: lint, tests, documentation, benches, instruction counts
-	@$(MAKE) --no-print-directory lint test-rust test-python docs bench-smoke instructions
+	@$(MAKE) --no-print-directory lint test-rust test-viewer test-python docs bench-smoke instructions
 	@printf '\nAll checks passed.\n'
 
 lint: $(VENV)/.checks ## formatting, clippy, ruff, types of the public API, workflows and forms of GitHub
@@ -75,6 +78,19 @@ lint: $(VENV)/.checks ## formatting, clippy, ruff, types of the public API, work
 # The Python door has no logic and no Rust tests; linking it outside Python would need a libpython.
 test-rust: $(VENV)/.checks ## the Rust parts' own tests, with the planner's verifiers on
 	$(CARGO) test --package penstock-planner --package penstock-runtime --locked --quiet
+
+test-viewer: $(VENV)/.checks $(PACKAGES) ## the viewer's own tests: its types, its units, and its pages in a headless Chromium
+	@.ci/prerequisites "$(PYTHON)" chromium
+	cd viewer && npm run --silent check && npm run --silent test:unit
+	@rm -rf viewer/.build/pages
+	$(BIN)/python -m tests.viewer.pages viewer/.build/pages
+	cd viewer && npm run --silent test:browser
+
+viewer: $(VIEWER) ## build the page of `penstock view` out of viewer/
+
+pictures: $(VENV)/.checks $(PACKAGES) ## draw the pictures of docs/viewer.md anew, in a headless Chromium
+	$(BIN)/python -m tests.viewer.pages viewer/.build/pages
+	cd viewer && npm run --silent pictures
 
 # 5: none was chosen, as by ARGS that name a test without Spark.
 test-python: $(VENV)/.checks ## the Python tests, those without Spark first; `make test-python ARGS='-k uid'` for some
@@ -121,7 +137,7 @@ bench-flink: $(VENV)/.checks ## build the real Flinks (Maven, network), and hold
 golden: ## what the real Flink makes of graphs: `make golden SPECS=specs.jsonl FLINK=2.3 > results.jsonl`
 	@$(PYTHON) benches/flink_peer.py "$(FLINK)" < "$(SPECS)"
 
-build: $(VENV)/.made ## an installable wheel in dist/
+build: $(VENV)/.made $(VIEWER) ## an installable wheel in dist/
 	$(PIP) wheel --no-deps --wheel-dir dist .
 	@ls -l dist
 
@@ -131,7 +147,7 @@ format: $(VENV)/.checks ## rewrite the code in the project's format
 	$(BIN)/ruff format
 
 clean: ## remove everything that was built, the virtual environment too
-	rm -rf target dist site "$(VENV)" "$(VENV)"-3.* python/penstock/*.so .pytest_cache .ruff_cache .hypothesis .benchmarks spark-warehouse metastore_db derby.log
+	rm -rf target dist site $(VIEWER) viewer/node_modules viewer/.build "$(VENV)" "$(VENV)"-3.* python/penstock/*.so .pytest_cache .ruff_cache .hypothesis .benchmarks spark-warehouse metastore_db derby.log
 	find rust python tests benches examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- set-up, each step once -------------------------------------------------------------------------------------------------
@@ -143,14 +159,23 @@ $(VENV)/.made:
 	@$(PIP) install --upgrade 'pip>=25.1'   # the first that knows --group
 	@touch $@
 
-$(VENV)/.installed: $(VENV)/.made $(SOURCES)
+$(PACKAGES): viewer/package.json viewer/package-lock.json
+	@.ci/prerequisites "$(PYTHON)" node
+	@printf 'Installing what the viewer is built with\n'
+	@cd viewer && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
+	@touch $@
+
+$(VIEWER): $(PACKAGES) viewer/build.mjs $(wildcard viewer/src/*)
+	@cd viewer && npm run --silent build
+
+$(VENV)/.installed: $(VENV)/.made $(SOURCES) $(VIEWER)
 	@.ci/prerequisites "$(PYTHON)"
 	@printf 'Building and installing the package (some minutes the first time)\n'
 	@$(PIP) install .
 	@rm -f $(VENV)/.developed
 	@touch $@
 
-$(VENV)/.developed: $(VENV)/.made $(NATIVE)
+$(VENV)/.developed: $(VENV)/.made $(NATIVE) | $(VIEWER)
 	@.ci/prerequisites "$(PYTHON)"
 	@printf 'Building the native module into python/penstock (some minutes the first time)\n'
 	@$(PIP) install --group develop

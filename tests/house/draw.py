@@ -32,6 +32,7 @@ SAYS = {
     "compare": "what an edit does",
     "lock": "IDs that stay",
     "lint": "what is wrong with programs",
+    "viewer": "plans as pages",
     "common": "types, rows, tags, settings",
     "metrics": "what is counted",
     "display": "terminals, notebooks",

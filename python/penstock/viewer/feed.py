@@ -1,0 +1,57 @@
+"""The numbers of a running job as its page takes them: per chain, from what is measured anyway."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from penstock.metrics.running import RunningMetrics, RunningOperator, RunningVertex
+
+EVERY = 1000
+"""Milliseconds between two questions of the page."""
+
+
+def numbers(metrics: RunningMetrics) -> dict[str, Any]:
+    """A running job at one moment. O(operators + subtasks).
+
+    Args:
+        metrics: of the job.
+    """
+    bottleneck = metrics.bottleneck
+    return {
+        "job": metrics.job_name,
+        "status": metrics.status,
+        "seconds": metrics.seconds,
+        "version": metrics.version,
+        "in_rate": metrics.in_rate,
+        "out_rate": metrics.out_rate,
+        "records_behind": metrics.records_behind,
+        "step_ms": metrics.step.median_ms,
+        "bottleneck": bottleneck.task if bottleneck is not None and bottleneck.busy > 0.5 else None,
+        "vertices": [_vertex(vertex, metrics) for vertex in metrics.vertices],
+    }
+
+
+def _vertex(vertex: RunningVertex, metrics: RunningMetrics) -> dict[str, Any]:
+    """What goes into a chain and comes out of it: of a source, what it emits goes in."""
+    chain = [metrics.operators[each] for each in vertex.operators]
+    head = chain[0]
+    lags = [each.watermark_lag_ms for each in chain if each.watermark_lag_ms is not None]
+    return {
+        "id": head.operator_id,
+        "name": vertex.name,
+        "in_rate": head.out_rate if head.operator_id in metrics.sources else head.in_rate,
+        "out_rate": _out_rate(chain, metrics),
+        "busy": vertex.busy if vertex.tasks else None,
+        "lag_ms": max(lags, default=None),
+        "state_bytes": sum(each.state.bytes for each in chain),
+        "state_keys": sum(each.state.keys for each in chain),
+        "tasks": dict(Counter(task.state for task in vertex.tasks)),
+        "records_behind": None if head.source is None else head.source.records_behind,
+    }
+
+
+def _out_rate(chain: list[RunningOperator], metrics: RunningMetrics) -> float:
+    """What leaves a chain: what its last operator emits; of a sink, what it is given."""
+    last = chain[-1]
+    return last.in_rate if last.operator_id in metrics.sinks else last.out_rate

@@ -1,0 +1,128 @@
+"""A page: one HTML file with a plan in it."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from penstock.analysis.model import ProgramModel
+from penstock.analysis.reading import model_of, model_of_graph
+from penstock.errors import ConfigurationError
+from penstock.plan import JobGraph, Pipeline, StreamGraph
+from penstock.viewer.data import embedded, page_data
+
+ASSET = "viewer.html"
+_HEIGHT = 560
+"""Pixels of a page in a notebook."""
+_LONGEST_TITLE = 200
+_PLACE = re.compile(r"\{\{([A-Z]+)\}\}")
+
+Plan = ProgramModel | Pipeline | StreamGraph | JobGraph
+"""What can be viewed."""
+
+
+class Page:
+    """A plan as a page. In a notebook it shows itself.
+
+    Args:
+        name: of the job, for the title.
+        data: what the page shows, as :func:`penstock.viewer.data.page_data` makes it.
+    """
+
+    def __init__(self, name: str, data: Mapping[str, Any]) -> None:
+        self._name = name
+        self._data = data
+
+    def __repr__(self) -> str:
+        return f"Page({self._name!r}, {self._data['model']['operators']['rows']:,} operators)"
+
+    def html(self) -> str:
+        """The whole page. It loads nothing, and runs no script but its own; O(operators + edges).
+
+        Raises:
+            ConfigurationError: this Penstock was installed without the built viewer.
+        """
+        return filled(
+            TITLE=html.escape(_visible(self._name)),
+            CONNECT="'none'" if self._data["live"] is None else "'self'",
+            DATA=f'<script type="application/json" id="plan">{embedded(self._data)}</script>',
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page into a file, which is replaced if it is there.
+
+        Args:
+            path: of the file, such as ``plan.html``.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        target = Path(path)
+        target.write_text(self.html(), encoding="utf-8")
+        return target
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a frame that has the page in it, and may run its script but see nothing around it."""
+        source = html.escape(self.html())
+        style = "width:100%;border:1px solid #8886;border-radius:8px"
+        return (
+            f'<iframe srcdoc="{source}" sandbox="allow-scripts allow-downloads allow-modals" title="Plan" '
+            f'height="{_HEIGHT}" style="{style}"></iframe>'
+        )
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """For notebooks: as HTML where that is shown, and else as a line of text."""
+        return {"text/html": self._repr_html_(), "text/plain": f"{self!r}; .save('plan.html') writes it"}
+
+
+def view(plan: Plan) -> Page:
+    """A page that shows a plan: its three graphs, chains, IDs, verdicts, states, and where operators were made.
+
+    Args:
+        plan: a program (a :class:`~penstock.plan.Pipeline`), a model of one, or a graph of the planner.
+    """
+    model = as_model(plan)
+    return Page(model.name, page_data(model))
+
+
+def as_model(plan: Plan) -> ProgramModel:
+    """The model of a plan. O(operators + edges).
+
+    Args:
+        plan: as of :func:`view`.
+    """
+    if isinstance(plan, ProgramModel):
+        return plan
+    if isinstance(plan, Pipeline):
+        return model_of(plan)
+    if isinstance(plan, JobGraph):
+        return model_of_graph(plan.stream_graph, plan.flink)
+    return model_of_graph(plan)
+
+
+def filled(**values: str) -> str:
+    """The built page with its places filled, in one go: what is put in can hold whatever it likes."""
+    return _PLACE.sub(lambda place: values.get(place[1], place[0]), _template())
+
+
+@cache
+def _template() -> str:
+    """The page as it was built, without data."""
+    try:
+        return (files("penstock.viewer") / ASSET).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ConfigurationError(
+            f"This Penstock has no viewer: penstock/viewer/{ASSET} is missing. In a checkout, `make viewer` "
+            "builds it (Node.js >= 18 and npm); an installed wheel has it, so install Penstock again."
+        ) from None
+
+
+def _visible(name: str) -> str:
+    """A name as a title: cut, and without marks that control something."""
+    return "".join(mark if mark.isprintable() else " " for mark in name[:_LONGEST_TITLE]) or "Plan"

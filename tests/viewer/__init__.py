@@ -1,0 +1,1 @@
+"""The viewer: its pages, and the server of running jobs."""

@@ -1,0 +1,37 @@
+/** What a comparison with an older plan says of operators. */
+
+import type { Model } from "./model.ts";
+
+export type Status = "kept" | "moved" | "changed" | "added" | "removed";
+
+/** In the order of the legend; the marks are there for who does not see the colours. */
+export const STATUSES: Readonly<Record<Status, { readonly mark: string; readonly says: string }>> = {
+  kept: { mark: "=", says: "the same operator ID: state is found again" },
+  moved: { mark: "↷", says: "another operator ID: state under the old one is not found" },
+  changed: { mark: "≈", says: "the same operator ID; something else differs" },
+  added: { mark: "+", says: "new: begins without state" },
+  removed: { mark: "−", says: "gone: its state has nowhere to go" },
+};
+
+/** The change of an operator, as the comparison tells it; columns that only such a page has. */
+export interface Change {
+  readonly status: Status;
+  readonly cause: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** The change of an operator; undefined on a page without a comparison. */
+export function changeOf(model: Model, at: number): Change | undefined {
+  const operator = model.operator(at) as unknown as { readonly change?: Change | null };
+  return operator.change ?? undefined;
+}
+
+/** How many operators have each status; undefined without a comparison. O(operators). */
+export function tally(model: Model): Map<Status, number> | undefined {
+  const found = new Map<Status, number>();
+  for (let at = 0; at < model.operators.length; at++) {
+    const change = changeOf(model, at);
+    if (change !== undefined) found.set(change.status, (found.get(change.status) ?? 0) + 1);
+  }
+  return found.size > 0 ? found : undefined;
+}
