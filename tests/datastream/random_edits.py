@@ -20,8 +20,9 @@ from penstock.errors import InvalidProgramError, PenstockError
 from tests.datastream import feeding
 from tests.datastream.editable import ALLOWED, COLLECTION, OTHER_TYPE, REFUSED, SINK, SOURCE, Node, Program, run
 from tests.datastream.editable_jobs import WAYS, Jobs
-from tests.datastream.editable_states import KINDS, SAME, TIMED
-from tests.datastream.editable_world import World, places
+from tests.datastream.editable_states import KINDS, SAME
+from tests.datastream.editable_world import Prediction, World, places
+from tests.datastream.random_editable import ended, is_late, named, random_node, random_program
 
 MOST = 1_500
 """Records of a sink in a run; a program that makes more is not taken."""
@@ -29,56 +30,6 @@ PER_RUN = (5, 9, 16, 20)
 """Records of a split by the end of each run."""
 
 Edit = Callable[[random.Random, Program], Program]
-
-
-def random_program(draw: random.Random) -> Program:
-    """A program of some sources, operators, and sinks of what nobody reads."""
-    nodes = [Node(f"source {i}", SOURCE, amount=draw.randrange(100)) for i in range(draw.randint(1, 3))]
-    program = Program(tuple(nodes), parallelism=draw.randint(1, 4), chaining=draw.random() < 0.9)
-    for number in range(draw.randint(2, 7)):
-        longer = program.insert(_node(draw, program, f"op {number}"), at=len(program.nodes))
-        program = program if _is_late(longer) else longer
-    if draw.random() < 0.7:
-        program = replace(program, nodes=tuple(_named(draw, node) for node in program.nodes))
-    program = replace(program, two_phases=draw.random() < 0.3)
-    if draw.random() < 0.15:
-        program = replace(program, max_parallelism=draw.choice([8, 16, 128]))
-    return _ended(program)
-
-
-def _node(draw: random.Random, program: Program, label: str) -> Node:
-    """An operator on what is there."""
-    there = [node for node in program.nodes if node.kind != SINK]
-    splits = [node for node in there if node.kind == "split"]
-    kind = draw.choice([kind for kind in KINDS if kind != "side" or splits])
-    inputs = [draw.choice(splits if kind == "side" else there).label for _ in range(KINDS[kind].inputs)]
-    parallelism = draw.choice([None, None, draw.randint(1, 4)]) if kind not in ("side", "union") else None
-    chain = draw.choice(["", "", "", "new", "off"])
-    return Node(label, kind, tuple(inputs), draw.randint(1, 4), parallelism=parallelism, chain=chain)
-
-
-def _is_late(program: Program) -> bool:
-    """Whether a program looks at the time behind a loop."""
-    behind: set[str] = set()
-    for node in program.nodes:
-        if node.kind == "loop" or behind & set(node.inputs):
-            behind.add(node.label)
-    return any(program.node(label).kind in TIMED for label in behind)
-
-
-def _named(draw: random.Random, node: Node) -> Node:
-    """A node with a uid, most likely."""
-    settable = node.kind not in ("union", "side", SINK)
-    return replace(node, uid=f"uid of {node.label}") if settable and draw.random() < 0.85 else node
-
-
-def _ended(program: Program) -> Program:
-    """The same with a sink for each stream that nobody reads, and without those that read nothing."""
-    labels = {node.label for node in program.nodes}
-    nodes = [node for node in program.nodes if set(node.inputs) <= labels]
-    read = {each for node in nodes for each in node.inputs}
-    sinks = [Node(f"see {n.label}", SINK, (n.label,)) for n in nodes if n.kind != SINK and n.label not in read]
-    return replace(program, nodes=(*nodes, *sinks))
 
 
 # --- edits ------------------------------------------------------------------------------------------------------------
@@ -114,8 +65,8 @@ def _kind(kinds: tuple[str, ...]) -> Edit:
 
 def insert(draw: random.Random, program: Program) -> Program:
     """An operator more, between what is there or at an end of its own."""
-    new = _node(draw, program, f"new {draw.randrange(10**6)}")
-    new = _named(draw, new)
+    new = random_node(draw, program, f"new {draw.randrange(10**6)}")
+    new = named(draw, new)
     readers = [n.label for n in program.nodes if new.inputs[0] in n.inputs and n.kind != "side"]
     if new.kind == "split" or KINDS[new.kind].inputs == 2:
         readers = []
@@ -263,13 +214,13 @@ def edited(draw: random.Random, program: Program, names: list[str], seen: Counte
             would depend on when records come.
     """
     for name in draw.choices(sorted(EDITS), k=draw.choice([1, 1, 2, 3])):
-        new = _ended(EDITS[name](draw, program))
+        new = ended(EDITS[name](draw, program))
         try:
             places(new)
         except PenstockError:
             (Counter() if seen is None else seen).update(["cannot be planned"])
             continue
-        if _is_late(new):
+        if is_late(new):
             (Counter() if seen is None else seen).update(["time behind a loop"])
             continue
         names.append(name)
@@ -289,42 +240,65 @@ def check(seed: int, root: str, executor: Any = "local", feed: Any = None) -> Co
     Returns:
         How often what happened.
     """
-    draw, seen = random.Random(seed), Counter[str]()
-    world, program, jobs = World(), replace(random_program(draw), feed=feed), Jobs(root)
-    runs = draw.choice([2, 2, 3]) if feed is None else 3
+    life = _Life(seed, root, executor, feed)
+    runs = life.draw.choice([2, 2, 3]) if feed is None else 3
     for number in range(runs):
-        there, ends, names = PER_RUN[number], number == runs - 1, []
+        life.run(number, ends=number == runs - 1)
+    return life.seen
+
+
+class _Life:
+    """A program and its job through some runs. Arguments as those of :func:`check`."""
+
+    def __init__(self, seed: int, root: str, executor: Any, feed: Any) -> None:
+        self.draw, self.seen = random.Random(seed), Counter[str]()
+        self._world, self._jobs, self._executor, self._feed = World(), Jobs(root), executor, feed
+        self._program = replace(random_program(self.draw), feed=feed)
+
+    def run(self, number: int, *, ends: bool) -> None:
+        """Edit it, and run it; if that is refused, the old one."""
+        draw, jobs, there = self.draw, self._jobs, PER_RUN[number]
+        names: list[str] = []
         way = draw.choice(WAYS) if number else "restart"
-        new = edited(draw, program, names, seen) if number else program
-        if ends and draw.random() < 0.1:  # a collection grows in its middle, so another run could not go on with it
-            new, names = other_source(draw, new), [*names, "source of another kind"]
+        new = self._edited(names, ends) if number else self._program
         allowed = {ALLOWED: "true"} if draw.random() < 0.6 else {}
         _fill(new, there, ends)
-        predicted = world.predicted(new, allowed=bool(allowed))
-        if predicted.unknown or (not predicted.refused and _most(world, new, there, ends) > MOST):
-            seen["not predicted" if predicted.unknown else "too much"] += 1
-            new, names, predicted = program, [], world.predicted(program)
-        seen.update([*names, way])
+        predicted = self._world.predicted(new, allowed=bool(allowed))
+        if predicted.unknown or (not predicted.refused and _most(self._world, new, there, ends) > MOST):
+            self.seen["not predicted" if predicted.unknown else "too much"] += 1
+            new, names, predicted = self._program, [], self._world.predicted(self._program)
+        self.seen.update([*names, way])
         if predicted.refused:
-            state = jobs.state()
-            settings = jobs.settings(way) | allowed
+            state, settings = jobs.state(), jobs.settings(way) | allowed
             kind = OTHER_TYPE if predicted.other_type else REFUSED
-            assert _refusal(new, there, executor, settings) == kind, f"run {number} by {way} not refused after {names}"
+            refused = _refusal(new, there, self._executor, settings)
+            assert refused == kind, f"run {number} by {way} not refused after {names}"
             jobs.refused(state)
-            new, names = program, ["refused"]
-            seen["refused"] += 1
-        else:
-            seen["kept"] += sum(1 for label in predicted.takes.values() if label)
-            seen["left"] += len(predicted.left)
-            seen["carried along"] += len(predicted.lost)
+            new, names = self._program, ["refused"]
+        self._count(predicted)
         _fill(new, there, ends)
-        expected = world.run(new, there, ends)
-        got = run(new, there, ends, executor, records=draw.randint(1, 20), **jobs.settings(way), **allowed)
+        expected = self._world.run(new, there, ends)
+        settings = jobs.settings(way) | allowed
+        got = run(new, there, ends, self._executor, records=draw.randint(1, 20), **settings)
         assert got == expected, f"run {number} by {way} after {names}: {_differences(got, expected)}"
-        if feed is not None and not ends:
-            feed.check(jobs.folder)
-        program = new
-    return seen
+        if self._feed is not None and not ends:
+            self._feed.check(jobs.folder)
+        self._program = new
+
+    def _edited(self, names: list[str], ends: bool) -> Program:
+        new = edited(self.draw, self._program, names, self.seen)
+        if not ends or self.draw.random() < 0.9:  # a collection grows in its middle: no run could go on with it
+            return new
+        names.append("source of another kind")
+        return other_source(self.draw, new)
+
+    def _count(self, predicted: Prediction) -> None:
+        if predicted.refused:
+            self.seen["refused"] += 1
+            return
+        self.seen["kept"] += sum(1 for label in predicted.takes.values() if label)
+        self.seen["left"] += len(predicted.left)
+        self.seen["carried along"] += len(predicted.lost)
 
 
 def _fill(program: Program, there: int, ends: bool) -> None:

@@ -28,7 +28,8 @@ def test_all_edits_happen() -> None:
     """So that what is compared means something."""
     import random
 
-    from tests.datastream.random_edits import edited, random_program
+    from tests.datastream.random_editable import random_program
+    from tests.datastream.random_edits import edited
 
     names: list[str] = []
     for seed in range(60):
