@@ -96,6 +96,17 @@ def test_who_inherits_by_its_place_alone_is_said(tmp_path, capsys):
     assert "inherited by position       'sum' that of 'count'" in capsys.readouterr().err
 
 
+def test_a_source_that_goes_on_with_anothers_positions_is_said(tmp_path, capsys):
+    def numbers(env, name):
+        return env.generate_sequence(0, 99).name(name)
+
+    first = some(numbers(environment(tmp_path, **STEP), "orders"), 2)
+    assert "inherited" not in capsys.readouterr().err
+    rest = collected(numbers(environment(tmp_path, **STEP), "returns"))
+    assert sorted(first + rest) == list(range(100))
+    assert "inherited by position       'Source: returns' that of 'Source: orders'" in capsys.readouterr().err
+
+
 def test_state_that_is_not_read_is_carried_along(tmp_path, capsys):
     first = some(counts(environment(tmp_path, **STEP), lambda s: s.uid("count")), 3)
 

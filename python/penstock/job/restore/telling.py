@@ -59,10 +59,10 @@ def _state_id(operator: OperatorConfig, matching: Matching) -> str | None:
 
 
 def _other(operator: OperatorConfig, manifest: StepManifest, matching: Matching) -> str | None:
-    """The name of the operator whose state another one takes by its place alone."""
+    """The name of the operator whose state, or of the source whose positions, another one takes by its place alone."""
     taken = matching.taken[operator.operator_id]
-    state = manifest.operators.get(taken.state_id)
-    if state is None or taken.by != "position" or state.name == operator.name:
+    state = manifest.operators.get(taken.state_id) or manifest.sources.get(taken.state_id)
+    if state is None or taken.by != "position" or state.name in ("", operator.name):
         return None
     return state.name
 
