@@ -7,10 +7,11 @@ from collections import Counter
 
 import pytest
 
-from penstock.common import RestartStrategies, RuntimeExecutionMode, Types, cores
+from penstock.common import RestartStrategies, RuntimeExecutionMode, Types, WatermarkStrategy, cores
 from penstock.datastream import ParallelSourceFunction
 from penstock.errors import StreamGraphError, UnsupportedError
 from penstock.job.folder.lease import JobFolder
+from penstock.job.folder.requests import Request, Requests
 from penstock.job.steps import scaling
 from penstock.job.steps.loop import StepLoop
 from tests.job.restore.jobs import PAIR, Count, environment, some
@@ -72,6 +73,17 @@ def test_what_an_operator_says_itself_stands(tmp_path, room, change, size):
     room(6)
     assert Counter(collected(program(tmp_path, change))) == WHOLE
     assert sizes(tmp_path) == {"count": size}
+
+
+def test_operators_that_take_the_parallelism_of_another_one_do_so(room):
+    room(3)
+    env = environment(None, 2, scheduler_mode="reactive")
+    times = WatermarkStrategy.for_monotonous_timestamps()
+    stream = env.generate_sequence(1, 10).assign_timestamps_and_watermarks(times)
+    stream.map(lambda n: n).set_parallelism(env.get_parallelism()).add_sink(lambda n: None)
+    client = env.execute_async()
+    client.get_job_execution_result().result()
+    assert [len(vertex.tasks) for vertex in client.metrics().vertices] == [3, 2, 3]
 
 
 def test_a_job_that_begins_again_after_a_failure_takes_them(tmp_path, room):
@@ -140,6 +152,28 @@ def test_what_is_seen_of_a_job_has_the_max_parallelism_that_is_taken_over(tmp_pa
     found = {vertex.name: vertex for vertex in client.execution_graph().graph.vertices}
     assert [found[name].max_parallelism for name in found if name.startswith("count")] == [20]
     assert [found[name].parallelism for name in found if name.startswith("count")] == [3]
+
+
+def test_who_waits_for_a_savepoint_comes_first(tmp_path, room, steps):
+    """Whoever has asked the driver that has the folder would not be answered by the next one."""
+    room(1)
+    done, places = iter(range(1, 100)), []
+
+    def ask(_):
+        if next(done) == 3:
+            room(2)
+            files = JobFolder(str(tmp_path / "job")).files
+            request = Request("savepoint", str(tmp_path))
+            Requests(files.storage, files.owners, files.owners.highest()).ask(request)
+            places.append((files, request, files.owners.highest()))
+
+    steps.append(ask)
+    assert Counter(collected(program(tmp_path / "job"))) == WHOLE
+    [(files, request, epoch)] = places
+    answer = Requests(files.storage, files.owners, epoch).answered(request)
+    assert answer is None or answer.error is None  # the files of owners before go
+    assert len(list(tmp_path.glob("savepoint-*"))) == 1
+    assert sizes(tmp_path / "job") == {"count": 2}
 
 
 class Pushing(ParallelSourceFunction):

@@ -246,7 +246,7 @@ class StepLoop:
 
     def _grown(self) -> bool:
         """Whether the job ends here, to go on with other tasks. Whoever waits for a savepoint comes first."""
-        self._grows = not self._savepoints.hurries and self._outgrown(failed=self._failed)
+        self._grows = self._outgrown(failed=self._failed) and not self._savepoints.wanted()
         return self._grows
 
     def _over(self) -> bool:

@@ -92,10 +92,16 @@ class Savepoints:
         stopped = [self._take(wish, version.manifest) for wish in due if wish.kind == "stop"]
         return any(stopped)
 
-    def _poll(self) -> None:
+    def wanted(self) -> bool:
+        """Whether somebody waits: who has asked this driver is not answered by one that comes after it."""
+        self._poll(at_once=True)
+        self._waiting += self._control.asked()
+        return self.hurries
+
+    def _poll(self, *, at_once: bool = False) -> None:
         """Look whether another process asks; now and then only."""
         now = time.monotonic()
-        if now < self._looked + self._requests.seconds:
+        if now < self._looked + self._requests.seconds and not at_once:
             return
         self._looked = now
         try:
