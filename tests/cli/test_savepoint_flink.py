@@ -47,6 +47,25 @@ def test_show(penstock):
     }
 
 
+def test_hostile_names_are_inert(penstock, counts, tmp_path):
+    """Half a surrogate pair, a colour, a bell and a turn of the writing direction."""
+    data = Path(place("2.3.0", "f_two")).read_bytes()
+    evil = b"\xed\xa0\x80\x1b[31m\x07\xe2\x80\xae"
+    at = data.index(b"second")
+    (tmp_path / "_metadata").write_bytes(data[: at - 2] + len(evil).to_bytes(2, "big") + evil + data[at + 6 :])
+    for arguments in (
+        ("show", tmp_path),
+        ("show", "--json", tmp_path),
+        ("facts", tmp_path),
+        ("diff", tmp_path, place("2.3.0", "f_two")),
+        ("check", "--flink", "2.3", tmp_path, counts()),
+    ):
+        told = penstock("savepoint", *arguments)
+        assert not set("\x1b\x07\u202e") & set(told.output)
+        assert "ud800" in told.output
+    assert "ud800" in penstock("uid", "--find", "6730ef7375fb60f9d9bbdfdfd174d803", "--savepoint", tmp_path).output
+
+
 def test_facts(penstock):
     told = penstock("savepoint", "facts", place("2.3.0", "f_two"), place("1.11.4", "f_two"))
     assert told.exit_code == 0

@@ -72,6 +72,13 @@ def test_handles_of_2x_in_an_old_version_are_refused_by_1_11() -> None:
     assert refused.value.flink_message == "Reading invalid KeyedStateHandle, type: 7"
 
 
+def test_a_folder_of_checkpoints_stands_for_the_newest_one() -> None:
+    folder = unpacked() / "2.3.0" / "checkpoint_merged_a"
+    assert line(str(folder)) == line(str(folder / "chk-1"))
+    with pytest.raises(FlinkSavepointError, match="named chk- and a number"):
+        read_savepoint(str(folder))  # as Flink
+
+
 def test_the_kind_is_told_from_the_properties() -> None:
     kinds = {each["name"]: line(place("2.3.0", each["name"])).get("kind") for each in THERE if each["flink"] == "2.3.0"}
     assert kinds["stop_a"] == "suspend"

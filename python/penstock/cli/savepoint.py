@@ -170,6 +170,7 @@ def diff(as_json: bool, one: str, other: str) -> None:
     Operators are compared by their IDs. Values are not: a state of another size is another one, but one of the same
     size may be another one, too.
     """
+    from penstock.flink.cursor import plain
     from penstock.job.savepoint.contents import as_json as to_json
     from penstock.job.savepoint.contents import content_of
     from penstock.job.savepoint.differing import differences
@@ -188,7 +189,7 @@ def diff(as_json: bool, one: str, other: str) -> None:
                 said = each.after if each.before is None else each.before
                 values = "" if said is None else f" ({said})"
             where = f", {each.where}" if each.where else ""
-            click.echo(f"{each.what} {each.name}{where}: {each.change}{values}")
+            click.echo(plain(f"{each.what} {each.name}{where}: {each.change}{values}"))
         if not found:
             click.echo("no difference")
 

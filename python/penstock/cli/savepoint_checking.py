@@ -99,8 +99,10 @@ def print_verdict(verdict: Verdict, program: str, *, as_json: bool) -> None:
         document = {**about, **verdict.outcome, "explanation": verdict.said, "good": verdict.good, "findings": findings}
         click.echo(json.dumps(document, indent=2))
         return
+    from penstock.flink.cursor import plain
+
     for line in _lines(verdict, program):
-        click.echo(line)
+        click.echo("\n".join(map(plain, line.split("\n"))))
 
 
 def _lines(verdict: Verdict, program: str) -> Iterator[str]:

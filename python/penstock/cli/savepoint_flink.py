@@ -35,9 +35,10 @@ def is_flinks(place: str) -> bool:
 def show(place: str, *, as_json: bool) -> None:
     """Print what is in a savepoint of Flink."""
     from penstock.flink.contents import content_of
+    from penstock.flink.places import newest
     from penstock.flink.savepoint import read_savepoint
 
-    content = content_of(read_savepoint(place))
+    content = content_of(read_savepoint(newest(place)))
     if as_json:
         click.echo(json.dumps(asdict(content), indent=2))
         return
@@ -51,12 +52,13 @@ def show(place: str, *, as_json: bool) -> None:
 def verify(place: str) -> bool:
     """Say what is wrong with a savepoint of Flink; whether nothing is."""
     from penstock.flink.contents import verify
+    from penstock.flink.cursor import plain
     from penstock.flink.savepoint import read_savepoint
 
     savepoint = read_savepoint(place)
     problems, files = verify(savepoint)
     for problem in problems:
-        click.echo(f"damaged: {problem}", err=True)
+        click.echo(plain(f"damaged: {problem}"), err=True)
     if not problems:
         size = savepoint.metadata.total_state_size
         click.echo(
@@ -174,6 +176,7 @@ def _drawn(content: Content) -> Iterator[RenderableType]:
     from rich.text import Text
 
     from penstock.display.tables import Shown, heading, section
+    from penstock.flink.cursor import plain
 
     what = content.kind or "Savepoint or checkpoint"
     form = f", {content.form.lower()}" if content.form else ""
@@ -182,13 +185,13 @@ def _drawn(content: Content) -> Iterator[RenderableType]:
     )
     yield Text(f"  {content.place}")
     inside = f"{content.bytes:,} bytes of state, {content.metadata_bytes:,} bytes of metadata"
-    yield Text(f"  {inside}" + (f"; hooks: {', '.join(content.hooks)}" if content.hooks else ""))
+    yield Text(plain(f"  {inside}" + (f"; hooks: {', '.join(content.hooks)}" if content.hooks else "")))
     shown = Shown(1000)
     columns = ("operator", "uid", "operator ID", "p", ">max p", ">bytes", "key", ">key groups", "subtasks")
-    rows = list(map(_row, content.operators))
+    rows = [tuple(map(plain, _row(each))) for each in content.operators]
     yield section("Operators", *shown.table(columns, rows, len(rows), "operators"))
     states = [
-        (each.name or each.operator_id, state.name, state.kind, state.types, _number(state.elements))
+        tuple(map(plain, (each.name or each.operator_id, state.name, state.kind, state.types, _number(state.elements))))
         for each in content.operators
         for state in each.states
     ]
@@ -197,9 +200,9 @@ def _drawn(content: Content) -> Iterator[RenderableType]:
         yield section("States", *shown.table(columns, states, len(states), "states"))
     for each in content.operators:
         if each.unread:
-            yield Text(f"  not all states of {each.name or each.operator_id} are known: {each.unread}")
+            yield Text(plain(f"  not all states of {each.name or each.operator_id} are known: {each.unread}"))
     for path in content.missing:
-        yield Text(f"  missing: {path}")
+        yield Text(plain(f"  missing: {path}"))
 
 
 def _row(each: OperatorContent) -> tuple[str, ...]:

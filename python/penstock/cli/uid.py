@@ -154,7 +154,9 @@ def _print_found(search: Search, as_json: bool) -> None:
         }
         click.echo(json.dumps(said, indent=2))
     else:
+        from penstock.flink.cursor import plain
+
         for line in search.lines():
-            click.echo(line)
+            click.echo(plain(line))
     if not all(search.found.values()):
         sys.exit(1)

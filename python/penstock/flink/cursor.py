@@ -26,6 +26,17 @@ _LENGTH = struct.Struct(">H")
 _TWO, _THREE = 0xC0, 0xE0
 
 
+def plain(text: str) -> str:
+    """A text of a stranger for a terminal: what cannot be seen, or turns the direction of writing, is escaped.
+
+    Args:
+        text: any, halves of surrogate pairs too.
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
 class Cursor:
     """A position in bytes.
 
@@ -61,8 +72,8 @@ class Cursor:
         """
         where = self.start + self.at
         raise FlinkSavepointError(
-            f"{self.file} is damaged, cut off, or no file of a Flink savepoint: at byte {where:,}, {said}. "
-            "Copy it again from where Flink has written it, or take another savepoint.",
+            f"{plain(self.file)} is damaged, cut off, or no file of a Flink savepoint: at byte {where:,}, "
+            f"{plain(said)}. Copy it again from where Flink has written it, or take another savepoint.",
             flink_class=flink_class,
             flink_message=flink_message,
             file=self.file,

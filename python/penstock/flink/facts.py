@@ -21,7 +21,7 @@ from penstock.flink.handles import (
 )
 from penstock.flink.headers import KeyedHeader, OperatorHeader, StateInfo
 from penstock.flink.metadata import OperatorState, Subtask
-from penstock.flink.places import NAME, Place
+from penstock.flink.places import NAME, Place, newest
 from penstock.flink.savepoint import FlinkSavepoint, Problem, read_savepoint
 from penstock.flink.snapshots import Serializer
 
@@ -35,9 +35,10 @@ def line(place: str, flink: str | None = None) -> dict[str, Any]:
     """The line of a savepoint: its facts, or the error that Flink would give. Never raises for what is in the file.
 
     Args:
-        place: a folder, or a metadata file.
+        place: a folder, or a metadata file; of a folder of checkpoints the newest one.
         flink: whose facts; None: those of the version that has written it.
     """
+    place = newest(place)
     try:
         savepoint = read_savepoint(place, flink or "2.3")
     except PenstockError as error:
@@ -81,13 +82,13 @@ def writer(savepoint: FlinkSavepoint) -> str:
         savepoint: read as 2.3.
     """
     metadata = savepoint.metadata
-    if metadata.version >= _FIRST_NEW:
+    if metadata.version >= _FIRST_NEW or metadata.later:
         return "2.3"
     for operator in metadata.operators:
         if operator.fully_finished or not operator.subtasks:
             return "2.3"
         for subtask in operator.subtasks:
-            if subtask.finished or any(each.type == "KeyGroupsSavepointStateHandle" for each in subtask.managed_keyed):
+            if subtask.finished:
                 return "2.3"
             headers = (savepoint.header(each) for each in subtask.managed_operator)
             if any(isinstance(each, OperatorHeader) and each.version > 5 for each in headers):

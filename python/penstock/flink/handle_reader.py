@@ -44,15 +44,20 @@ class HandleReader:
     Args:
         cursor: in the metadata.
         flink: ``"1.11"`` or ``"2.3"``: which tags are known.
+
+    Attributes:
+        later: whether a tag was met that 1.11 does not know.
     """
 
     def __init__(self, cursor: Cursor, flink: str) -> None:
         self._cursor = cursor
         self._old = flink == "1.11"
+        self.later = False
 
     def _tag(self, what: str) -> int:
         """A kind, or a number that is none in this version."""
         found = self._cursor.byte(f"the kind of {what}")
+        self.later = self.later or found > _LAST_OLD_TAG
         return -1 if self._old and found > _LAST_OLD_TAG else found
 
     def _unknown(self, what: str, message: str, flink_class: str) -> NoReturn:

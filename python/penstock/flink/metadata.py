@@ -123,6 +123,7 @@ class Metadata:
         master_states: of hooks.
         operators: in the order of the file.
         size: of the file in bytes.
+        later: whether it has kinds of handles that 1.11 does not know.
     """
 
     version: int
@@ -131,6 +132,7 @@ class Metadata:
     master_states: tuple[MasterState, ...]
     operators: tuple[OperatorState, ...]
     size: int
+    later: bool
 
     @property
     def total_state_size(self) -> int:
@@ -194,7 +196,8 @@ class _Reader:
             cursor.fail(f"the number of operators is {number}", ILLEGAL_ARGUMENT, f"Illegal Capacity: {number}")
         operators = tuple(self._operator() for _ in range(number))
         properties = read_properties(cursor) if self._version >= _PROPERTIES else None
-        return Metadata(self._version, checkpoint, properties, masters, operators, len(cursor.data))
+        later = self._handles.later
+        return Metadata(self._version, checkpoint, properties, masters, operators, len(cursor.data), later)
 
     def _masters(self) -> tuple[MasterState, ...]:
         number = self._cursor.int("the number of master states")

@@ -122,6 +122,20 @@ def find(place: str) -> Place:
     return Place(path, join(path, NAME))
 
 
+def newest(place: str) -> str:
+    """The newest checkpoint in the folder of a job's checkpoints, where there is no savepoint itself; else the place.
+
+    Args:
+        place: a path or URL; only local folders are looked into.
+    """
+    if not is_local(place) or (local_path(place) / NAME).exists():
+        return place
+    numbers = [
+        int(path.parent.name[4:]) for path in local_path(place).glob(f"chk-*/{NAME}") if path.parent.name[4:].isdigit()
+    ]
+    return join(located(place), f"chk-{max(numbers)}") if numbers else place
+
+
 def is_flinks(place: str) -> bool:
     """Whether a place has a savepoint of Flink: a folder with ``_metadata``, or such a file. False if nothing is there.
 
@@ -130,7 +144,7 @@ def is_flinks(place: str) -> bool:
     """
     if is_local(place):
         path = local_path(place)
-        return path.is_file() or (path / NAME).is_file()
+        return path.is_file() or (local_path(newest(place)) / NAME).is_file()
     if place.rstrip("/").rpartition("/")[2].startswith(NAME):
         return True
     if place.rstrip("/").rpartition("@")[2].isdigit():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from penstock.errors import FlinkSavepointError
-from penstock.flink.cursor import Cursor
+from penstock.flink.cursor import Cursor, plain
 from penstock.flink.handles import (
     ChangelogHandle,
     IncrementalHandle,
@@ -74,7 +74,7 @@ class FlinkSavepoint:
             return None
         data = self.place.first_bytes(target)
         if data is None:
-            return Problem(f"state file {target.file or target.path} is not there", True)
+            return Problem(f"state file {plain(target.file or target.path or '')} is not there", True)
         cursor = Cursor(data, target.file or target.path or f"state {target.name}")
         try:
             return read_operator_header(cursor) if isinstance(handle, OperatorHandle) else read_keyed_header(cursor)

@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass
 
 from penstock.errors import FlinkSavepointError
-from penstock.flink.cursor import IO, Cursor
+from penstock.flink.cursor import IO, Cursor, plain
 
 DEEPEST = 30
 _COMPOSITE = struct.pack(">i", 911108)
@@ -122,8 +122,8 @@ def _is_simple(name: str, version: int) -> bool:
 
 def _unknown(cursor: Cursor, name: str, version: int) -> UnknownSnapshot:
     found = UnknownSnapshot(
-        f"{cursor.file}: at byte {cursor.start + cursor.at:,} the body of a {name} (version {version}) follows, which "
-        "is none of Flink's own that are known here, so that what comes after it cannot be read.",
+        f"{plain(cursor.file)}: at byte {cursor.start + cursor.at:,} the body of a {plain(name)} (version {version}) "
+        "follows, which is none of Flink's own that are known here, so that what comes after it cannot be read.",
         file=cursor.file,
         position=cursor.start + cursor.at,
     )
