@@ -126,6 +126,7 @@ PUBLIC = [
     "datastream.formats",
     "datastream.window",
     "errors",
+    "flink",
     "local",
     "metrics",
     "plan",

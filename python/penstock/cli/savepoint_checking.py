@@ -18,7 +18,7 @@ class Verdict:
     """What becomes of a program that is restored.
 
     Attributes:
-        place: of the savepoint.
+        place: of the savepoint, as it was given.
         kind: ``flink`` or ``penstock``: whose savepoint it is.
         flink: as which Flink the program is planned.
         outcome: ``restored`` with ``vertices``, or with ``stage``, ``error`` and ``wrapped_in``.
@@ -63,7 +63,7 @@ def checked(place: str, pipeline: Pipeline, *, allow: bool, flinks: bool) -> Ver
     if refused is not None:
         error = {"class": refused.flink_class, "message": str(refused)}
         outcome |= {"stage": "plan", "error": error, "wrapped_in": []}
-    return Verdict(savepoint.place, "penstock", pipeline.flink, outcome, str(refused or ""), findings)
+    return Verdict(place, "penstock", pipeline.flink, outcome, str(refused or ""), findings)
 
 
 def _of_flink(place: str, pipeline: Pipeline, allow: bool) -> Verdict:
@@ -82,7 +82,7 @@ def _of_flink(place: str, pipeline: Pipeline, allow: bool) -> Verdict:
         told = predict_restore(savepoint, plan, flink, True)
     found = findings(savepoint, told, declared_states(pipeline))
     said = "" if prediction.refusal is None else prediction.refusal.said
-    return Verdict(savepoint.place.folder, "flink", flink, outcome(prediction), said, found)
+    return Verdict(place, "flink", flink, outcome(prediction), said, found)
 
 
 def print_verdict(verdict: Verdict, program: str, *, as_json: bool) -> None:

@@ -137,7 +137,7 @@ def _in_savepoint(search: Search, place: str) -> None:
     if is_flinks(place):
         from penstock.flink.savepoint import read_savepoint
 
-        search.in_savepoint(read_savepoint(place))
+        search.in_savepoint(read_savepoint(place), place)
         return
     from penstock.job.savepoint.taking import read_savepoint as read_ours
 

@@ -78,15 +78,16 @@ class Search:
                 if text:
                     self._note(operator_id(text), "word", f"uid {text!r}", text, None, where)
 
-    def in_savepoint(self, savepoint: FlinkSavepoint) -> None:
+    def in_savepoint(self, savepoint: FlinkSavepoint, where: str) -> None:
         """Look among the operators of a savepoint of Flink. O(operators).
 
         Args:
             savepoint: of which version ever; before the fifth there are no names in it.
+            where: to call it.
         """
         for state in savepoint.operators:
             made = "in the savepoint, without a uid" if state.uid is None else f"uid {state.uid!r} in the savepoint"
-            self._note(state.operator_id, "savepoint", made, state.uid, state.name, savepoint.place.folder)
+            self._note(state.operator_id, "savepoint", made, state.uid, state.name, where)
 
     def in_operators(self, operators: Mapping[str, tuple[str, str | None]], where: str) -> None:
         """Look among operators of which ID, name and uid are known, such as those of a savepoint of ours.
