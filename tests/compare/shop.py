@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tests.datastream.editable import SINK, SOURCE, Node, Program, places
+from tests.datastream.editable import SINK, SOURCE, Node, Program
+from tests.datastream.editable_world import places
 
 SEE = ("count", "first", "both")
 PLAIN = Program(

@@ -26,8 +26,9 @@ from penstock.compare.difference import (
 from penstock.errors import InvalidProgramError
 from tests.compare.planned import planned
 from tests.compare.shop import BLOCKED, CASES, PLAIN, WHY, Case
-from tests.datastream.editable import REFUSED, World, run
+from tests.datastream.editable import REFUSED, run
 from tests.datastream.editable_jobs import Jobs
+from tests.datastream.editable_world import World
 
 SOONER, LATER = 6, 14
 """Records of a split when the program is stopped, and in the end."""
