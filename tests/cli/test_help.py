@@ -9,7 +9,10 @@ import pytest
 
 import penstock as package
 
-COMMANDS = ["run", "stop", "rescale", "savepoint", "explain", "lint", "plan", "uid", "clean", "prepare"]
+COMMANDS = [
+    *("run", "stop", "rescale", "savepoint", "explain", "view", "diff", "lock", "check", "lint", "plan", "uid"),
+    *("clean", "prepare"),
+]
 
 
 def test_the_group_lists_its_commands(penstock):

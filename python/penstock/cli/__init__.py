@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import click
 
-from penstock.cli import clean, explain, lint, plan, prepare, rescale, run, savepoint, stop, uid, view
+from penstock.cli import check, clean, diff, explain, lint, lock, plan, prepare, rescale, run, savepoint, stop, uid, view
 
 __all__ = ["group", "main"]
 
@@ -35,7 +35,7 @@ def group() -> None:
     """Plan Flink-style DataStream programs exactly as Apache Flink does, and run them on Apache Spark."""
 
 
-for _module in (run, stop, rescale, savepoint, explain, view, lint, plan, uid, clean, prepare):
+for _module in (run, stop, rescale, savepoint, explain, view, diff, lock, check, lint, plan, uid, clean, prepare):
     group.add_command(_module.command)
 
 

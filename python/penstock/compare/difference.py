@@ -172,11 +172,17 @@ class _Comparison:
         for new in self.new.operators:
             before = self.pairs.old_of.get(new.node)
             old = None if before is None else self.old.by_node[before]
-            yield self._of_new(old, new)
+            if old is not None or states.keeps(new) or not self._only_state:
+                yield self._of_new(old, new)
         for old in self.old.operators:
             if old.node not in self.pairs.new_of:
                 state = self._state_of_old(old)
                 yield OperatorDiff(REMOVED, old, None, None, state, (), "", ())
+
+    @property
+    def _only_state(self) -> bool:
+        """Whether the old side knows operators with state only, as a savepoint does: others are not new then."""
+        return not self.old.edges and not any(each.type for each in self.old.operators)
 
     def _of_new(self, old: OperatorModel | None, new: OperatorModel) -> OperatorDiff:
         taking = self.takings.by_new.get(new.node)
@@ -233,7 +239,7 @@ class _Comparison:
             yield Problem(KEY_GROUPS, BLOCKED, taker.name, f"{taker.name!r} cannot go on: {text}", taker.site)
         if each.state == states.TAKEN:
             yield Problem(MISPLACED, BLOCKED, old.name, _misplaced(old, taker, each), taker.site)
-        elif not states.keeps(taker) and all(fate.fate != states.UNREAD for fate in each.states):
+        elif old.stateful and not states.keeps(taker) and all(fate.fate != states.UNREAD for fate in each.states):
             text = f"{taker.name!r} keeps no state any more; what it had is carried along, and nobody reads it"
             yield Problem(UNREAD, LOST, old.name, text, taker.site)
 
@@ -285,7 +291,7 @@ def _changes(old: OperatorModel, new: OperatorModel) -> Iterator[str]:
         ("name", old.name, new.name),
         ("type", old.type, new.type if old.type else old.type),
         ("uid hash", old.pinned, new.pinned),
-        ("parallelism", old.parallelism, new.parallelism),
+        ("parallelism", old.parallelism, new.parallelism if old.parallelism > 0 else old.parallelism),
         ("max parallelism", old.max_parallelism, new.max_parallelism),
     ]
     for what, before, after in pairs:

@@ -103,7 +103,11 @@ def fates(old: OperatorModel, new: OperatorModel) -> list[StateFate]:
         return []
     there = {state.name: state for state in old.states}
     here = {state.name: state for state in new.states}
-    found = [_fate(there[name], state) if name in there else StateFate(name, NEW) for name, state in here.items()]
+    found = [
+        _fate(there[name], state) if name in there else StateFate(name, NEW)
+        for name, state in here.items()
+        if name in there or old.type or state.kind in _OF_FUNCTIONS  # a savepoint has other names for built-in ones
+    ]
     gone = [StateFate(name, UNREAD, "nothing asks for it any more") for name in there if name not in here]
     return [*found, *_of_key(old, new), *(gone if _says_all(old, new) else ())]
 

@@ -1,0 +1,57 @@
+"""``penstock diff``: what an edit of a program does to its operators and their state."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from penstock.cli.opening import Planning, opened, reading
+from penstock.plan import PROFILES
+
+FORMATS = ("text", "json", "markdown", "github")
+
+
+@click.command(
+    name="diff",
+    epilog="""\b
+Examples:
+  penstock diff old/counts.py counts.py
+  penstock diff penstock.lock counts.py
+  penstock diff /data/jobs/counts counts.py              what a job has, and what is to go on
+  penstock diff /data/savepoints/savepoint-1f0c2a counts.py
+  penstock diff --format markdown penstock.lock counts.py >> $GITHUB_STEP_SUMMARY
+""",
+)
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="What the output is for."
+)
+@click.option("--allow-non-restored-state", is_flag=True, help="State may be left behind.")
+@click.option(
+    "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the programs say, or 1.11]"
+)
+@click.option("--pyflink", is_flag=True, help="Let the programs' `import pyflink` mean penstock.pyflink.")
+@click.argument("old")
+@click.argument("new")
+def command(form: str, allow_non_restored_state: bool, flink: str | None, pyflink: bool, old: str, new: str) -> None:
+    """Show what differs between OLD and NEW, and what becomes of state.
+
+    Each is a program (.py), a plan or the description of a graph (JSON), a lock file, a savepoint's folder, a job
+    folder for its newest version, or JOB@VERSION. Programs run without arguments until their
+    first env.execute(). Shown are operators that were kept, moved to another operator ID (and why), added and removed,
+    and state that would be lost or could not be read.
+
+    The exit status is 0 if no state is lost, 1 if some is or a restore would be refused, and 2 if OLD or NEW cannot be
+    read.
+    """
+    from penstock.compare.difference import compare
+    from penstock.compare.texts import FORMATS as MAKERS
+
+    planning = Planning(flink, pyflink)
+    with reading(old):
+        before = opened(old, planning, apart=new.endswith(".py"))
+    with reading(new):
+        after = opened(new, planning)
+    found = compare(before, after, allow=allow_non_restored_state)
+    click.echo(MAKERS[form](found), nl=False)
+    sys.exit(0 if found.safe else 1)

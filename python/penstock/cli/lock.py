@@ -1,0 +1,49 @@
+"""``penstock lock``: the lock file of a program, for review and for ``penstock check``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from penstock.cli.opening import Planning, opened, reading
+from penstock.plan import PROFILES
+
+
+@click.command(
+    name="lock",
+    context_settings={"allow_interspersed_args": False},
+    epilog="""\b
+Examples:
+  penstock lock counts.py
+  penstock lock --lock locks/counts.lock counts.py --window 20   its own options after FILE
+""",
+)
+@click.option("--lock", "path", type=click.Path(dir_okay=False), help="The file.  [default: penstock.lock beside FILE]")
+@click.option(
+    "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
+)
+@click.option("--pyflink", is_flag=True, help="Let the program's `import pyflink` mean penstock.pyflink.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
+@click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+def command(path: str | None, flink: str | None, pyflink: bool, file: str, arguments: tuple[str, ...]) -> None:
+    """Write the lock file of the program FILE: its operators with their IDs, uids, states and types.
+
+    The file is for version control: what an edit of the program does to operator IDs and state is a change of few
+    lines in it, and `penstock check` compares with it. The program runs with its arguments ARGS until its first
+    env.execute().
+    """
+    from penstock.compare.difference import compare
+    from penstock.lock.format import NAME, model_of_lock, written
+
+    target = Path(path) if path is not None else Path(file).parent / NAME
+    with reading(file):
+        model = opened(file, Planning(flink, pyflink, arguments))
+        text = written(model, file)
+        before = target.read_text(encoding="utf-8") if target.is_file() else None
+        lost = () if before is None else compare(model_of_lock(before, str(target)), model).problems
+        target.write_text(text, encoding="utf-8", newline="\n")
+    for problem in lost:
+        click.echo(f"accepted: {problem.severity}: {problem.text}", err=True)
+    said = "written" if before is None else "as it was" if before == text else "written anew"
+    click.echo(f"{target}: {said}, {text.count(chr(10) + '  {')} operators")

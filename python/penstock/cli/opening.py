@@ -1,0 +1,121 @@
+"""What ``diff``, ``lock`` and ``check`` compare, from wherever it is: a program, a plan, a lock file, a savepoint.
+
+A program is run up to its ``execute``, here or in a process of its own: of two programs with helper modules of one
+name, and of one that has been edited since, this process would have the wrong ones.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penstock.analysis.model import ProgramModel
+from penstock.cli.program import capture_plan
+from penstock.cli.report import guard
+from penstock.errors import FileFormatError
+
+UNREADABLE = 2
+"""Exit status where what was given could not be read or planned."""
+
+
+@contextmanager
+def reading(program: str | None = None) -> Iterator[None]:
+    """Explain failures within the block, and end with status 2: nothing was compared.
+
+    Args:
+        program: path of the user's program, if one is running: its lines are shown.
+    """
+    try:
+        with guard(program):
+            yield
+    except SystemExit as end:
+        sys.exit(UNREADABLE if end.code == 1 else end.code)
+
+
+@dataclass(frozen=True)
+class Planning:
+    """How programs are planned.
+
+    Attributes:
+        flink: the Flink version to plan as; None leaves that to the program.
+        pyflink: whether ``import pyflink`` means :mod:`penstock.pyflink`.
+        arguments: of the program.
+    """
+
+    flink: str | None = None
+    pyflink: bool = False
+    arguments: tuple[str, ...] = ()
+
+    def here(self, file: str) -> ProgramModel:
+        """The model of a program, run in this process."""
+        from penstock.analysis.reading import model_of
+
+        return model_of(capture_plan(file, self.arguments, self.flink, pyflink=self.pyflink))
+
+    def apart(self, file: str) -> ProgramModel:
+        """The model of a program, run in a process of its own, which tells of failures; then this one ends too."""
+        options = json.dumps([self.flink, self.pyflink, file, *self.arguments])
+        command = [sys.executable, "-m", "penstock.cli.apart", options]
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+        if done.returncode:
+            sys.exit(1)
+        return ProgramModel.from_dict(json.loads(done.stdout))
+
+
+def opened(place: str, planning: Planning, *, apart: bool = False) -> ProgramModel:
+    """The model of what lies somewhere.
+
+    Args:
+        place: a program's file (``.py``), a plan, a description of a graph or a lock file (JSON), a savepoint, a job
+            folder, or JOB@VERSION.
+        planning: of programs.
+        apart: whether a program is run in a process of its own.
+
+    Raises:
+        FileFormatError: it is none of them.
+        SavepointError: it is no savepoint, or damaged.
+        PenstockError: the program's, if it fails.
+    """
+    path = Path(place)
+    if path.suffix == ".py":
+        return planning.apart(place) if apart else planning.here(place)
+    if path.is_file() and path.name != "savepoint.json":
+        return _of_text(path, planning.flink)
+    from penstock.compare.saved import model_of_savepoint
+
+    return model_of_savepoint(place)
+
+
+def _of_text(path: Path, flink: str | None) -> ProgramModel:
+    from penstock.analysis.reading import model_of_record
+    from penstock.lock.format import is_lock, model_of_lock
+
+    try:
+        text = path.read_text(encoding="utf-8")
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _unknown(path, f"it is no JSON ({error})") from error
+    if is_lock(document):
+        return model_of_lock(text, str(path))
+    if isinstance(document, dict):
+        if "operators" in document and "edges" in document:
+            return ProgramModel.from_dict(document)
+        spec: Any = document.get("spec", document)
+        if isinstance(spec, dict) and "nodes" in spec:
+            result = document.get("result")
+            planned_as = result.get("flink") if isinstance(result, dict) else None
+            return model_of_record(spec, flink or planned_as or "1.11")
+    raise _unknown(path, "it is neither a plan, nor the description of a graph, nor a lock file")
+
+
+def _unknown(path: Path, why: str) -> FileFormatError:
+    return FileFormatError(
+        f"{str(path)!r} cannot be compared: {why}. Give a program (.py), a plan (penstock explain --format json), a "
+        "lock file (penstock lock), a savepoint's folder, a job folder or JOB@VERSION."
+    )
