@@ -73,6 +73,8 @@ lint: $(VENV)/.checks ## formatting, clippy, ruff, types of the public API, work
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	$(BIN)/pre-commit validate-manifest .pre-commit-hooks.yaml
 	$(BIN)/pre-commit validate-config
 
 # The Python door has no logic and no Rust tests; linking it outside Python would need a libpython.
