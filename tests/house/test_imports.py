@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "flink": {"errors", "common", "runtime", "plan"},
     "plan": {"errors", "display", "common", "_native"},
     "analysis": {"errors", "display", "common", "metrics", "runtime", "plan"},
-    "compare": {"errors", "runtime", "job", "analysis"},
+    "compare": {"errors", "runtime", "job", "analysis", "flink"},
     "lock": {"errors", "common", "analysis", "compare"},
     "lint": {"errors", "common", "runtime", "plan", "analysis"},
     "viewer": {"errors", "metrics", "plan", "analysis"},

@@ -80,7 +80,7 @@ ROOMS = {
         "running",
     ],
     "analysis": ["model", "dry_open", "declared", "reading", "identity", "edits", "why", "formats", "explain"],
-    "compare": ["hashing", "matching", "causes", "states", "difference", "texts", "saved"],
+    "compare": ["hashing", "matching", "causes", "states", "difference", "texts", "saved", "flink_saved"],
     "lock": ["format", "pins", "editing", "fixing"],
     "lint": [
         "finding",

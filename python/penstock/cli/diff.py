@@ -37,7 +37,7 @@ def command(form: str, allow_non_restored_state: bool, flink: str | None, pyflin
     """Show what differs between OLD and NEW, and what becomes of state.
 
     Each is a program (.py), a plan or the description of a graph (JSON), a lock file, a savepoint's folder, a job
-    folder for its newest version, or JOB@VERSION. Programs run without arguments until their
+    folder for its newest version, JOB@VERSION, or a savepoint of Flink. Programs run without arguments until their
     first env.execute(). Shown are operators that were kept, moved to another operator ID (and why), added and removed,
     and state that would be lost or could not be read.
 

@@ -73,7 +73,7 @@ def opened(place: str, planning: Planning, *, apart: bool = False) -> ProgramMod
 
     Args:
         place: a program's file (``.py``), a plan, a description of a graph or a lock file (JSON), a savepoint, a job
-            folder, or JOB@VERSION.
+            folder, JOB@VERSION, or a savepoint of Flink.
         planning: of programs.
         apart: whether a program is run in a process of its own.
 
@@ -85,6 +85,10 @@ def opened(place: str, planning: Planning, *, apart: bool = False) -> ProgramMod
     path = Path(place)
     if path.suffix == ".py":
         return planning.apart(place) if apart else planning.here(place)
+    if path.name == "_metadata" or (path / "_metadata").is_file():
+        from penstock.compare.flink_saved import model_of_flink_savepoint
+
+        return model_of_flink_savepoint(place)
     if path.is_file() and path.name != "savepoint.json":
         return _of_text(path, planning.flink)
     from penstock.compare.saved import model_of_savepoint

@@ -175,7 +175,7 @@ class _Comparison:
             if old is not None or states.keeps(new) or not self._only_state:
                 yield self._of_new(old, new)
         for old in self.old.operators:
-            if old.node not in self.pairs.new_of:
+            if old.node not in self.pairs.new_of and (states.keeps(old) or not self._only_state):
                 state = self._state_of_old(old)
                 yield OperatorDiff(REMOVED, old, None, None, state, (), "", ())
 
@@ -216,6 +216,8 @@ class _Comparison:
         if self.new.refused:
             yield Problem(REFUSED, BLOCKED, self.new.name, self.new.refused)
         for each in operators:
+            if each.old is not None and (states.keeps(each.old) or self._only_state):
+                yield from self._of_key_groups(each.old)
             if each.old is not None and states.keeps(each.old):
                 yield from self._of_state(each.old, each)
             if each.new is not None and each.state == states.RESTORED:
@@ -234,14 +236,26 @@ class _Comparison:
         if taking is None:
             return
         taker = self.new.by_node[taking.taker]
-        text = states.key_groups(old, taker)
-        if text and (states.keeps(taker) or old.states):
-            yield Problem(KEY_GROUPS, BLOCKED, taker.name, f"{taker.name!r} cannot go on: {text}", taker.site)
         if each.state == states.TAKEN:
             yield Problem(MISPLACED, BLOCKED, old.name, _misplaced(old, taker, each), taker.site)
         elif old.stateful and not states.keeps(taker) and all(fate.fate != states.UNREAD for fate in each.states):
             text = f"{taker.name!r} keeps no state any more; what it had is carried along, and nobody reads it"
             yield Problem(UNREAD, LOST, old.name, text, taker.site)
+
+    def _of_key_groups(self, old: OperatorModel) -> Iterator[Problem]:
+        """Of what a savepoint lists the number counts, with state or without."""
+        taking = self.takings.by_old.get(old.node)
+        if taking is not None:
+            taker = self.new.by_node[taking.taker]
+            text = states.key_groups(old, taker, self._head(taker))
+            if text:
+                yield Problem(KEY_GROUPS, BLOCKED, taker.name, f"{taker.name!r} cannot go on: {text}", taker.site)
+
+    def _head(self, operator: OperatorModel) -> OperatorModel:
+        """The first operator of the chain of one of the new program."""
+        if operator.vertex is None or operator.vertex >= len(self.new.vertices):
+            return operator
+        return self.new.by_node[self.new.vertices[operator.vertex].operators[0]]
 
     def _orphaned(self, old: OperatorModel, each: OperatorDiff) -> str:
         holds = "may hold state" if old.stateful is None else "has state"

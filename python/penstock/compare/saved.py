@@ -45,7 +45,7 @@ def model_of_content(content: Content) -> ProgramModel:
     known = {each.operator_id: each for each in content.operators}
     operators = [_operator(number, each) for number, each in enumerate(content.operators)]
     operators += [
-        _stateful(len(operators) + number, "source", each.name, each.uid, each.operator_id)
+        operator_with_state(len(operators) + number, "source", each.name, each.uid, each.operator_id)
         for number, each in enumerate(content.sources)
         if each.operator_id not in known
     ]
@@ -77,7 +77,7 @@ def _with_state(locked: OperatorModel, saved: OperatorModel | None) -> OperatorM
 
 def _operator(node: int, found: OperatorContent) -> OperatorModel:
     declared = "" if found.key is None else found.key[0]
-    return _stateful(
+    return operator_with_state(
         node,
         "operator",
         found.name,
@@ -97,7 +97,7 @@ def _states(found: Iterable[StateContent]) -> Iterator[StateModel]:
             yield StateModel(state.name, kind, {role: text for role, text in pairs if text})
 
 
-def _stateful(
+def operator_with_state(
     node: int,
     kind: str,
     name: str,
@@ -107,7 +107,7 @@ def _stateful(
     states: tuple[StateModel, ...] | None = None,
     key_type: str | None = None,
 ) -> OperatorModel:
-    """An operator of which only this is known."""
+    """An operator of which only this is known; ``sizes`` are numbers of subtasks and of key groups, or 0."""
     return OperatorModel(
         node=node,
         name=name,

@@ -164,13 +164,21 @@ def _of_key(old: OperatorModel, new: OperatorModel) -> Iterator[StateFate]:
         yield StateFate("the key", KEPT, f"{before} -> {after}, where each key stays in its key group")
 
 
-def key_groups(old: OperatorModel, new: OperatorModel) -> str:
-    """Why the number of key groups does not allow a restore; "" if it does."""
+def key_groups(old: OperatorModel, new: OperatorModel, head: OperatorModel) -> str:
+    """Why the number of key groups does not allow a restore; "" if it does.
+
+    Args:
+        old, new: whose state it is, and who takes it.
+        head: the first operator of its chain, which says it for all of them in Flink.
+    """
     there = old.effective_max_parallelism
     if there <= 0:
         return ""
-    if new.max_parallelism is not None and new.max_parallelism != there:
-        return f"its state has {there} key groups, and the program sets max parallelism {new.max_parallelism}"
+    for each in (new, head):
+        if each.max_parallelism is not None and each.max_parallelism != there:
+            where = "" if each is new else f" for its chain, which {head.name!r} begins"
+            said = f"its state has {there} key groups, and the program sets max parallelism"
+            return f"{said} {each.max_parallelism}{where}"
     if new.parallelism > there:
         return f"its state has {there} key groups, fewer than the {new.parallelism} subtasks that the program gives it"
     return ""
