@@ -49,11 +49,14 @@ def lacks(
         inspector: looks at sources.
     """
     found: dict[int, Lack] = {}
-    for node in nodes:
+    for node, described in nodes.items():
         operator = operators.get(node)
+        above = [found.get(edge.source, Lack.NOTHING) for edge in inputs[node]]
         lack = Lack.NOTHING
-        for edge in inputs[node]:
-            lack |= found.get(edge.source, Lack.NOTHING)
+        for each in above:
+            lack |= each
+        if described.kind == "two_input" and not all(Lack.TIMESTAMPS in each for each in above):
+            lack &= ~Lack.TIMESTAMPS  # it may emit what one of its inputs brings, and keep the other
         if isinstance(operator, StreamSource):
             lack = of_source(operator, inspector)
         strategy = strategy_of(operator)

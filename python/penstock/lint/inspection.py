@@ -21,6 +21,8 @@ _OURS = "penstock."
 _DATA = frozenset({"numpy", "pandas", "polars", "pyarrow", "pyspark"})
 """Packages whose objects are data, whatever methods they have."""
 _FUNCTIONS = (FunctionType, MethodType, functools.partial)
+_ONCE = frozenset({"__init__", "open", "close"})
+"""Methods that may keep something for the whole process, such as a connection."""
 _PLUMBING = frozenset({"RESUME", "NOP", "CACHE", "COPY_FREE_VARS", "RETURN_GENERATOR", "PRECALL"})
 _CONSTANTS = (["LOAD_CONST", "RETURN_VALUE"], ["RETURN_CONST"], ["LOAD_SMALL_INT", "RETURN_VALUE"])
 
@@ -33,7 +35,8 @@ class Uses:
         calls: functions and classes by full name, such as ``time.time`` and ``builtins.print``, as far as they are
             global names or attributes of such.
         attributes: names of attributes, of whatever object.
-        written: global variables, and variables of an enclosing function, that it assigns to.
+        written: global variables, and variables of an enclosing function, that it assigns to; of an object not those
+            that it does when it is made, opened or closed.
         constant: whether it does nothing but return a constant.
     """
 
@@ -84,14 +87,17 @@ class Inspector:
 
     def uses(self, function: Any) -> Uses:
         """What the code of a function, or of all methods of an object, uses."""
-        every = [self._code(code, names) for code, names in _codes(function)]
+        codes = list(_codes(function))
+        names, every = [code.co_name for code, _ in codes], [self._code(*each) for each in codes]
         if len(every) == 1:
             return every[0]
+        if not every:
+            return Uses()
         nothing = frozenset[str]()
         return Uses(
             nothing.union(*(each.calls for each in every)),
             nothing.union(*(each.attributes for each in every)),
-            nothing.union(*(each.written for each in every)),
+            nothing.union(*(each.written for name, each in zip(names, every, strict=True) if name not in _ONCE)),
         )
 
     def _code(self, code: CodeType, names: Mapping[str, Any]) -> Uses:

@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from penstock.lint.rule import Found, Rule
 from penstock.lint.subject import Subject
 from penstock.plan import StreamNode
-from penstock.runtime.io.sinks import BuiltinSink, CollectSink, PrintSink
+from penstock.runtime.io.sinks import PublishedSink
+from penstock.runtime.io.two_phase import TwoPhaseOutput
+from penstock.runtime.operators.format_reader import FormatReader
+from penstock.runtime.operators.source import FileReader
 
 _RANDOM = re.compile(
     r"(?P<uuid>[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"
@@ -209,12 +212,18 @@ class SourceWithoutUid(Rule):
 
     def find(self, subject: Subject) -> Iterator[Found]:
         for node in subject.nodes.values() if subject.goes_on else ():
-            if node.kind == "source" and _unnamed(node):
+            if node.kind == "source" and _unnamed(node) and not self._monitors(subject, node):
                 yield Found(
                     f"{node.name!r} has no uid: a change of the program can move its ID, and it forgets how far it "
                     "has read. Give it one, uid('…'), before the first savepoint.",
                     node.id,
                 )
+
+    @staticmethod
+    def _monitors(subject: Subject, node: StreamNode) -> bool:
+        """Whether it is the monitor of a reader of files, which no setter reaches."""
+        readers = (subject.operator(edge.target) for edge in subject.outputs[node.id])
+        return any(isinstance(each, FileReader | FormatReader) for each in readers)
 
 
 class SinkWithoutUid(Rule):
@@ -238,8 +247,7 @@ class SinkWithoutUid(Rule):
 
     def find(self, subject: Subject) -> Iterator[Found]:
         for node, function in subject.sinks() if subject.goes_on else ():
-            built_in = isinstance(function, BuiltinSink) and not isinstance(function, PrintSink | CollectSink)
-            if built_in and _unnamed(node):
+            if isinstance(function, PublishedSink | TwoPhaseOutput) and _unnamed(node):
                 yield Found(
                     f"{node.name!r} has no uid: a change of the program can move its ID, and output that waits to be "
                     "published is lost. Give it one, uid('…'), before the first savepoint.",

@@ -20,7 +20,6 @@ from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 MANY_RECORDS = 10_000
 """Records from which on a broadcast stream is large."""
 _EVEN = frozenset({"REBALANCE", "RESCALE", "SHUFFLE"})
-_ALONE = _EVEN | {"GLOBAL", "BROADCAST"}
 
 
 class NeedlessRepartition(Rule):
@@ -50,10 +49,11 @@ class NeedlessRepartition(Rule):
             source, target = subject.nodes[edge.source], subject.nodes[edge.target]
             if source.parallelism != target.parallelism or not subject.pipeline.settings.chaining:
                 continue
-            uneven = source.parallelism > 1 and (source.kind == "source" or subject.keyed(source))
-            if edge.partitioner in (_ALONE if source.parallelism == 1 else _EVEN) and not (
-                uneven and edge.partitioner != "RESCALE"
-            ):
+            if edge.partitioner == "RESCALE":
+                uneven = source.kind == "source" and source.parallelism == 1  # the next may have more elsewhere
+            else:
+                uneven = source.kind == "source" or subject.keyed(source)
+            if edge.partitioner in _EVEN and not uneven:
                 yield Found(
                     f"{edge.partitioner.lower()} between {source.name!r} and {target.name!r} breaks their chain, and "
                     f"both have the parallelism {source.parallelism}. Remove it, or change one of the two.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from penstock.analysis.model import StateModel
 from penstock.lint.rule import Found, Rule
 from penstock.lint.subject import Subject
 
@@ -233,9 +234,7 @@ class UndeclaredStateType(Rule):
             if subject.built_in(node):
                 continue
             for state in subject.states.get(node.id) or ():
-                roles = ("key", "value") if state.kind == "map" else ("value",)
-                undeclared = [role for role in roles if "PICKLED" in state.types.get(role, "PICKLED")]
-                if state.kind in _KEYED_KINDS and len(undeclared) == len(roles) and _told_nothing(state.types):
+                if state.kind in _KEYED_KINDS and _pickled(state):
                     yield Found(
                         f"The state {state.name!r} of {node.name!r} has no declared type: its values are pickled, and "
                         "cannot change their form. Give the descriptor the types, such as Types.LONG().",
@@ -243,8 +242,10 @@ class UndeclaredStateType(Rule):
                     )
 
 
-def _told_nothing(types: object) -> bool:
-    return "PICKLED" in str(types) or not types
+def _pickled(state: StateModel) -> bool:
+    """Whether a part of a state has no declared type, or one that says that it is pickled."""
+    roles = 2 if state.kind == "map" else 1
+    return len(state.types) < roles or any("PICKLED" in each for each in state.types.values())
 
 
 class UnevenKeyGroups(Rule):
