@@ -36,8 +36,10 @@ orders.key_by(lambda order: order[0]).process(Seen()).uid("seen").print()
     ),
     "rebalance behind a source and behind a key": (
         "PS301",
-        "orders.rebalance().map(str).print()\n"
-        "orders.key_by(lambda order: order[0]).sum(1).rebalance().map(str).print()",
+        """
+orders.rebalance().map(str).print()
+orders.key_by(lambda order: order[0]).sum(1).rebalance().map(str).print()
+""",
     ),
     "rescale where the parallelism changes": ("PS301", "orders.map(str).rescale().map(str).set_parallelism(4).print()"),
     "rules in broadcast state": (

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from penstock.common.typeinfo import BasicType, BasicTypeInfo, RowTypeInfo, TupleTypeInfo
+from penstock.common.typeinfo import BasicType, BasicTypeInfo, PickledBytesTypeInfo, RowTypeInfo, TupleTypeInfo
 from penstock.lint.rule import Found, Rule
 from penstock.lint.subject import Subject
 from penstock.runtime.io.sources import CollectionSource, SequenceSource
@@ -14,7 +14,8 @@ from penstock.runtime.keys.partition import KeyPartition
 from penstock.runtime.keys.pyflink_keys import InRow
 from penstock.runtime.operators.broadcast import BroadcastProcess
 from penstock.runtime.operators.elementwise import StreamFilter, StreamFlatMap, StreamMap
-from penstock.runtime.operators.source import StreamSource
+from penstock.runtime.operators.format_reader import FormatReader
+from penstock.runtime.operators.source import FileReader, StreamSource
 from penstock.runtime.operators.watermarks import TimestampsAndWatermarks
 
 MANY_RECORDS = 10_000
@@ -290,4 +291,67 @@ class UndeclaredKeyType(Rule):
                     f"The key of {spec.call} has no declared type, and state is kept by it. Give key_type=…, such as "
                     "Types.STRING().",
                     node,
+                )
+
+
+class PickledKey(Rule):
+    """A key is, or contains, a pickled object.
+
+    Flink compares such keys by their bytes, and two objects that are equal need not have equal bytes: dicts and sets
+    that were filled in another order, numbers of another type, classes of another version. Records that belong together
+    go to different subtasks, or find no state. Key by texts, numbers, or tuples of these.
+
+    Bad::
+
+        orders.key_by(lambda order: {order[0]}, key_type=Types.PICKLED_BYTE_ARRAY()).sum(1).print()
+
+    Good::
+
+        orders.key_by(lambda order: order[0], key_type=Types.STRING()).sum(1).print()
+    """
+
+    code = "PS308"
+
+    def find(self, subject: Subject) -> Iterator[Found]:
+        for node, spec in _keys(subject):
+            if any(isinstance(each, PickledBytesTypeInfo) for each in _scalars(_key_type(spec))):
+                yield Found(
+                    f"The key of {spec.call} is of type {_key_type(spec)}: keys are compared by their pickled bytes, "
+                    "which equal objects need not share. Use texts, numbers, or tuples of these.",
+                    node,
+                )
+
+
+class UndeclaredTypeInExchange(Rule):
+    """Records of no declared type are sent from task to task.
+
+    Each of them is pickled, which can take three times the bytes of typed columns, and of which Java sees nothing but
+    bytes in Flink. `output_type=` of the operator before the exchange declares it.
+
+    Bad::
+
+        orders.map(lambda order: (order[0], 1)).key_by(lambda pair: pair[0]).sum(1).print()
+
+    Good::
+
+        PAIR = Types.TUPLE([Types.STRING(), Types.LONG()])
+        orders.map(lambda order: (order[0], 1), output_type=PAIR).key_by(lambda pair: pair[0]).sum(1).print()
+    """
+
+    code = "PS309"
+    default = False
+
+    def find(self, subject: Subject) -> Iterator[Found]:
+        told: set[int] = set()
+        for verdict in subject.verdicts:
+            edge = subject.edges[verdict.edge]
+            key = edge.source if edge.side_output is None else (edge.source, edge.side_output)
+            declared = subject.pipeline.types.get(key) is not None or subject.operator(edge.source) is None
+            files = isinstance(subject.operator(edge.target), FileReader | FormatReader)  # its splits are no records
+            if not verdict.chained and not declared and not files and edge.source not in told:
+                told.add(edge.source)
+                yield Found(
+                    f"The records of {subject.nodes[edge.source].name!r} have no declared type and are sent to another "
+                    "task: each is pickled. Give output_type=….",
+                    edge.source,
                 )
