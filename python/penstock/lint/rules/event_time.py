@@ -75,6 +75,7 @@ class EventTimeTimerWithoutWatermarks(Rule):
             def on_timer(self, timestamp, ctx):
                 yield ctx.get_current_key()
 
+
         clicks = env.from_source(endless, WatermarkStrategy.no_watermarks(), "clicks")
         clicks.key_by(lambda click: click[0]).process(Later()).print()
 
@@ -86,6 +87,7 @@ class EventTimeTimerWithoutWatermarks(Rule):
 
             def on_timer(self, timestamp, ctx):
                 yield ctx.get_current_key()
+
 
         clicks = env.from_source(endless, in_order, "clicks")
         clicks.key_by(lambda click: click[0]).process(Later()).print()

@@ -56,6 +56,7 @@ class LargeCapture(Rule):
             def map(self, value):
                 return self.prices[value[1]]
 
+
         orders.map(Prices()).print()
     """
 
@@ -86,12 +87,14 @@ class PrintInFunction(Rule):
             print("got", order)
             return order[1]
 
+
         orders.map(total).print()
 
     Good::
 
         def total(order):
             return order[1]
+
 
         orders.print("got")
         orders.map(total).print()
@@ -153,10 +156,12 @@ class GlobalVariableWritten(Rule):
 
         seen = 0
 
+
         def count(order):
             global seen
             seen += 1
             return seen
+
 
         orders.map(count).print()
 
@@ -169,6 +174,7 @@ class GlobalVariableWritten(Rule):
             def map(self, value):
                 self.seen.inc()
                 return value
+
 
         orders.map(Count()).print()
     """
@@ -198,12 +204,14 @@ class SleepInFunction(Rule):
             time.sleep(0.1)
             return order
 
+
         orders.map(slowly).print()
 
     Good::
 
         def at_once(order):
             return order
+
 
         orders.map(at_once).print()
     """

@@ -161,6 +161,7 @@ class StateWithoutTimeToLive(Rule):
                 self.last.update(value[1])
                 yield value
 
+
         orders.key_by(lambda order: order[0]).process(Last()).uid("last").print()
 
     Good::
@@ -174,6 +175,7 @@ class StateWithoutTimeToLive(Rule):
             def process_element(self, value, ctx):
                 self.last.update(value[1])
                 yield value
+
 
         orders.key_by(lambda order: order[0]).process(Last()).uid("last").print()
     """
@@ -212,6 +214,7 @@ class UndeclaredStateType(Rule):
                 self.last.update(value[1])
                 yield value
 
+
         orders.key_by(lambda order: order[0]).process(Last()).uid("last").print()
 
     Good::
@@ -223,6 +226,7 @@ class UndeclaredStateType(Rule):
             def process_element(self, value, ctx):
                 self.last.update(value[1])
                 yield value
+
 
         orders.key_by(lambda order: order[0]).process(Last()).uid("last").print()
     """
