@@ -95,7 +95,7 @@ ROOMS = {
         "pages",
         "formats",
     ],
-    "viewer": ["columns", "data", "feed", "server", "page"],
+    "viewer": ["columns", "data", "feed", "server", "following", "page"],
     "savepoints": ["pickles", "loading", "files", "pending", "table", "reader", "bootstrap", "writer"],
     "job.restore": ["matching", "refusals", "adapting", "taking_over", "scaling", "telling", "carried", "foretelling"],
     "flink": [

@@ -97,4 +97,4 @@ def layered(operators: int, seed: int = 7) -> ProgramModel:
         before = node - dice.choice((4, 4, 4, 3, 5)) if inside >= 5 else node - inside
         how = dice.choice(("FORWARD", "FORWARD", "FORWARD", "HASH", "REBALANCE"))
         edges.append({"source": before, "target": node, "partitioner": how})
-    return model_of_record({"name": f"{operators:,} operators", "nodes": nodes, "edges": edges})
+    return model_of_record({"settings": {"job_name": f"{operators:,} operators"}, "nodes": nodes, "edges": edges})

@@ -15,7 +15,7 @@ const NARROWEST = 176;
 const WIDEST = 292;
 const INDENT = 14;
 /** Left of a row's text: stripe, shape. Right of it: the mark of state. */
-const BESIDE = 52;
+const BESIDE = 60;
 const CELL_HEIGHT = 30;
 const CELL_GAP = 6;
 const LINE = 17;
@@ -48,6 +48,7 @@ function streamCard(chain: Chain, at: number, around: Surroundings): Draft {
   const width = Math.round(Math.min(Math.max(wanted, NARROWEST), WIDEST));
   const found: Row[] = rows.map(({ operator, row, depth, parent }, index) => {
     const space = width - BESIDE - depth * INDENT;
+    const stateful = operator.stateful === true;
     const status = changeOf(model, row)?.status;
     return {
       ref: `o${row}`,
@@ -56,10 +57,10 @@ function streamCard(chain: Chain, at: number, around: Surroundings): Draft {
       depth,
       parentY: parent === null ? null : HEAD + parent * ROW + ROW / 2,
       title: fitted(operator.name, space - (status === undefined ? 0 : 16), "title", measure),
-      detail: fitted(detailOf(operator), space, "small", measure),
+      detail: fitted(detailOf(operator), space - (stateful ? 12 : 0), "small", measure),
       shape: operator.kind,
-      stateful: operator.stateful === true,
-      warn: operator.stateful === true && operator.origin === "position" && operator.pinned === null,
+      stateful,
+      warn: stateful && operator.origin === "position" && operator.pinned === null,
       status,
     };
   });

@@ -158,7 +158,7 @@ function copied(text: string, actions: Actions): HTMLElement {
       () => actions.say("this page may not use the clipboard"),
     );
   };
-  const button = make("button", { type: "button", class: "copy", "aria-label": `copy ${text.slice(0, 40)}`, title: "copy", click: copy }, "⧉");
+  const button = make("button", { type: "button", class: "copy", "aria-label": `copy ${text.slice(0, 40)}`, title: "copy", click: copy }, "copy");
   return make("span", {}, make("code", {}, said(text)), " ", button);
 }
 

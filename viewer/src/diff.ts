@@ -22,12 +22,12 @@ export interface Change {
 
 /** The change of an operator; undefined on a page without a comparison. */
 export function changeOf(model: Model, at: number): Change | undefined {
-  const operator = model.operator(at) as unknown as { readonly change?: Change | null };
-  return operator.change ?? undefined;
+  return model.operators.value(at, "change") ?? undefined;
 }
 
 /** How many operators have each status; undefined without a comparison. O(operators). */
 export function tally(model: Model): Map<Status, number> | undefined {
+  if (!model.operators.has("change")) return undefined;
   const found = new Map<Status, number>();
   for (let at = 0; at < model.operators.length; at++) {
     const change = changeOf(model, at);

@@ -64,7 +64,7 @@ function wireInView({ points }: Wire, view: Box): boolean {
 function drawWires(wires: readonly Wire[], look: Look, brush: Brush): void {
   const { theme, scale } = look;
   const looks = new Map<string, { lines: (readonly number[])[]; ends: [number, number][]; colour: string; width: number; dashed: boolean }>();
-  const thin = Math.min(1, 0.35 / scale);
+  const thin = 0.7 / scale;
   for (const wire of wires) {
     const chosen = wire.ref === look.chosen;
     const colour = chosen ? theme.chosen : wire.status !== undefined ? theme.status[wire.status] : wire.wide ? theme.wide : theme.wire;
@@ -95,12 +95,18 @@ function drawCard(card: Card, look: Look, brush: Brush): void {
   const hit = look.found.has(card.ref) || (scale < CARD_ONLY && card.rows.some((row) => look.found.has(row.ref)));
   const status = card.status === undefined || card.status === "kept" ? null : theme.status[card.status];
   const border = chosen ? theme.chosen : (status ?? theme.line);
-  brush.rect(card, 8, hit ? theme.found : outside ? null : theme.card, border, chosen ? 3 : status === null ? 1 : 2, outside || removed);
-  if (card.colour >= 0) {
-    const stripe = { x: card.x, y: card.y + 8, width: 4, height: card.height - 16 };
-    brush.rect(stripe, 2, theme.groups[card.colour % theme.groups.length]!, null);
+  const group = card.colour < 0 ? null : theme.groups[card.colour % theme.groups.length]!;
+  if (scale < CARD_ONLY) {
+    // a mark of one colour: lines would be thinner than a pixel
+    const fill = hit ? theme.chosen : (status ?? group ?? theme.wire);
+    brush.rect(card, 0, fill, chosen ? theme.chosen : null, 3 / scale);
+    return;
   }
-  if (scale < CARD_ONLY) return;
+  brush.rect(card, 8, hit ? theme.found : outside ? null : theme.card, border, chosen ? 3 : status === null ? 1 : 2, outside || removed);
+  if (group !== null) {
+    const stripe = { x: card.x, y: card.y + 8, width: 4, height: card.height - 16 };
+    brush.rect(stripe, 2, group, null);
+  }
   if (scale >= SMALL_FROM) {
     brush.text(card.left, card.x + 14, card.y + 18, "small", theme.quiet);
     brush.text(card.right, card.x + card.width - 10, card.y + 18, "small", theme.quiet, "right");

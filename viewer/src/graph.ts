@@ -66,6 +66,30 @@ export function chainGraph(model: Model): ChainGraph {
   return { chains, links: linksOf(model, chainOf) };
 }
 
+/** Nodes that are connected, whatever the direction: lists in order of their first nodes. O(V + E), nearly. */
+export function pipelines(size: number, from: ArrayLike<number>, to: ArrayLike<number>): number[][] {
+  const parent = Uint32Array.from({ length: size }, (_, node) => node);
+  const root = (node: number): number => {
+    while (parent[node] !== node) {
+      parent[node] = parent[parent[node]!]!;
+      node = parent[node]!;
+    }
+    return node;
+  };
+  for (let at = 0; at < from.length; at++) {
+    const [a, b] = [root(from[at]!), root(to[at]!)];
+    parent[Math.max(a, b)] = Math.min(a, b);
+  }
+  const found = new Map<number, number[]>();
+  for (let node = 0; node < size; node++) {
+    const first = root(node);
+    const list = found.get(first);
+    if (list === undefined) found.set(first, [node]);
+    else list.push(node);
+  }
+  return [...found.values()];
+}
+
 function linksOf(model: Model, chainOf: Int32Array): Link[] {
   const jobEdgeOf = new Map<number, number>();
   for (let row = 0; row < model.jobEdges.length; row++) jobEdgeOf.set(model.jobEdges.value(row, "edge"), row);

@@ -1,11 +1,11 @@
 /** Too many chains to draw become groups: whole pipelines together, or slices of a big one by how deep they are. */
 
-import { adjacency, layersOf } from "./graph.ts";
+import { adjacency, layersOf, pipelines } from "./graph.ts";
 
 /** So many cards are drawn one by one. */
 export const MOST_CARDS = 2500;
 /** Groups that a picture should have at most, roughly. */
-const GROUPS = 240;
+const GROUPS = 56;
 
 export interface Grouping {
   /** Group of each node. */
@@ -49,30 +49,6 @@ export function grouped(size: number, from: ArrayLike<number>, to: ArrayLike<num
     groupOf,
     members: Array.from({ length: groups }, (_, at) => members.targets.subarray(members.starts[at]!, members.starts[at + 1]!)),
   };
-}
-
-/** Nodes that are connected, whatever the direction: lists in order of their first nodes. */
-function pipelines(size: number, from: ArrayLike<number>, to: ArrayLike<number>): number[][] {
-  const parent = Uint32Array.from({ length: size }, (_, node) => node);
-  const root = (node: number): number => {
-    while (parent[node] !== node) {
-      parent[node] = parent[parent[node]!]!;
-      node = parent[node]!;
-    }
-    return node;
-  };
-  for (let at = 0; at < from.length; at++) {
-    const [a, b] = [root(from[at]!), root(to[at]!)];
-    parent[Math.max(a, b)] = Math.min(a, b);
-  }
-  const found = new Map<number, number[]>();
-  for (let node = 0; node < size; node++) {
-    const first = root(node);
-    const list = found.get(first);
-    if (list === undefined) found.set(first, [node]);
-    else list.push(node);
-  }
-  return [...found.values()];
 }
 
 /** Nodes in order of their layers, within a layer as they come; buckets, so linear. */

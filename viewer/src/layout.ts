@@ -2,7 +2,8 @@
 
 import dagre from "@dagrejs/dagre";
 
-import { adjacency, layersOf } from "./graph.ts";
+import { adjacency, layersOf, pipelines } from "./graph.ts";
+import { boundsOf, type Box } from "./scene.ts";
 
 export interface Size {
   readonly width: number;
@@ -21,13 +22,61 @@ const DAGRE_EDGES = 160;
 const COLUMN_GAP = 96;
 const ROW_GAP = 28;
 const SWEEPS = 6;
+const BLOCK_GAP = 48;
+/** Width of a screen in heights, beside the panel. */
+const SCREEN = 1.5;
 /** A picture of one column that is taller than this is broken into several. */
 const TALLEST = 24_000;
 
-/** Positions of nodes. Deterministic. */
+/** Positions of nodes. Deterministic. Pipelines that nothing connects are laid out one by one, and packed in rows. */
 export function layout(sizes: readonly Size[], from: readonly number[], to: readonly number[]): Placed {
+  const parts = pipelines(sizes.length, from, to);
+  if (parts.length === 1) return one(sizes, from, to);
+  const local = new Uint32Array(sizes.length);
+  const partOf = new Uint32Array(sizes.length);
+  parts.forEach((nodes, part) => nodes.forEach((node, at) => ([local[node], partOf[node]] = [at, part])));
+  const edges = parts.map((): [number[], number[]] => [[], []]);
+  from.forEach((source, at) => {
+    const [sources, targets] = edges[partOf[source]!]!;
+    sources.push(local[source]!);
+    targets.push(local[to[at]!]!);
+  });
+  const blocks = parts.map((nodes, part): Block => {
+    const own = nodes.map((node) => sizes[node]!);
+    const placed = one(own, ...edges[part]!);
+    return { nodes, placed, box: boundsOf(own.map((size, at) => ({ ...size, x: placed.x[at]!, y: placed.y[at]! }))) };
+  });
+  return packed(blocks, sizes.length);
+}
+
+function one(sizes: readonly Size[], from: readonly number[], to: readonly number[]): Placed {
   if (sizes.length <= DAGRE_NODES && from.length <= DAGRE_EDGES) return byDagre(sizes, from, to);
   return byLayers(sizes, from, to);
+}
+
+interface Block {
+  readonly nodes: readonly number[];
+  readonly placed: Placed;
+  readonly box: Box;
+}
+
+/** Blocks in rows, in their order, so that all is about as wide as a screen. */
+function packed(blocks: readonly Block[], size: number): Placed {
+  const area = blocks.reduce((sum, { box }) => sum + (box.width + BLOCK_GAP) * (box.height + BLOCK_GAP), 0);
+  const widest = blocks.reduce((found, { box }) => Math.max(found, box.width), 0);
+  const limit = Math.max(widest, Math.sqrt(area * SCREEN));
+  const placed = { x: new Float64Array(size), y: new Float64Array(size) };
+  let [left, top, row] = [0, 0, 0];
+  for (const { nodes, placed: own, box } of blocks) {
+    if (left > 0 && left + box.width > limit) [left, top, row] = [0, top + row + BLOCK_GAP, 0];
+    nodes.forEach((node, at) => {
+      placed.x[node] = own.x[at]! - box.x + left;
+      placed.y[node] = own.y[at]! - box.y + top;
+    });
+    left += box.width + BLOCK_GAP;
+    row = Math.max(row, box.height);
+  }
+  return placed;
 }
 
 function byDagre(sizes: readonly Size[], from: readonly number[], to: readonly number[]): Placed {

@@ -8,7 +8,8 @@ export interface VertexNumbers {
   readonly name: string;
   readonly in_rate: number;
   readonly out_rate: number;
-  readonly busy: number;
+  /** Share of the busiest subtask; null where nobody measures it. */
+  readonly busy: number | null;
   readonly lag_ms: number | null;
   readonly state_bytes: number;
   readonly state_keys: number;
@@ -38,13 +39,13 @@ export interface Feed {
 
 /** Two lines and a share for each card, by vertex ID. */
 export function cardNumbers(numbers: Numbers): Map<string, CardNumbers> {
-  return new Map(numbers.vertices.map((each) => [each.id, { lines: linesOf(each), busy: each.busy }]));
+  return new Map(numbers.vertices.map((each) => [each.id, { lines: linesOf(each), busy: each.busy ?? 0 }]));
 }
 
 function linesOf(each: VertexNumbers): [string, string] {
   const parts = [each.lag_ms === null ? null : `lag ${duration(each.lag_ms)}`, each.state_bytes > 0 ? `state ${bytes(each.state_bytes)}` : null];
   const behind = each.records_behind === null ? null : `${rate(each.records_behind)} behind`;
-  return [`${rate(each.in_rate)}/s in · ${rate(each.out_rate)}/s out`, [`busy ${Math.round(each.busy * 100)}%`, ...parts, behind].filter((text) => text !== null).join(" · ")];
+  return [`${rate(each.in_rate)}/s in · ${rate(each.out_rate)}/s out`, [each.busy === null ? null : `busy ${Math.round(each.busy * 100)}%`, ...parts, behind].filter((text) => text !== null).join(" · ")];
 }
 
 /** One line about the job. */
@@ -72,10 +73,10 @@ export async function follow(feed: Feed, take: (numbers: Numbers) => void, silen
     try {
       const answer = await fetch(feed.feed, { cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) });
       if (!answer.ok) throw new Error(String(answer.status));
-      const numbers = (await answer.json()) as Numbers;
+      const numbers = (await answer.json()) as Numbers | null;
       answered = Date.now();
-      take(numbers);
-      if (OVER.has(numbers.status)) return;
+      if (numbers !== null) take(numbers);
+      if (numbers !== null && OVER.has(numbers.status)) return;
     } catch {
       silent(Date.now() - answered);
     }

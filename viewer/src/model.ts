@@ -1,5 +1,7 @@
 /** A plan as the page gets it: tables by column, so that 100,000 operators are few and long lists. */
 
+import type { Change } from "./diff.ts";
+
 /** How a column is written: its values, one value for all rows, or few distinct values and which row has which. */
 export type Column = readonly unknown[] | { readonly all: unknown } | { readonly of: readonly unknown[]; readonly at: readonly number[] };
 
@@ -52,6 +54,8 @@ export interface Operator {
   readonly description: string;
   readonly key_type?: string | null;
   readonly unknown?: string;
+  /** What has become of it since an older plan; a column that only such a page has. */
+  readonly change?: Change | null;
 }
 
 export interface Edge {
@@ -106,6 +110,11 @@ export class Rows<T extends object> {
   constructor(table: Table) {
     this.length = table.rows;
     this.readers = new Map(Object.entries(table.columns).map(([name, column]) => [name, reader(column)]));
+  }
+
+  /** Whether there is such a column. */
+  has(name: string): boolean {
+    return this.readers.has(name);
   }
 
   /** One value of one row, without making the row. */

@@ -10,7 +10,23 @@ from __future__ import annotations
 
 import click
 
-from penstock.cli import check, clean, diff, explain, lint, lock, plan, prepare, rescale, run, savepoint, stop, uid, view
+from penstock.cli import (
+    check,
+    clean,
+    diff,
+    explain,
+    lint,
+    lock,
+    plan,
+    prepare,
+    rescale,
+    run,
+    savepoint,
+    stop,
+    uid,
+    view,
+    watch,
+)
 
 __all__ = ["group", "main"]
 
@@ -35,7 +51,8 @@ def group() -> None:
     """Plan Flink-style DataStream programs exactly as Apache Flink does, and run them on Apache Spark."""
 
 
-for _module in (run, stop, rescale, savepoint, explain, view, diff, lock, check, lint, plan, uid, clean, prepare):
+_MODULES = (run, watch, stop, rescale, savepoint, explain, view, diff, lock, check, lint, plan, uid, clean, prepare)
+for _module in _MODULES:
     group.add_command(_module.command)
 
 

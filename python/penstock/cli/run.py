@@ -27,6 +27,7 @@ Examples:
   penstock run --conf spark.driver.memory=4g word_count.py
   penstock run --master spark://host:7077 word_count.py
   penstock run --local word_count.py                 no Spark: for a first try
+  penstock run --watch endless.py                    a page with the plan, and its numbers
   penstock run --metrics word_count.py               records in and out of every operator
   penstock run --pyflink word_count.py               a program that imports pyflink, as it is
   penstock run --from-savepoint /sp/1 --job-folder /jobs/new sums.py
@@ -80,6 +81,7 @@ Examples:
     help="Show how jobs go, on standard error: a live view, a line every ten seconds, or nothing; auto is a live view "
     "if that is a terminal, and else nothing.",
 )
+@click.option("--watch", is_flag=True, help="Serve a page that shows each job while it runs; its address is printed.")
 @click.option("--traceback", "full_traceback", is_flag=True, help="Show Python's whole traceback when the job fails.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
 @click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
@@ -91,6 +93,7 @@ def command(
     settings: tuple[str, ...],
     metrics: bool,
     progress: str,
+    watch: bool,
     full_traceback: bool,
     from_savepoint: str | None,
     allow_non_restored_state: bool,
@@ -119,7 +122,7 @@ def command(
             watcher,
             settings=state,
             pyflink=pyflink,
-            observer=_observer(progress),
+            observer=_observer(progress, watch),
         )
 
 
@@ -139,8 +142,17 @@ def _state(
     return {key: value for key, value in said.items() if value is not None}
 
 
-def _observer(progress: str) -> Observer | None:
+def _observer(progress: str, watch: bool) -> Observer | None:
     """What shows jobs while they run."""
+    shown = _in_terminal(progress)
+    if not watch:
+        return shown
+    from penstock.cli.page_view import PageView, beside
+
+    return beside(shown, PageView())
+
+
+def _in_terminal(progress: str) -> Observer | None:
     if progress == "auto":
         progress = "live" if sys.stderr.isatty() else "none"
     if progress == "none":

@@ -61,16 +61,19 @@ class JobControl:
 
     Args:
         job_name: for messages.
+        program: the ``penstock.plan.Pipeline`` that runs, for who shows it; None if nobody has said.
 
     Attributes:
         job_id: of the run.
+        program: as given.
         observed: what is seen of it while it runs; None if its executor shows nothing.
         takers: who takes the records of collecting sinks, by their ids, as they come; others wait for the job's end.
         shown: whether somebody shows the user how far the job is, so that nobody else has to.
     """
 
-    def __init__(self, job_name: str) -> None:
+    def __init__(self, job_name: str, program: object | None = None) -> None:
         self.job_id: JobID = JobID()
+        self.program = program
         self._job_name = job_name
         self._status = JobStatus.CREATED
         self._lock = threading.Lock()

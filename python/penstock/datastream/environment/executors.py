@@ -116,7 +116,7 @@ def run(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransforma
     prepare = _prepare_of(executor)
     if _observer.get() is None or prepare is None:
         return _told(keep(caches, executor.execute(pipeline)))
-    control = JobControl(pipeline.name)
+    control = JobControl(pipeline.name, pipeline)
     job = prepare(pipeline, control)
     with _seen(control):
         return _told(keep(caches, job()))
@@ -144,7 +144,7 @@ def run_async(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTran
             f"execute_async() needs an executor with prepare(pipeline, control), and {checks.shown(executor)} has "
             f"none. Use execute(), or one of the executors {', '.join(EXECUTORS)}."
         )
-    return _started(prepare, JobControl(pipeline.name), pipeline, caches)[0]
+    return _started(prepare, JobControl(pipeline.name, pipeline), pipeline, caches)[0]
 
 
 def follow(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransformation], sink_id: str) -> Collected:
@@ -163,7 +163,7 @@ def follow(executor: Executor, pipeline: Pipeline, caches: Sequence[CacheTransfo
             f"execute_and_collect() of a program without an end needs an executor with prepare(pipeline, control), and "
             f"{checks.shown(executor)} has none. Use one of the executors {', '.join(EXECUTORS)}."
         )
-    control = JobControl(pipeline.name)
+    control = JobControl(pipeline.name, pipeline)
 
     def leave() -> None:
         """Cancel the job, and see it end: its job folder is free then, and may go."""

@@ -1,0 +1,100 @@
+"""What ``penstock run --watch`` shows of jobs while they run: a page for each, with its numbers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import click
+
+from penstock.cli.program import Observer
+from penstock.common.job_control import JobControl
+from penstock.plan import Pipeline
+
+_LAST = 3.0
+"""Seconds that a page has to learn how its job has ended."""
+
+
+class PageView:
+    """Serves a page for each job that runs, on a port of this machine, and says where.
+
+    Args:
+        port: to be taken; 0 for any that is free. Several jobs at a time need 0.
+    """
+
+    def __init__(self, port: int = 0) -> None:
+        self._port = port
+
+    @contextmanager
+    def __call__(self, control: JobControl) -> Generator[None, None, None]:
+        """Within the block a job has its page."""
+        if not isinstance(control.program, Pipeline):
+            yield
+            return
+        from penstock.viewer.data import page_data
+        from penstock.viewer.page import Page, as_model
+        from penstock.viewer.server import FEED, PageServer
+
+        model = as_model(control.program)
+        page = Page(model.name, page_data(model, feed=FEED)).html()
+        told = _Told(control)
+        with PageServer(lambda: page, told.numbers, self._port) as server:
+            click.echo(f'penstock: the job "{model.name}" is at {server.url}', err=True)
+            try:
+                yield
+            except BaseException:
+                told.ended("FAILED", _LAST)
+                raise
+            told.ended("FINISHED", _LAST)
+
+
+class _Told:
+    """What the page has been told."""
+
+    def __init__(self, control: JobControl) -> None:
+        self._control = control
+        self._asked = False
+        self._over: str | None = None
+        self._end = threading.Event()
+
+    def numbers(self) -> dict[str, Any] | None:
+        """The job as it is now; None while nothing is known."""
+        from penstock.viewer.feed import numbers
+
+        over, observed = self._over, self._control.observed
+        self._asked = True
+        found = None if observed is None else numbers(observed.metrics())
+        if over is None:
+            return found
+        self._end.set()
+        status = self._control.status
+        return None if found is None else {**found, "status": status.name if status.is_terminal_state() else over}
+
+    def ended(self, status: str, seconds: float) -> None:
+        """The job has ended; a page that asks is told so, if it asks within so many seconds.
+
+        Args:
+            status: how, if nobody else knows.
+            seconds: to wait.
+        """
+        self._over = status
+        if self._asked:
+            self._end.wait(seconds)
+
+
+def beside(first: Observer | None, second: Observer) -> Observer:
+    """Two observers of the same jobs."""
+
+    @contextmanager
+    def both(control: JobControl) -> Generator[None, None, None]:
+        around: AbstractContextManager[None] | None = None if first is None else first(control)
+        with second(control):
+            if around is None:
+                yield
+                return
+            with around:
+                yield
+
+    return both

@@ -1,0 +1,57 @@
+"""``penstock watch``: a job of another process on a page."""
+
+from __future__ import annotations
+
+import time
+import webbrowser
+
+import click
+
+from penstock.cli.program import capture_plan
+from penstock.cli.report import guard
+from penstock.plan import PROFILES
+
+
+@click.command(
+    name="watch",
+    context_settings={"allow_interspersed_args": False},
+    epilog="""\b
+Examples:
+  penstock watch /data/jobs/counts counts.py               the plan of the program, with the numbers of the job
+  penstock watch --open s3://jobs/counts counts.py -v      options after FILE are the program's
+  penstock watch /data/jobs/counts                         operators without their edges: the folder has no plan
+""",
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Of the page.  [default: any that is free]")
+@click.option("--open", "show", is_flag=True, help="Open the page in the browser.")
+@click.option(
+    "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
+)
+@click.option("--pyflink", is_flag=True, help="Let the program's `import pyflink` mean penstock.pyflink.")
+@click.argument("job")
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, readable=True))
+@click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+def command(
+    port: int, show: bool, flink: str | None, pyflink: bool, job: str, file: str | None, arguments: tuple[str, ...]
+) -> None:
+    """Show a job that runs in another process, on a page of this machine, until it is interrupted.
+
+    JOB is its job folder, a path or URL; FILE is its program, which is planned and not run. The page shows records in
+    and out per second, watermark lag and state of each chain as of the newest committed step.
+    """
+    from penstock.analysis.reading import model_of
+    from penstock.viewer.data import page_data
+    from penstock.viewer.following import Following
+    from penstock.viewer.page import Page
+    from penstock.viewer.server import FEED, PageServer
+
+    with guard(file):
+        model = None if file is None else model_of(capture_plan(file, arguments, flink, pyflink=pyflink))
+        following = Following(job, model)
+        page = Page(following.model.name, page_data(following.model, feed=FEED)).html()
+        with PageServer(lambda: page, following.numbers, port) as server:
+            click.echo(server.url)
+            if show:
+                webbrowser.open(server.url)
+            while True:
+                time.sleep(3600)
