@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from penstock.cli.program import Observer
 from penstock.common.job_control import JobControl
 from penstock.plan import Pipeline
+
+if TYPE_CHECKING:
+    from penstock.viewer.feed import Numbers
 
 _LAST = 3.0
 """Seconds that a page has to learn how its job has ended."""
@@ -59,7 +62,7 @@ class _Told:
         self._over: str | None = None
         self._end = threading.Event()
 
-    def numbers(self) -> dict[str, Any] | None:
+    def numbers(self) -> Numbers | None:
         """The job as it is now; None while nothing is known."""
         from penstock.viewer.feed import numbers
 

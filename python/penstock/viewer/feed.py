@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TypedDict
 
 from penstock.metrics.running import RunningMetrics, RunningOperator, RunningVertex
 
@@ -11,7 +11,37 @@ EVERY = 1000
 """Milliseconds between two questions of the page."""
 
 
-def numbers(metrics: RunningMetrics) -> dict[str, Any]:
+class VertexNumbers(TypedDict):
+    """A chain: rates are records per second, ``None`` is what nobody measures."""
+
+    id: str
+    name: str
+    in_rate: float
+    out_rate: float
+    busy: float | None
+    lag_ms: int | None
+    state_bytes: int
+    state_keys: int
+    tasks: dict[str, int]
+    records_behind: int | None
+
+
+class Numbers(TypedDict):
+    """A job, and its chains by the IDs of their vertices."""
+
+    job: str
+    status: str
+    seconds: float
+    version: int
+    in_rate: float
+    out_rate: float
+    records_behind: int | None
+    step_ms: float
+    bottleneck: str | None
+    vertices: list[VertexNumbers]
+
+
+def numbers(metrics: RunningMetrics) -> Numbers:
     """A running job at one moment. O(operators + subtasks).
 
     Args:
@@ -32,7 +62,7 @@ def numbers(metrics: RunningMetrics) -> dict[str, Any]:
     }
 
 
-def _vertex(vertex: RunningVertex, metrics: RunningMetrics) -> dict[str, Any]:
+def _vertex(vertex: RunningVertex, metrics: RunningMetrics) -> VertexNumbers:
     """What goes into a chain and comes out of it: of a source, what it emits goes in."""
     chain = [metrics.operators[each] for each in vertex.operators]
     head = chain[0]

@@ -17,6 +17,7 @@ from penstock.job.folder.files import Files
 from penstock.job.folder.manifest import StepManifest
 from penstock.metrics.running import END_OF_TIME, NO_WATERMARK
 from penstock.runtime.io.storage import real_place
+from penstock.viewer.feed import Numbers, VertexNumbers
 
 _SPAN_MS = 10_000
 """Rates are those of so much time."""
@@ -47,7 +48,7 @@ class Following:
         self._recent: deque[StepManifest] = deque()
         self.model = model or _guessed(about.job, self._newest())
 
-    def numbers(self) -> dict[str, Any] | None:
+    def numbers(self) -> Numbers | None:
         """The job as of its newest version, as :func:`penstock.viewer.feed.numbers` tells it; None before the first.
         One look at the folder; O(operators times subtasks)."""
         newest = self._newest()
@@ -74,7 +75,7 @@ class Following:
 
     def _vertex(
         self, vertex: VertexModel, newest: StepManifest, rates: dict[str, float], sent: dict[str, float]
-    ) -> dict[str, Any]:
+    ) -> VertexNumbers:
         chain = [self.model.by_node[node] for node in vertex.operators]
         head, last = chain[0].operator_id, chain[-1].operator_id
         watermarks = [mark for each in chain for mark in _watermarks(newest, each.operator_id)]

@@ -1,0 +1,234 @@
+// The pages of tests/viewer/pages.py in a headless Chromium: `make test-viewer`. PAGES is their folder.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+import { launch, openPage } from "./browser.mjs";
+
+const PAGES = resolve(process.env.PAGES ?? ".build/pages");
+const url = (name) => pathToFileURL(join(PAGES, `${name}.html`)).href;
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let browser;
+before(async () => (browser = await launch()));
+after(() => browser.close());
+
+const shown = (page) => page.locator("#panel h2").innerText();
+const scale = (page) => page.evaluate(() => window.penstock.app.viewport.scale);
+
+// The pixel of an operator's row or card, by what is written there.
+const pixelOf = (page, title) => page.evaluate((wanted) => {
+  const { app } = window.penstock;
+  for (const card of app.scene.cards) {
+    const row = card.rows.find((each) => each.title === wanted);
+    if (row === undefined) continue;
+    const box = document.getElementById("canvas").getBoundingClientRect();
+    const [x, y] = [card.x + card.width / 2, row.y + row.height / 2];
+    return { x: box.x + (x - app.viewport.x) * app.viewport.scale, y: box.y + (y - app.viewport.y) * app.viewport.scale };
+  }
+  return null;
+}, title);
+
+async function opened(name, check, options) {
+  const { page, wrong, close } = await openPage(browser, url(name), options);
+  try {
+    await check(page);
+    assert.deepEqual(wrong, []);
+  } finally {
+    await close();
+  }
+}
+
+test("a click says what is known: ID, origin, place in the source, state, verdicts", () => opened("small", async (page) => {
+  const { x, y } = await pixelOf(page, "Totals");
+  await page.mouse.click(x, y);
+  assert.equal(await shown(page), "Totals");
+  const panel = await page.locator("#panel").innerText();
+  for (const part of ["its uid", "programs.py:", "KeyedProcess", "total", "HASH"]) assert.ok(panel.includes(part), `${part} in ${panel}`);
+  assert.match(panel, /\b[0-9a-f]{32}\b/);
+  await page.locator("#panel .verdict").first().click();
+  assert.match(await page.locator("#panel").innerText(), /not chained/i);
+  await page.keyboard.press("Escape");
+}));
+
+test("tabs show the three graphs, and keep what is selected", () => opened("small", async (page) => {
+  const { x, y } = await pixelOf(page, "Check");
+  await page.mouse.click(x, y);
+  await page.locator("#tab-job").click();
+  assert.ok((await shown(page)).startsWith("Check"));
+  await page.locator("#tab-job").press("ArrowRight");
+  assert.equal(await page.locator("#tab-execution").getAttribute("aria-selected"), "true");
+  const cells = await page.evaluate(() => window.penstock.app.scene.cards.map((card) => card.cells.length));
+  assert.deepEqual(cells.filter((count) => count === 0), []);
+}));
+
+test("wheel, drag, buttons and keys move the picture", () => opened("small", async (page) => {
+  const first = await scale(page);
+  await page.mouse.move(400, 400);
+  await page.mouse.wheel(0, -400);
+  await page.waitForFunction((before) => window.penstock.app.viewport.scale > before, first);
+  const left = await page.evaluate(() => window.penstock.app.viewport.x);
+  await page.mouse.down();
+  await page.mouse.move(300, 380, { steps: 4 });
+  await page.mouse.up();
+  assert.ok((await page.evaluate(() => window.penstock.app.viewport.x)) > left);
+  await page.locator("#fit").click();
+  assert.ok(Math.abs((await scale(page)) - first) < 1e-9);
+  await page.locator("#canvas").press("+");
+  assert.ok((await scale(page)) > first);
+  await page.locator("#canvas").press("0");
+  await page.locator("#canvas").press("Shift+ArrowLeft");
+}));
+
+test("search finds, lists and goes there", () => opened("small", async (page) => {
+  await page.keyboard.press("/");
+  await page.keyboard.type("rates");
+  assert.equal(await page.locator("#hits li").count(), 2);
+  await page.keyboard.press("Enter");
+  assert.match(await shown(page), /rates/i);
+  const before = await shown(page);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("n");
+  assert.notEqual(await shown(page), before);
+}));
+
+test("everything can be done by keys", () => opened("small", async (page) => {
+  await page.locator("#canvas").focus();
+  const names = new Set();
+  for (const key of ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowDown", "ArrowLeft"]) {
+    await page.keyboard.press(key);
+    names.add(await shown(page));
+  }
+  assert.ok(names.size >= 4, [...names].join());
+  await page.keyboard.press("e");
+  assert.ok((await shown(page)).endsWith("edge"));
+  await page.keyboard.press("3");
+  assert.equal(await page.locator("#tab-execution").getAttribute("aria-selected"), "true");
+  await page.keyboard.press("t");
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  await page.keyboard.press("?");
+  assert.ok(await page.locator("dialog").isVisible());
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("d");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "panel");
+}));
+
+test("names of strangers do nothing, in the page and in its SVG", () => opened("hostile", async (page) => {
+  const title = await page.title();
+  const rows = await page.evaluate(() => window.penstock.app.model.operators.length);
+  for (let row = 0; row < rows; row++) await page.evaluate((at) => window.penstock.app.goTo(`o${at}`), row);
+  await page.locator("#tab-job").click();
+  await page.locator("#search").fill("script");
+  assert.equal(await page.locator("#hits img, #panel img, #panel script, #hits script").count(), 0);
+  await page.evaluate(() => window.penstock.app.toPaper());
+  assert.equal(await page.locator("#paper script, #paper img").count(), 0);
+  const long = page.locator("#panel h2");
+  await page.evaluate(() => window.penstock.app.select("o7"));
+  assert.ok((await long.innerText()).length > 9_000);
+  assert.ok((await long.boundingBox()).height < 300);
+  assert.equal(await page.title(), title);
+  assert.ok(!(await page.locator("body").innerText()).includes("\u202e"));
+}));
+
+test("pictures are kept as SVG and PNG, and printed", () => opened("small", async (page) => {
+  const kept = {};
+  for (const id of ["svg", "png"]) {
+    await page.locator("#export summary").click();
+    const [download] = await Promise.all([page.waitForEvent("download"), page.locator(`#export-${id}`).click()]);
+    kept[download.suggestedFilename()] = readFileSync(await download.path());
+  }
+  assert.deepEqual(Object.keys(kept), ["counts.svg", "counts.png"]);
+  assert.ok(kept["counts.svg"].toString().includes(">Totals</text>"));
+  assert.deepEqual([...kept["counts.png"].subarray(1, 4)], [...Buffer.from("PNG")]);
+  assert.ok(kept["counts.png"].readUInt32BE(16) > 1500);
+  const pdf = await page.pdf();
+  assert.ok(pdf.length > 10_000);
+}));
+
+test("a refused SVG is none: what is exported parses as XML", () => opened("hostile", async (page) => {
+  await page.locator("#export summary").click();
+  const [download] = await Promise.all([page.waitForEvent("download"), page.locator("#export-svg").click()]);
+  const text = readFileSync(await download.path(), "utf8");
+  const errors = await page.evaluate((svg) => new DOMParser().parseFromString(svg, "image/svg+xml").querySelectorAll("parsererror, script").length, text);
+  assert.equal(errors, 0);
+}));
+
+test("a notebook's frame shows the plan, and sees nothing around it", async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(url("frame"));
+  const frame = await (await page.waitForSelector("iframe")).contentFrame();
+  await frame.waitForFunction(() => window.penstock?.app.frames > 0);
+  assert.equal(await frame.locator("#title").innerText(), "counts");
+  assert.equal(await frame.evaluate(() => { try { return window.parent.document.title; } catch { return "nothing"; } }), "nothing");
+  await context.close();
+});
+
+test("a running job's numbers come, and their end is said", async () => {
+  const numbers = JSON.parse(readFileSync(join(PAGES, "feed.json"), "utf8"));
+  const server = createServer((request, response) => {
+    const feed = request.url === "/feed";
+    response.writeHead(200, { "Content-Type": feed ? "application/json" : "text/html" });
+    response.end(feed ? JSON.stringify(numbers) : readFileSync(join(PAGES, "live.html")));
+  });
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  const address = `http://127.0.0.1:${server.address().port}/`;
+  const { page, close } = await openPage(browser, address, { feed: address });
+  await page.waitForFunction(() => document.getElementById("live").textContent.includes("RUNNING"));
+  assert.match(await page.locator("#live").innerText(), /41\.2 k records\/s in .* version 412/);
+  await page.evaluate(() => window.penstock.app.toPaper());
+  const drawn = await page.locator("#paper").textContent();
+  for (const part of ["41.2 k/s in · 310/s out", "busy 93%", "state 8.1 MiB", "lag 1.5 s"]) assert.ok(drawn.includes(part), part);
+  server.close();
+  server.closeAllConnections();
+  await page.waitForFunction(() => document.getElementById("live").classList.contains("stale"));
+  await close();
+});
+
+test("100,000 operators are groups, open quickly, and are found inside", () => opened("layered-100000", async (page) => {
+  const { opened: ready, cards } = await page.evaluate(() => ({ opened: window.penstock.opened, cards: window.penstock.app.scene.cards }));
+  console.log(`# 100,000 operators: ${Math.round(ready)} ms`);
+  assert.ok(cards.length < 400 && cards.every((card) => card.kind === "group"));
+  await page.locator("#search").fill("feed 99800");
+  await page.keyboard.press("Enter");
+  assert.equal(await shown(page), "Source: feed 99800");
+  assert.ok(await page.locator("#trail").isVisible());
+  await page.locator("#canvas").focus();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  assert.ok(await page.locator("#trail").isHidden());
+}));
+
+test("2,000 operators: frames of panning and zooming", () => opened("layered-2000", async (page) => {
+  const times = await page.evaluate(async () => {
+    const { app } = window.penstock;
+    const found = [];
+    const paint = app.paint.bind(app);
+    for (let at = 0; at < 60; at++) {
+      if (at < 30) app.viewport.pan(5, 2);
+      else app.viewport.zoom(1.06);
+      const before = performance.now();
+      paint();
+      app.context.getImageData(0, 0, 1, 1);
+      found.push(performance.now() - before);
+      await new Promise(requestAnimationFrame);
+    }
+    return found.sort((a, b) => a - b);
+  });
+  console.log(`# 2,000 operators: a frame takes ${times[30].toFixed(1)} ms (median), ${times[57].toFixed(1)} ms (95th percentile)`);
+}));
+
+for (const [name, colorScheme] of [["small", "light"], ["small", "dark"], ["layered-100000", "light"]]) {
+  test(`axe has nothing serious against ${name}, ${colorScheme}`, () => opened(name, async (page) => {
+    await page.evaluate(axe);
+    await page.evaluate((ref) => window.penstock.app.select(ref), name === "small" ? "o1" : "g0");
+    await page.locator("#search").fill("map");
+    const found = await page.evaluate(() => window.axe.run());
+    const serious = found.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+    assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`), []);
+  }, { colorScheme, bypassCSP: true }));
+}
