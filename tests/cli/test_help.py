@@ -10,8 +10,8 @@ import pytest
 import penstock as package
 
 COMMANDS = [
-    *("run", "stop", "rescale", "savepoint", "explain", "view", "diff", "lock", "check", "lint", "plan", "uid"),
-    *("clean", "prepare"),
+    *("run", "watch", "stop", "rescale", "savepoint"),
+    *("explain", "view", "diff", "lock", "check", "lint", "plan", "uid", "clean", "prepare"),
 ]
 
 
