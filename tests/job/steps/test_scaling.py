@@ -9,7 +9,7 @@ import pytest
 
 from penstock.common import RestartStrategies, RuntimeExecutionMode, Types, WatermarkStrategy, cores
 from penstock.datastream import ParallelSourceFunction
-from penstock.errors import StreamGraphError, UnsupportedError
+from penstock.errors import InvalidProgramError, StreamGraphError, UnsupportedError
 from penstock.job.folder.lease import JobFolder
 from penstock.job.folder.requests import Request, Requests
 from penstock.job.steps import scaling
@@ -174,6 +174,26 @@ def test_who_waits_for_a_savepoint_comes_first(tmp_path, room, steps):
     assert answer is None or answer.error is None  # the files of owners before go
     assert len(list(tmp_path.glob("savepoint-*"))) == 1
     assert sizes(tmp_path / "job") == {"count": 2}
+
+
+@pytest.mark.parametrize("uid", ["count", None])
+def test_state_that_other_cores_would_lose_is_told_of(tmp_path, room, caplog, uid):
+    """Its sink has a parallelism of its own, and is chained to it if that is the same."""
+
+    def made():
+        counted = counts(environment(tmp_path, 1, **REACTIVE), lambda stream: stream.uid(uid))
+        return counted.map(lambda record: record, PAIR).set_parallelism(2)
+
+    room(2)
+    some(made(), 3)
+    told = "The operators 'count' have no uid, and their IDs hang on the parallelism"
+    assert (told in caplog.text) is (uid is None)
+    room(3)
+    if uid is None:
+        with pytest.raises(InvalidProgramError, match="state of operator 'count'"):
+            collected(made())
+    else:
+        assert len(collected(made())) == 70
 
 
 class Pushing(ParallelSourceFunction):

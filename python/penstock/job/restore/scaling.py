@@ -8,12 +8,13 @@ Unlike there the program is planned anew, as it would be at that parallelism.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from penstock.errors import UnsupportedError
+from penstock.errors import PenstockError, UnsupportedError
 from penstock.job.folder.manifest import StepManifest
 from penstock.job.restore.matching import match, pushed
 from penstock.job.restore.taking_over import planned
@@ -74,3 +75,28 @@ def _positions(manifest: StepManifest, state_id: str) -> list[Any]:
     """Where a source has been in its splits; nothing for other operators."""
     source = manifest.sources.get(state_id)
     return [] if source is None else list(source.positions.values())
+
+
+def unsteady(pipeline: Pipeline) -> list[str]:
+    """The names of operators whose state would not be found at another parallelism: they have no uid, and what they are
+    chained with hangs on it, and with that their IDs. A plan for each parallelism that the program says of operators,
+    and for one that it does not.
+
+    Args:
+        pipeline: the program, which may be planned anew.
+    """
+    assert pipeline.planned_at is not None, "the environment plans it again"
+    nodes = [node for node in pipeline.stream_graph.nodes if node.uid is None and not node.user_hash]
+    nodes = [node for node in nodes if getattr(pipeline.operators.get(node.id), "keeps_state", False)]
+    said = {node.parallelism for node in pipeline.stream_graph.nodes if node.id not in pipeline.left_open}
+    known: list[Mapping[int, str]] = []
+    for width in (*sorted(said), max(said, default=0) + 1) if nodes and said else ():
+        with contextlib.suppress(PenstockError):  # at this parallelism it is refused
+            known.append(_at(pipeline, width).stream_graph.operator_ids())
+    return [node.name for node in nodes if len({ids[node.id] for ids in known}) > 1]
+
+
+def _at(pipeline: Pipeline, width: int) -> Pipeline:
+    assert pipeline.planned_at is not None
+    most = {node.id: node.max_parallelism for node in pipeline.stream_graph.nodes if node.max_parallelism > 0}
+    return pipeline.planned_at(lambda node: min(width, most.get(node, width)))

@@ -17,7 +17,7 @@ from penstock.common.job_control import JobControl
 from penstock.errors import PenstockError
 from penstock.job.deployment import Deployment, deploy
 from penstock.job.restore.carried import carried
-from penstock.job.restore.scaling import scaled
+from penstock.job.restore.scaling import scaled, unsteady
 from penstock.runtime.io.stores import configured
 
 if TYPE_CHECKING:
@@ -69,6 +69,12 @@ class Scaling:
             PenstockError: it cannot run so.
         """
         self._offer = offer
+        if names := unsteady(self._pipeline):
+            LOG.warning(
+                "The operators %s have no uid, and their IDs hang on the parallelism: at another number of cores their "
+                "state is not found, and the job is refused or stays as it is. Give them uids.",
+                ", ".join(map(repr, names)),
+            )
         return self._at(self._offer())
 
     def outgrown(self, *, failed: bool = False) -> bool:
