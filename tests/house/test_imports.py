@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "common": {"errors", "display", "metrics"},
     "runtime": {"errors", "common", "metrics", "_native"},
     "job": {"errors", "common", "metrics", "runtime", "plan"},
-    "savepoints": {"errors", "common", "runtime", "plan", "job"},
+    "savepoints": {"errors", "common", "runtime", "plan", "job", "spark"},
     "flink": {"errors", "common", "runtime", "plan"},
     "plan": {"errors", "display", "common", "_native"},
     "analysis": {"errors", "display", "common", "metrics", "runtime", "plan"},

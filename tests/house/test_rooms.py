@@ -96,7 +96,7 @@ ROOMS = {
         "formats",
     ],
     "viewer": ["columns", "data", "feed", "server", "following", "page"],
-    "savepoints": ["pickles", "loading", "files", "pending", "table", "reader", "bootstrap", "writer"],
+    "savepoints": ["pickles", "loading", "files", "table", "bootstrap", "on_spark", "pending", "reader", "writer"],
     "job.restore": ["matching", "refusals", "adapting", "taking_over", "scaling", "telling", "carried", "foretelling"],
     "flink": [
         "cursor",

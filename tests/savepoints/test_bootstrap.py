@@ -14,8 +14,11 @@ from penstock.errors import SavepointError
 from penstock.job.savepoint.contents import read_headers
 from penstock.job.savepoint.taking import read_savepoint
 from penstock.job.savepoint.verifying import verify
+from penstock.plan import operator_id
+from penstock.runtime.state.operator_state import OperatorState
 from penstock.savepoints import Savepoint, SavepointWriter
 from penstock.savepoints.bootstrap import rows_of
+from penstock.savepoints.loading import subtasks
 from tests.running import collected
 from tests.savepoints.programs import (
     ALL,
@@ -130,6 +133,29 @@ def test_a_frame_of_pandas(tmp_path: Path) -> None:
     assert list(rows_of(frame)) == [{"id": "a", "last": 1}, {"id": "b", "last": 2}]
     new = SavepointWriter().with_keyed_state("many", frame, "id", Types.STRING(), {LAST: "last"}).write(tmp_path / "n")
     assert sorted(new.read("many", "last").to_pandas()["value"]) == [1, 2]
+
+
+@pytest.mark.parametrize("parallelism", [1, 3])
+def test_lists_that_belong_to_no_key_are_dealt_out(tmp_path: Path, parallelism: int) -> None:
+    parts, all_of_them = (ListStateDescriptor(name, Types.LONG()) for name in ("parts", "all of them"))
+    writer = SavepointWriter().with_keyed_state(
+        "many", TABLE, "id", Types.STRING(), {LAST: "last"}, parallelism=parallelism
+    )
+    writer.with_list_state("many", parts, range(7)).with_list_state("many", all_of_them, [8, 9], union=True)
+    new = writer.write(tmp_path / "new")
+    rows = new.read("many", "parts").rows
+    assert [row[1] for row in rows] == list(range(7))
+    assert len({row[0] for row in rows}) == parallelism
+    assert new.read("many", "all of them").to_arrow()["value"].to_pylist() == [8, 9]
+    found = [each.places for each in subtasks(read_savepoint(new.place), operator_id("many"), unpickle=False)]
+    for now in (1, 2, 3, 5):
+        begun = [OperatorState() for _ in range(now)]
+        for subtask, state in enumerate(begun):
+            state.restore(found, now, subtask)
+        assert sorted(each for state in begun for each in state.list("parts")) == list(range(7))
+        assert all(state.list("all of them", union=True) == [8, 9] for state in begun)
+    with pytest.raises(SavepointError, match="would have 'x', which is not of its declared type"):
+        writer.with_list_state("many", parts, ["x"])
 
 
 RULES = MapStateDescriptor("rules", Types.STRING(), Types.LONG())

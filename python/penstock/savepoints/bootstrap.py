@@ -96,7 +96,7 @@ class _Columns(KeyedStateBootstrapFunction):
         self._fills: list[tuple[Callable[[Any], Any], Callable[[Any], Any]]] = []
         for descriptor, column in self._columns.items():
             handle = handle_of(runtime_context._keyed_state(), descriptor)
-            self._fills.append((_getter(column), _filled(handle, descriptor)))
+            self._fills.append((getter(column), _filled(handle, descriptor)))
 
     def process_element(self, value: Any, ctx: BootstrapContext) -> None:
         for get, fill in self._fills:
@@ -143,7 +143,7 @@ def keyed_state(
     """
     keyed = KeyedState(KeyHash(key_type), groups, Clock())
     own = function if isinstance(function, KeyedStateBootstrapFunction) else _Columns(function)
-    get, context = _getter(key), BootstrapContext(keyed)
+    get, context = getter(key), BootstrapContext(keyed)
     own.open(KeyedStateStore(keyed))
     for row in rows_of(data):
         found = shaped(get(row), key_type)
@@ -161,7 +161,12 @@ def keyed_state(
     return keyed
 
 
-def _getter(column: Key) -> Callable[[Any], Any]:
+def getter(column: Key) -> Callable[[Any], Any]:
+    """What gives the value of a column, or of a function, of a row.
+
+    Args:
+        column: name of the column, or the function.
+    """
     if callable(column):
         return column
 
@@ -281,6 +286,24 @@ def broadcast_entries(descriptor: MapStateDescriptor[Any, Any], entries: Any) ->
         check = None if declared is None else conversion(None, declared)
         for value in values if check is not None else ():
             _checked(descriptor.name, None, value, check)
+    return found
+
+
+def list_elements(descriptor: ListStateDescriptor[Any], elements: Iterable[Any]) -> list[Any]:
+    """The elements of a list that belongs to no key.
+
+    Args:
+        descriptor: of the state.
+        elements: as of a table.
+
+    Raises:
+        SavepointError: one is not of the declared type.
+    """
+    declared = descriptor.elem_type_info
+    found = [shaped(each, declared) for each in elements]
+    check = None if declared is None else conversion(None, declared)
+    for value in found if check is not None else ():
+        _checked(descriptor.name, None, value, check)
     return found
 
 

@@ -93,7 +93,9 @@ def found_in(operators: Any, given: str, where: str) -> str:
     return named[0]
 
 
-def subtasks(savepoint: Place, operator_id: str, *, unpickle: bool, groups: int | None = None) -> Iterator[Subtask]:
+def subtasks(
+    savepoint: Place, operator_id: str, *, unpickle: bool, groups: int | None = None, which: int | None = None
+) -> Iterator[Subtask]:
     """What the subtasks of an operator have left, one after the other.
 
     Args:
@@ -101,6 +103,7 @@ def subtasks(savepoint: Place, operator_id: str, *, unpickle: bool, groups: int 
         operator_id: of the operator.
         unpickle: whether objects of all classes are made; else :class:`~penstock.savepoints.pickles.Unmade` ones.
         groups: how many key groups the keyed state is to have; those that it has if None.
+        which: only this subtask; all if None.
 
     Raises:
         SavepointError: a file is missing or damaged, or what is in it cannot be read.
@@ -113,7 +116,7 @@ def subtasks(savepoint: Place, operator_id: str, *, unpickle: bool, groups: int 
     for placed in state_files(alone(savepoint, operator_id)):
         chains[placed.about.subtask].append(placed)
     storage = storage_of(place)
-    for chain in chains:
+    for chain in chains if which is None else chains[which : which + 1]:
         found = Subtask()
         replay: Replay | None = None
         for placed in chain:

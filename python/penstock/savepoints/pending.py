@@ -15,6 +15,7 @@ from penstock.runtime.state.redistribution import BROADCAST
 from penstock.runtime.state.sections import StateInfo
 from penstock.savepoints import files
 from penstock.savepoints.loading import Subtask, subtasks
+from penstock.savepoints.on_spark import Filling, made_on_spark
 
 _Entries = dict[Any, Any]
 
@@ -31,6 +32,8 @@ class Pending:
         dropped: names of states.
         keyed: new keyed state.
         broadcast: new broadcast states: form and entries.
+        lists: new lists, by kind and name.
+        filling: keyed state that executors of Spark are to make.
     """
 
     state: OperatorState
@@ -40,6 +43,8 @@ class Pending:
     dropped: set[str] = field(default_factory=set[str])
     keyed: KeyedState | None = None
     broadcast: list[tuple[StateInfo, _Entries]] = field(default_factory=list[tuple[StateInfo, _Entries]])
+    lists: dict[tuple[str, str], list[Any]] = field(default_factory=dict[tuple[str, str], list[Any]])
+    filling: Filling | None = None
 
 
 def made(folder: str, operator_id: str, operator: Pending, version: int) -> OperatorState:
@@ -55,6 +60,8 @@ def made(folder: str, operator_id: str, operator: Pending, version: int) -> Oper
         SavepointError: something of it cannot be read. OSError: a file cannot be written.
     """
     state, origin = operator.state, operator.origin
+    if origin is None and operator.filling is not None:
+        return made_on_spark(operator.filling, folder, operator_id, state, _parts(operator)[0], version)
     if origin is None:
         return _files(folder, operator_id, state, _parts(operator), version)
     place, old = origin
@@ -82,7 +89,8 @@ def _files(
 
 
 def _parts(operator: Pending) -> list[Subtask]:
-    """What the subtasks of a new operator have; broadcast state, which is the same for all, stands in each."""
+    """What the subtasks of a new operator have; broadcast state, which is the same for all, stands in each. Lists are
+    dealt out evenly; of one that all get whole, where a part stands makes no difference."""
     state = operator.state
     parts: list[Subtask] = [Subtask() for _ in range(state.parallelism)]
     if operator.keyed is not None:
@@ -92,6 +100,10 @@ def _parts(operator: Pending) -> list[Subtask]:
         for part in parts:
             part.broadcast[form.name] = form
             part.places[BROADCAST, form.name] = dumps(entries)
+    for place, elements in operator.lists.items():
+        for subtask, part in enumerate(parts):
+            first, end = (len(elements) * each // len(parts) for each in (subtask, subtask + 1))
+            part.places[place] = dumps(elements[first:end])
     return parts
 
 

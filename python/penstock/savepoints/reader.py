@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from penstock.runtime.state.sections import DOMAINS, StateInfo
 from penstock.runtime.state.serializers import TTL
 from penstock.runtime.state.type_texts import type_of
 from penstock.runtime.windows.time_window import CountWindow, TimeWindow
-from penstock.savepoints.loading import Subtask, found_in, operator_named, subtasks
+from penstock.savepoints.loading import Subtask, alone, found_in, key_type, operator_named, subtasks
+from penstock.savepoints.on_spark import frame_of
 from penstock.savepoints.pickles import refused, unmade_in
 from penstock.savepoints.table import StateTable
 
@@ -107,6 +109,52 @@ class Savepoint:
             raise self._no_state(operator, state, found)
         return _keyed(found, state)
 
+    def to_spark(self, spark: Any, operator: str, state: str) -> Any:
+        """Keyed state as a DataFrame, which executors read when it is computed, a partition for each subtask.
+
+        Args:
+            spark: a session.
+            operator: its uid or OperatorID.
+            state: name of the state. Of windows, of states without declared types, of lists and broadcast state:
+                ``read(operator, state).to_spark(spark)``.
+
+        Returns:
+            Columns as of :meth:`read`.
+
+        Raises:
+            SavepointError: there is none, or it has no types. What is damaged is said when it is computed.
+
+        Cost: a request per file here; a subtask's state is in the memory of a task.
+        """
+        found, types = operator_named(self._read, operator), self._types(operator, state)
+        columns = list(types.items())
+        part = partial(_part, alone(self._read, found), found, state, self._unpickle, tuple(types))
+        return frame_of(spark, columns, self._read.manifest.operators[found].parallelism, part)
+
+    def _types(self, operator: str, state: str) -> dict[str, TypeInformation[Any]]:
+        """The columns of keyed state, by what headers say."""
+        found = operator_named(self._read, operator)
+        [content] = [each for each in self.operators() if each.operator_id == found]
+        said = {each.name: each for each in content.states}.get(state)
+        if content.key is None or said is None:
+            raise SavepointError(
+                f"The operator {operator!r} of {self.place!r} has no keyed state {state!r}. It has "
+                f"{sorted(each.name for each in content.states) or 'none'}; lists and broadcast state are read by "
+                "read(…)."
+            )
+        info = StateInfo(said.name, said.kind, said.serializers, said.types)
+        keys, value = _declared(key_type(content.key[1], content.key[0])), _value_type(info)
+        if keys is None or value is None:
+            raise SavepointError(
+                f"The savepoint {self.place!r} does not say of which types the keys and values of {state!r} are. Read "
+                "the state here, read(…).to_spark(spark), which finds types by what is there."
+            )
+        found_types = {"key": keys, "value": value}
+        if TTL in info.serializers:
+            single = said.kind not in ("ListState", "MapState")
+            found_types["last_access"] = Types.LONG() if single else Types.LIST(Types.LONG())
+        return found_types
+
     def timers(self, operator: str) -> StateTable:
         """The timers of an operator.
 
@@ -172,6 +220,26 @@ class Savepoint:
             f"The operator {operator!r} of {self.place!r} has no state {state!r}. It has {sorted(known) or 'none'}; "
             "timers are read by timers(), --timers."
         )
+
+
+def _part(
+    place: Place, operator_id: str, state: str, unpickle: bool, columns: tuple[str, ...], subtask: int
+) -> StateTable:
+    """What a subtask has of keyed state; for executors."""
+    found = list(subtasks(place, operator_id, unpickle=unpickle, which=subtask))
+    there = [each for each in found if each.keyed is not None and _has(each, state)]
+    table = _keyed(there, state) if there else StateTable(columns, (None,) * len(columns), ())
+    if not len(table):
+        return StateTable(columns, (None,) * len(columns), ())
+    for row in table.rows if any(each.unmade for each in found) else ():
+        if (name := unmade_in(row)) is not None:
+            raise refused(f"The state {state!r}", name)
+    if table.columns != columns:
+        raise SavepointError(
+            f"The state {state!r} of {place.place!r} has the columns {table.columns}, and {columns} were expected: it "
+            "belongs to windows. Read it here, read(…).to_spark(spark)."
+        )
+    return table
 
 
 def place_of(savepoint: Savepoint) -> Place:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from penstock.common.state_descriptor import MapStateDescriptor
+from penstock.common.state_descriptor import ListStateDescriptor, MapStateDescriptor
 from penstock.common.typeinfo import TypeInformation
 from penstock.errors import SavepointError
 from penstock.job.folder.files import Files
@@ -21,6 +21,7 @@ from penstock.job.savepoint.format import Savepoint as Place
 from penstock.job.savepoint.published import check_published
 from penstock.runtime.io.storage import join, real_place
 from penstock.runtime.io.stores import storage_of
+from penstock.runtime.state.redistribution import SPLIT, UNION
 from penstock.savepoints.bootstrap import (
     Columns,
     Key,
@@ -28,8 +29,10 @@ from penstock.savepoints.bootstrap import (
     broadcast_entries,
     broadcast_form,
     keyed_state,
+    list_elements,
 )
 from penstock.savepoints.loading import found_in
+from penstock.savepoints.on_spark import Filling, is_distributed, usual_parallelism
 from penstock.savepoints.pending import Pending, made
 from penstock.savepoints.reader import Savepoint, place_of
 
@@ -197,33 +200,33 @@ class SavepointWriter:
         states: KeyedStateBootstrapFunction | Columns,
         *,
         name: str | None = None,
-        parallelism: int = 1,
+        parallelism: int | None = None,
         max_parallelism: int = 128,
     ) -> SavepointWriter:
         """Fill the keyed state of an operator with the rows of a table.
 
         Args:
             uid: of the operator that will ask for it.
-            data: a DataFrame of pandas, polars or Spark, an Arrow table or batches, which give dictionaries; or any
-                rows. It is gone through at once, in this process.
+            data: a DataFrame of pandas or polars, an Arrow table or batches, which give dictionaries, or any rows: gone
+                through at once, in this process. Or one of Spark, which executors go through when it is written.
             key: name of the column with the key, or a function of a row.
             key_type: as in the program's ``key_by``.
-            states: by descriptor the column, or a function of a row: a value state is set to it, a list state gets the
-                elements of it, a map state the entries, reducing and aggregating states have it added; or an object
-                that keeps each row as it likes.
+            states: by descriptor the column, or a function of a row: a value state is set to it, a list gets its
+                elements, a map its entries, others have it added; or an object that keeps each row as it likes.
             name: of the operator, for people; the uid if None.
-            parallelism: of the files; it can be restored at any.
+            parallelism: of the files; restored at any. 1 if None; of a Spark DataFrame as many as run at a time.
             max_parallelism: that of the operator, if the program sets one.
 
-        Returns: this.
+        Returns: this. Raises SavepointError: it has state already, or a value or key is not of the declared type.
 
-        Raises:
-            SavepointError: the operator has state already, or a value or key is not of the declared type.
-
-        Cost: O(rows), and the state is in memory until it is written.
+        Cost: O(rows), and the state is in memory until it is written; of a Spark DataFrame, a subtask's in a task's.
         """
-        new = self._new(uid, name, parallelism, max_parallelism)
-        new.keyed = keyed_state(data, key, key_type, states, max_parallelism)
+        usual = usual_parallelism(data) if is_distributed(data) else 1
+        new = self._new(uid, name, min(usual, max_parallelism) if parallelism is None else parallelism, max_parallelism)
+        if is_distributed(data):
+            new.filling = Filling(data, key, key_type, states)
+        else:
+            new.keyed = keyed_state(data, key, key_type, states, max_parallelism)
         return self
 
     def with_broadcast_state(
@@ -249,12 +252,45 @@ class SavepointWriter:
         Raises:
             SavepointError: the operator's state is from another savepoint, or an entry is not of the declared types.
         """
+        new = self._made(uid, name, max_parallelism)
+        new.broadcast.append((broadcast_form(descriptor), broadcast_entries(descriptor, entries)))
+        return self
+
+    def with_list_state(
+        self,
+        uid: str,
+        descriptor: ListStateDescriptor[Any],
+        elements: Iterable[Any],
+        *,
+        union: bool = False,
+        name: str | None = None,
+        max_parallelism: int = 128,
+    ) -> SavepointWriter:
+        """Fill a list that belongs to no key. An operator can have several: call this after the others.
+
+        Args:
+            uid: of the operator that will have it.
+            descriptor: of the state.
+            elements: in order.
+            union: each subtask gets all of them; else they are dealt out.
+            name: of the operator, for people; the uid if None.
+            max_parallelism: of the operator, if the program sets one.
+
+        Returns: this.
+
+        Raises:
+            SavepointError: the operator's state is from another savepoint, or an element is not of the declared type.
+        """
+        place = (UNION if union else SPLIT, descriptor.name)
+        self._made(uid, name, max_parallelism).lists[place] = list_elements(descriptor, elements)
+        return self
+
+    def _made(self, uid: str, name: str | None, groups: int) -> Pending:
+        """An operator that is made here, and may have something already."""
         from penstock.plan import operator_id
 
         known = self._operators.get(operator_id(uid))
-        new = known if known is not None and known.origin is None else self._new(uid, name, 1, max_parallelism)
-        new.broadcast.append((broadcast_form(descriptor), broadcast_entries(descriptor, entries)))
-        return self
+        return known if known is not None and known.origin is None else self._new(uid, name, 1, groups)
 
     def _new(self, uid: str, name: str | None, parallelism: int, groups: int) -> Pending:
         from penstock.plan import operator_id

@@ -45,6 +45,11 @@ def configure(options: Mapping[str, Mapping[str, Any]]) -> None:
     _OPTIONS.own = _Options.last = options
 
 
+def options_now() -> Mapping[str, Mapping[str, Any]]:
+    """The options that this thread works with, to be handed on to others."""
+    return _OPTIONS.last if _OPTIONS.own is None else _OPTIONS.own
+
+
 @contextlib.contextmanager
 def configured(options: Mapping[str, Mapping[str, Any]]) -> Iterator[None]:
     """As :func:`configure`, for a while."""
@@ -83,7 +88,7 @@ class Store(Storage):
 
     def __init__(self, path: str) -> None:
         scheme = path.partition("://")[0]
-        given = _OPTIONS.last if _OPTIONS.own is None else _OPTIONS.own
+        given = options_now()
         own = (options for name, options in given.items() if SCHEMES[name][0] == scheme)
         options = {key: value for each in own for key, value in each.items()}
         try:
