@@ -110,3 +110,16 @@ def test_the_rules_are_listed_and_explained(linted):
     assert page[0] == "# PS301 needless-repartition"
     assert "# penstock: ignore[PS301]" in "\n".join(page)
     assert linted("--explain", "PS3")[1] == 2
+
+
+def test_the_lock_file_beside_the_program_counts(linted, penstock, program):
+    text = "numbers = env.from_collection([1]).key_by(lambda n: n, Types.INT())\n"
+    text += "numbers.reduce(lambda a, b: a + b).uid('sums').set_max_parallelism(128).print(); env.execute()"
+    file = program(text)
+    assert penstock("lock", file).exit_code == 0
+    assert linted(file)[1] == 0
+    (finding, _), status = linted(program(text.replace("128", "256")))
+    assert " PS102 'Keyed Reduce' has the max parallelism 256, and 128 in penstock.lock" in finding
+    assert status == 1
+    (file.parent / "penstock.lock").write_text("no lock")
+    assert "penstock.lock" in penstock("lint", file).stderr
