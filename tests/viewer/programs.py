@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from penstock.analysis.model import ProgramModel
@@ -49,7 +50,7 @@ class Check(ProcessFunction):
 
 def orders(*, edited: bool = False) -> ProgramModel:
     """A program of some size: two sources, chains, a side output, slot sharing groups; or what an edit makes of it."""
-    return model_of(planned(lambda env: _orders(env, edited)))
+    return replace(model_of(planned(lambda env: _orders(env, edited))), name="orders")
 
 
 def _orders(env: StreamExecutionEnvironment, edited: bool) -> None:

@@ -106,7 +106,7 @@ def test_a_notebook_gets_a_frame_that_sees_nothing_around_it() -> None:
     source = re.search('srcdoc="([^"]*)"', frame)
     assert source is not None
     assert html.unescape(source[1]) == made.html()
-    assert bundle["text/plain"] == "Page('counts', 9 operators); .save('plan.html') writes it"
+    assert bundle["text/plain"] == "Page('orders', 9 operators); .save('plan.html') writes it"
 
 
 @pytest.mark.parametrize(

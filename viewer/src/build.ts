@@ -45,7 +45,7 @@ export function build(wish: Wish): Built {
       to.push(before ? end : drafts.length + at);
     }
   });
-  const cards = placed(all, from, to);
+  const cards = placed(all, from, to, wish.tab === "execution" ? FAN_GAP : undefined);
   const wires = links.flatMap((link, at) => wiresOf(wish, link, cards[from[at]!]!, cards[to[at]!]!));
   for (let at = links.length; at < from.length; at++) wires.push(plain(`x${at}`, cards[from[at]!]!, cards[to[at]!]!, "", true));
   return { scene: { cards, wires, bounds: boundsOf(cards), groups: around.names }, groups: null };
@@ -63,8 +63,11 @@ function surroundings(wish: Wish, chains: Uint32Array): Surroundings & { readonl
   return { ...wish, names, colourOf: (group) => number.get(group) ?? -1 };
 }
 
-function placed(drafts: readonly Draft[], from: readonly number[], to: readonly number[]): Card[] {
-  const { x, y } = layout(drafts, from, to);
+/** Room for many lines and a longer label. */
+const FAN_GAP = 132;
+
+function placed(drafts: readonly Draft[], from: readonly number[], to: readonly number[], gap?: number): Card[] {
+  const { x, y } = layout(drafts, from, to, gap);
   return drafts.map((each, at) => moved(each, Math.round(x[at]!), Math.round(y[at]!)));
 }
 

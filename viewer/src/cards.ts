@@ -11,8 +11,8 @@ export type Tab = "stream" | "job" | "execution";
 /** A card that has no place yet: everything in it is relative to its upper left corner. */
 export type Draft = Omit<Card, "x" | "y">;
 
-const NARROWEST = 176;
-const WIDEST = 292;
+const NARROWEST = 150;
+const WIDEST = 264;
 const INDENT = 14;
 /** Left of a row's text: stripe, shape. Right of it: the mark of state. */
 const BESIDE = 60;
@@ -42,10 +42,10 @@ function streamCard(chain: Chain, at: number, around: Surroundings): Draft {
   const rows = rowsOf(chain, model);
   const texts = rows.map(({ operator, depth }) => ({
     title: measure(inert(operator.name, 160), "title") + depth * INDENT,
-    detail: measure(inert(detailOf(operator), 160), "small") + depth * INDENT,
+    detail: measure(inert(detailOf(operator), 160), "small") + depth * INDENT + (operator.stateful === true ? 12 : 0),
   }));
   const wanted = Math.max(...texts.map(({ title, detail }) => Math.max(title, detail))) + BESIDE;
-  const width = Math.round(Math.min(Math.max(wanted, NARROWEST), WIDEST));
+  const width = Math.ceil(Math.min(Math.max(wanted, NARROWEST), WIDEST));
   const found: Row[] = rows.map(({ operator, row, depth, parent }, index) => {
     const space = width - BESIDE - depth * INDENT;
     const stateful = operator.stateful === true;
@@ -78,7 +78,7 @@ function jobCard(chain: Chain, at: number, around: Surroundings): Draft {
 
 function vertexWidth(name: string, measure: Measure): number {
   const wanted = measure(inert(name, 160), "title") / (name.length > 44 ? 2 : 1);
-  return Math.round(Math.min(Math.max(wanted + 40, 200), 300));
+  return Math.round(Math.min(Math.max(wanted + 40, 184), 280));
 }
 
 function executionCard(chain: Chain, at: number, around: Surroundings): Draft {
@@ -86,12 +86,13 @@ function executionCard(chain: Chain, at: number, around: Surroundings): Draft {
   const width = vertexWidth(vertex.name, around.measure);
   const lines = wrapped(vertex.name, width - 2 * PAD - 12, 2, "title", around.measure);
   const top = HEAD + lines.length * LINE + PAD;
-  const cells = cellsOf(vertex.parallelism, vertex.max_parallelism, top, width);
+  const keyed = chain.operators.some((row) => around.model.operators.value(row, "keyed"));
+  const cells = cellsOf(vertex.parallelism, keyed ? vertex.max_parallelism : 0, top, width);
   const height = top + cells.length * (CELL_HEIGHT + CELL_GAP) + PAD + (around.live ? LIVE : 0);
   return { ...common("execution", chain, at, around, width), lines, cells, width, height };
 }
 
-/** Subtasks with the key groups they own; of many the first three, the last, and all between as one. */
+/** Subtasks, of keyed chains with the key groups they own; of many the first three, the last, and all between as one. */
 function cellsOf(parallelism: number, groups: number, top: number, width: number): Cell[] {
   const all = parallelism <= MOST_CELLS;
   const ranges: [number, number][] = all
@@ -128,7 +129,7 @@ function common(kind: Card["kind"], chain: Chain, at: number, around: Surroundin
   }
   const vertex = model.vertex(chain.vertex);
   const group = vertex.slot_sharing_group;
-  const what = chain.operators.length > 1 ? `chain of ${chain.operators.length}` : "not chained";
+  const what = chain.operators.length > 1 ? `chain of ${chain.operators.length}` : "alone";
   const named = group === "" || group === "default" ? what : `${what} · ${group}`;
   const left = fitted(kind === "chain" ? named : `${vertex.id.slice(0, 8)} · ${named}`, width - 72, "small", measure);
   const right = `×${count(vertex.parallelism)}`;
@@ -183,7 +184,7 @@ function detailOf(operator: Operator): string {
   const parts = operator.type === "" ? [] : [operator.type];
   if (operator.pinned !== null) parts.push(`pinned ${operator.pinned.slice(0, 8)}`);
   else if (operator.uid !== null) parts.push(`uid ${operator.uid}`);
-  else if (operator.operator_id !== "") parts.push(`ID by position ${operator.operator_id.slice(0, 8)}`);
+  else if (operator.operator_id !== "") parts.push("ID by position");
   else parts.push("no ID");
   return parts.join(" · ");
 }

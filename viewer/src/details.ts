@@ -195,7 +195,7 @@ function changeNote(change: NonNullable<ReturnType<typeof changeOf>>): HTMLEleme
   const note = make("div", { class: `change ${change.status}` }, make("strong", {}, `${mark} ${change.status}`), ` · ${says}`);
   if (change.cause) note.append(make("p", {}, "Cause: ", said(change.cause)));
   const facts = Object.entries(change.details).filter(([, value]) => value !== null && value !== "" && !(Array.isArray(value) && value.length === 0));
-  const plainly = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+  const plainly = (value: unknown): string => (typeof value === "string" ? value : Array.isArray(value) ? value.join("; ") : JSON.stringify(value));
   if (facts.length > 0) note.append(table(facts.map(([name, value]) => [name.replaceAll("_", " "), said(plainly(value))])));
   return note;
 }

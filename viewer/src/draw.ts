@@ -34,18 +34,28 @@ export interface Look {
 }
 
 /** Below these scales texts, and then everything inside cards, are left out. */
-const TEXT_FROM = 0.34;
-const SMALL_FROM = 0.52;
+const TEXT_FROM = 0.28;
+const SMALL_FROM = 0.4;
 const CARD_ONLY = 0.16;
 
 /** Draw what is in view. O(cards + wires). */
 export function draw(scene: Scene, look: Look, brush: Brush): void {
   const { view } = look;
-  drawWires(scene.wires.filter((wire) => wireInView(wire, view)), look, brush);
+  const wires = scene.wires.filter((wire) => wireInView(wire, view));
+  drawWires(wires, look, brush);
   for (const card of scene.cards) {
     if (card.x > view.x + view.width || card.y > view.y + view.height) continue;
     if (card.x + card.width < view.x || card.y + card.height < view.y) continue;
     drawCard(card, look, brush);
+  }
+  if (look.scale >= SMALL_FROM) drawLabels(wires, look, brush);
+}
+
+function drawLabels(wires: readonly Wire[], { theme, chosen }: Look, brush: Brush): void {
+  for (const wire of wires) {
+    if (wire.label === "") continue;
+    const [x, y] = middleOf(wire.points);
+    brush.text(wire.label, x, y - 5, "label", wire.ref === chosen ? theme.chosen : theme.quiet, "center");
   }
 }
 
@@ -79,12 +89,6 @@ function drawWires(wires: readonly Wire[], look: Look, brush: Brush): void {
     brush.wires(lines, colour, width, dashed && scale > CARD_ONLY);
     if (scale >= CARD_ONLY) brush.arrows(ends, colour);
   }
-  if (scale < SMALL_FROM) return;
-  for (const wire of wires) {
-    if (wire.label === "") continue;
-    const [x, y] = middleOf(wire.points);
-    brush.text(wire.label, x, y - 5, "label", wire.ref === look.chosen ? theme.chosen : theme.quiet, "center");
-  }
 }
 
 function drawCard(card: Card, look: Look, brush: Brush): void {
@@ -102,7 +106,7 @@ function drawCard(card: Card, look: Look, brush: Brush): void {
     brush.rect(card, 0, fill, chosen ? theme.chosen : null, 3 / scale);
     return;
   }
-  brush.rect(card, 8, hit ? theme.found : outside ? null : theme.card, border, chosen ? 3 : status === null ? 1 : 2, outside || removed);
+  brush.rect(card, 8, hit ? theme.found : outside ? null : theme.card, border, Math.max(chosen ? 3 : status === null ? 1 : 2, 0.8 / scale), outside || removed);
   if (group !== null) {
     const stripe = { x: card.x, y: card.y + 8, width: 4, height: card.height - 16 };
     brush.rect(stripe, 2, group, null);

@@ -52,17 +52,18 @@ export function adjacency(size: number, from: ArrayLike<number>, to: ArrayLike<n
 /** The chains of a plan: its vertices, in program order of their heads; operators alone where it was refused. */
 export function chainGraph(model: Model): ChainGraph {
   const chains: Chain[] = [];
-  const chainOf = new Int32Array(model.operators.length).fill(-1);
+  const taken = new Uint8Array(model.operators.length);
   for (let row = 0; row < model.vertices.length; row++) {
     const operators = model.vertices.value(row, "operators").map((node) => model.at(node)).filter((at) => at >= 0);
-    for (const at of operators) if (chainOf[at] === -1) chainOf[at] = chains.length;
+    for (const at of operators) taken[at] = 1;
     chains.push({ vertex: row, operators });
   }
-  for (let at = 0; at < chainOf.length; at++) {
-    if (chainOf[at] !== -1) continue;
-    chainOf[at] = chains.length;
-    chains.push({ vertex: -1, operators: [at] });
-  }
+  for (let at = 0; at < taken.length; at++) if (taken[at] === 0) chains.push({ vertex: -1, operators: [at] });
+  chains.sort((a, b) => a.operators[0]! - b.operators[0]!);
+  const chainOf = new Int32Array(model.operators.length).fill(-1);
+  chains.forEach((chain, index) => {
+    for (const at of chain.operators) if (chainOf[at] === -1) chainOf[at] = index;
+  });
   return { chains, links: linksOf(model, chainOf) };
 }
 

@@ -19,7 +19,7 @@ export interface Placed {
 /** dagre takes a second for 200 nodes and 10 seconds for 2,000 (see README.md); up to here it is not felt. */
 const DAGRE_NODES = 90;
 const DAGRE_EDGES = 160;
-const COLUMN_GAP = 96;
+const COLUMN_GAP = 78;
 const ROW_GAP = 28;
 const SWEEPS = 6;
 const BLOCK_GAP = 48;
@@ -29,9 +29,9 @@ const SCREEN = 1.5;
 const TALLEST = 24_000;
 
 /** Positions of nodes. Deterministic. Pipelines that nothing connects are laid out one by one, and packed in rows. */
-export function layout(sizes: readonly Size[], from: readonly number[], to: readonly number[]): Placed {
+export function layout(sizes: readonly Size[], from: readonly number[], to: readonly number[], gap = COLUMN_GAP): Placed {
   const parts = pipelines(sizes.length, from, to);
-  if (parts.length === 1) return one(sizes, from, to);
+  if (parts.length === 1) return one(sizes, from, to, gap);
   const local = new Uint32Array(sizes.length);
   const partOf = new Uint32Array(sizes.length);
   parts.forEach((nodes, part) => nodes.forEach((node, at) => ([local[node], partOf[node]] = [at, part])));
@@ -43,15 +43,15 @@ export function layout(sizes: readonly Size[], from: readonly number[], to: read
   });
   const blocks = parts.map((nodes, part): Block => {
     const own = nodes.map((node) => sizes[node]!);
-    const placed = one(own, ...edges[part]!);
+    const placed = one(own, ...edges[part]!, gap);
     return { nodes, placed, box: boundsOf(own.map((size, at) => ({ ...size, x: placed.x[at]!, y: placed.y[at]! }))) };
   });
   return packed(blocks, sizes.length);
 }
 
-function one(sizes: readonly Size[], from: readonly number[], to: readonly number[]): Placed {
-  if (sizes.length <= DAGRE_NODES && from.length <= DAGRE_EDGES) return byDagre(sizes, from, to);
-  return byLayers(sizes, from, to);
+function one(sizes: readonly Size[], from: readonly number[], to: readonly number[], gap: number): Placed {
+  if (sizes.length <= DAGRE_NODES && from.length <= DAGRE_EDGES) return byDagre(sizes, from, to, gap);
+  return byLayers(sizes, from, to, gap);
 }
 
 interface Block {
@@ -79,9 +79,9 @@ function packed(blocks: readonly Block[], size: number): Placed {
   return placed;
 }
 
-function byDagre(sizes: readonly Size[], from: readonly number[], to: readonly number[]): Placed {
+function byDagre(sizes: readonly Size[], from: readonly number[], to: readonly number[], gap: number): Placed {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
-  graph.setGraph({ rankdir: "LR", nodesep: ROW_GAP, ranksep: COLUMN_GAP, edgesep: 14, ranker: "tight-tree" });
+  graph.setGraph({ rankdir: "LR", nodesep: ROW_GAP, ranksep: gap, edgesep: 14, ranker: "tight-tree" });
   graph.setDefaultEdgeLabel(() => ({}));
   sizes.forEach((size, node) => graph.setNode(String(node), { ...size }));
   from.forEach((source, at) => {
@@ -101,7 +101,7 @@ function byDagre(sizes: readonly Size[], from: readonly number[], to: readonly n
  * Layers by depth, each ordered by the middle of its neighbours, a few times from left to right and back, then moved
  * towards them. O(sweeps × (E + V log V)).
  */
-export function byLayers(sizes: readonly Size[], from: readonly number[], to: readonly number[]): Placed {
+function byLayers(sizes: readonly Size[], from: readonly number[], to: readonly number[], gap: number): Placed {
   const layers = layersOf(sizes.length, from, to);
   const columns: number[][] = [];
   for (let node = 0; node < sizes.length; node++) (columns[layers[node]!] ??= []).push(node);
@@ -119,7 +119,7 @@ export function byLayers(sizes: readonly Size[], from: readonly number[], to: re
       else settle(column, sizes, middle);
     }
   }
-  return columnsPlaced(columns, sizes, middle);
+  return columnsPlaced(columns, sizes, middle, gap);
 }
 
 /** Each node wants to be where the mean of its neighbours is. */
@@ -168,7 +168,7 @@ function settle(column: readonly number[], sizes: readonly Size[], middle: Float
   });
 }
 
-function columnsPlaced(columns: readonly (readonly number[])[], sizes: readonly Size[], middle: Float64Array): Placed {
+function columnsPlaced(columns: readonly (readonly number[])[], sizes: readonly Size[], middle: Float64Array, gap: number): Placed {
   const placed = { x: new Float64Array(sizes.length), y: new Float64Array(sizes.length) };
   let left = 0;
   for (const column of columns) {
@@ -182,7 +182,7 @@ function columnsPlaced(columns: readonly (readonly number[])[], sizes: readonly 
         placed.x[node] = left + (width - sizes[node]!.width) / 2;
         placed.y[node] = middle[node]! - sizes[node]!.height / 2;
       }
-      left += width + (lane < lanes - 1 ? ROW_GAP : COLUMN_GAP);
+      left += width + (lane < lanes - 1 ? ROW_GAP : gap);
     }
   }
   return placed;

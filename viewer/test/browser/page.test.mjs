@@ -141,10 +141,10 @@ test("pictures are kept as SVG and PNG, and printed", () => opened("small", asyn
     const [download] = await Promise.all([page.waitForEvent("download"), page.locator(`#export-${id}`).click()]);
     kept[download.suggestedFilename()] = readFileSync(await download.path());
   }
-  assert.deepEqual(Object.keys(kept), ["counts.svg", "counts.png"]);
-  assert.ok(kept["counts.svg"].toString().includes(">Totals</text>"));
-  assert.deepEqual([...kept["counts.png"].subarray(1, 4)], [...Buffer.from("PNG")]);
-  assert.ok(kept["counts.png"].readUInt32BE(16) > 1500);
+  assert.deepEqual(Object.keys(kept), ["orders.svg", "orders.png"]);
+  assert.ok(kept["orders.svg"].toString().includes(">Totals</text>"));
+  assert.deepEqual([...kept["orders.png"].subarray(1, 4)], [...Buffer.from("PNG")]);
+  assert.ok(kept["orders.png"].readUInt32BE(16) > 1500);
   const pdf = await page.pdf();
   assert.ok(pdf.length > 10_000);
 }));
@@ -163,7 +163,7 @@ test("a notebook's frame shows the plan, and sees nothing around it", async () =
   await page.goto(url("frame"));
   const frame = await (await page.waitForSelector("iframe")).contentFrame();
   await frame.waitForFunction(() => window.penstock?.app.frames > 0);
-  assert.equal(await frame.locator("#title").innerText(), "counts");
+  assert.equal(await frame.locator("#title").innerText(), "orders");
   assert.equal(await frame.evaluate(() => { try { return window.parent.document.title; } catch { return "nothing"; } }), "nothing");
   await context.close();
 });
