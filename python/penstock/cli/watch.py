@@ -19,7 +19,7 @@ from penstock.plan import PROFILES
 Examples:
   penstock watch /data/jobs/counts counts.py           the program's plan, with the job's numbers
   penstock watch --open s3://jobs/counts counts.py -v  options after FILE are the program's
-  penstock watch /data/jobs/counts            no edges: the folder has no plan
+  penstock watch /data/jobs/counts                     no edges: the folder has no plan
 """,
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Of the page.  [default: any that is free]")
