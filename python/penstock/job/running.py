@@ -11,12 +11,11 @@ from penstock.common.cores import cores
 from penstock.common.job import JobExecutionResult
 from penstock.common.job_control import JobControl
 from penstock.common.job_status import JobStatus
-from penstock.errors import PenstockError
 from penstock.job.deployment import Deployment, deploy
 from penstock.job.results import JobOutput
 from penstock.job.steps.loop import StepLoop
 from penstock.job.steps.progress import Progress
-from penstock.job.steps.scaling import Scaling
+from penstock.job.steps.scaling import REFUSALS, Scaling
 from penstock.job.steps.stopwatch import Stopwatch
 from penstock.job.steps.watching import watched
 from penstock.runtime.config.tasks import TaskReport
@@ -117,7 +116,7 @@ class JobRun:
         while True:
             try:
                 result = loop.run() if scaling is None else loop.run(scaling.outgrown)
-            except PenstockError as error:
+            except REFUSALS as error:
                 back = None if scaling is None or loop.began else scaling.taken_back(error)
                 if back is None:
                     raise

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from penstock.common.cores import cores
 from penstock.common.job_control import JobControl
-from penstock.errors import PenstockError
+from penstock.errors import ConfigurationError, InvalidProgramError, PlanError, UnsupportedError
 from penstock.job.deployment import Deployment, deploy
 from penstock.job.restore.carried import carried
 from penstock.job.restore.scaling import scaled, unsteady
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from penstock.plan import Pipeline
 
 LOG = logging.getLogger("penstock")
+REFUSALS = (ConfigurationError, InvalidProgramError, PlanError, UnsupportedError)
+"""By which a job cannot be at a parallelism; what else goes wrong is no matter of that."""
 LOOK = 10.0
 """Seconds between two looks at the cores; an offer counts that is the same in two of them."""
 
@@ -100,7 +102,7 @@ class Scaling:
         LOG.info("There are cores for %d subtasks now, not %d: the job goes on with these.", self._seen, self.width)
         try:
             return self._at(self._seen)
-        except PenstockError as error:
+        except REFUSALS as error:
             back = self.taken_back(error)
             assert back is not None
             return back
