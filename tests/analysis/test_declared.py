@@ -10,6 +10,7 @@ from penstock.analysis.declared import declared, declared_states
 from penstock.analysis.model import StateModel
 from penstock.common import Time, Types
 from penstock.datastream import StreamExecutionEnvironment
+from penstock.datastream.state import ValueStateDescriptor
 from penstock.datastream.window import EventTimeSessionWindows, TumblingEventTimeWindows
 from tests.analysis.programs import PAIR, Connecting, Counting, pairs, planned
 
@@ -92,3 +93,19 @@ def test_joins_and_broadcast_state() -> None:
     assert declared_states(pipeline)[node] == (
         StateModel("rules", "broadcast", {"key": "Types.STRING()", "value": "Types.INT()"}),
     )
+
+
+class Changed(Counting):
+    """Asks for a state that it has had before in another form."""
+
+    def open(self, runtime_context: Any) -> None:
+        descriptor = ValueStateDescriptor("total", PAIR).renamed_from("sum").migrated_by(lambda value: value, 2)
+        runtime_context.get_state(descriptor.with_field_defaults({"f1": 0}))
+
+
+def test_what_the_program_says_of_former_forms() -> None:
+    states = declared_states(planned(lambda env: pairs(env).process(Changed()).print()))
+    total = (list(states.values())[1] or ())[0]
+    assert (total.former_names, total.version, total.defaults) == (("sum",), 2, ("f1",))
+    summed = planned(lambda env: pairs(env).sum(1).with_field_defaults({"f1": 0}).print())
+    assert [state.defaults for state in list(declared_states(summed).values())[1] or ()] == [("f1",)]

@@ -42,6 +42,10 @@ def _problems(found: Difference) -> list[tuple[str, str]]:
     return [(problem.kind, problem.severity) for problem in found.problems]
 
 
+_ROW = "Types.ROW_NAMED(['city'], [Types.STRING()])"
+_WIDER = "Types.ROW_NAMED(['city', 'zip'], [Types.STRING(), Types.INT()])"
+
+
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
@@ -55,6 +59,12 @@ def _problems(found: Difference) -> list[tuple[str, str]]:
         (_with(_value()), _with(StateModel("total", "list")), [(UNREADABLE, BLOCKED)]),
         (_with(_value()), _with(_value(name="sum")), [(UNREAD, LOST)]),
         (_with(_value()), _with(_value(), _value(name="sum")), []),
+        (_with(_value()), _with(_value(name="sum", former_names=("amount", "total"))), []),
+        (_with(_value("Types.LONG()")), _with(_value("Types.STRING()", version=1)), []),
+        (_with(_value()), _with(StateModel("total", "list", version=1)), []),
+        (_with(_value(version=2)), _with(_value(version=1)), [(UNREADABLE, BLOCKED)]),
+        (_with(_value(_ROW)), _with(_value(_WIDER)), [(UNREADABLE, BLOCKED)]),
+        (_with(_value(_ROW)), _with(_value(_WIDER, defaults=("zip",))), []),
         (_with(_value()), _with(), [(UNREAD, LOST)]),
         (_with(_value(), key="Types.INT()"), _with(_value(), key="Types.LONG()"), []),
         (_with(_value()), _with(_value(), key="Types.LIST(Types.INT())"), [(UNREADABLE, BLOCKED)]),

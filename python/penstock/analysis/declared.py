@@ -8,6 +8,7 @@ windows, of triggers of a program's own, and of functions that keep the runtime 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from penstock.analysis.dry_open import Place, asked_in_open
@@ -93,6 +94,8 @@ def _declared(operator: Any, place: Place, inputs: list[str | None]) -> Declared
     if kind == "PlanOnly":
         return Declared(None, f"{operator.what} has no runtime here")
     own = next((make(operator, inputs) for base, make in _OWN.items() if isinstance(operator, base)), ())
+    if getattr(operator, "field_defaults", None):
+        own = tuple(replace(state, defaults=tuple(operator.field_defaults)) for state in own)
     if kind in _SOURCES:
         own = (POSITIONS,)
     functions = _functions(operator)

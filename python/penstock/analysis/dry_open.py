@@ -127,7 +127,15 @@ class RecordingContext(RuntimeContext):
         name, roles = KINDS[kind.kind]
         declared = zip(roles, (getattr(descriptor, each, None) for each in types), strict=True)
         texts = {role: repr(each) for role, each in declared if each is not None}
-        state = StateModel(str(getattr(descriptor, "name", descriptor)), name, texts, _ttl(descriptor))
+        state = StateModel(
+            str(getattr(descriptor, "name", descriptor)),
+            name,
+            texts,
+            _ttl(descriptor),
+            tuple(getattr(descriptor, "former_names", ())),
+            getattr(descriptor, "version", 0),
+            tuple(getattr(descriptor, "field_defaults", ())),
+        )
         self.states.setdefault(state.name, state)
         return handle
 

@@ -51,12 +51,18 @@ class StateModel:
         types: declared types as texts by role (``value``, ``element``, ``key``, ``accumulator``); undeclared ones are
             missing.
         ttl: how long values live, as a text; None for ever.
+        former_names: what the state was called before, as the program says.
+        version: of its values, as the program migrates them; 0 without.
+        defaults: paths of fields of records in it for which the program has defaults.
     """
 
     name: str
     kind: str
     types: Mapping[str, str] = field(default_factory=dict[str, str])
     ttl: str | None = None
+    former_names: tuple[str, ...] = ()
+    version: int = 0
+    defaults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -266,11 +272,16 @@ class ProgramModel:
             ) from error
 
 
+def _state(data: Mapping[str, Any]) -> StateModel:
+    listed = {name: tuple(data.get(name, ())) for name in ("former_names", "defaults")}
+    return StateModel(**{**data, **listed})
+
+
 def _operator(data: Mapping[str, Any]) -> OperatorModel:
     states, site = data["states"], data["site"]
     read: dict[str, Any] = {
         **data,
-        "states": None if states is None else tuple(StateModel(**each) for each in states),
+        "states": None if states is None else tuple(map(_state, states)),
         "site": None if site is None else Site(**cast("dict[str, Any]", site)),
     }
     return OperatorModel(**read)

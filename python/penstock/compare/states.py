@@ -9,7 +9,7 @@ states).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,13 +103,20 @@ def fates(old: OperatorModel, new: OperatorModel) -> list[StateFate]:
         return []
     there = {state.name: state for state in old.states}
     here = {state.name: state for state in new.states}
+    was = {name: _former(state, there) for name, state in here.items()}
     found = [
-        _fate(there[name], state) if name in there else StateFate(name, NEW)
+        _fate(there[was[name]], state) if was[name] else StateFate(name, NEW)
         for name, state in here.items()
-        if name in there or old.type or state.kind in _OF_FUNCTIONS  # a savepoint has other names for built-in ones
+        if was[name] or old.type or state.kind in _OF_FUNCTIONS  # a savepoint has other names for built-in ones
     ]
-    gone = [StateFate(name, UNREAD, "nothing asks for it any more") for name in there if name not in here]
+    asked = set(was.values())
+    gone = [StateFate(name, UNREAD, "nothing asks for it any more") for name in there if name not in asked]
     return [*found, *_of_key(old, new), *(gone if _says_all(old, new) else ())]
+
+
+def _former(state: StateModel, there: Collection[str]) -> str:
+    """What a state is called among those that are there; "" if it is not."""
+    return next((name for name in (state.name, *state.former_names) if name in there), "")
 
 
 def _says_all(old: OperatorModel, new: OperatorModel) -> bool:
@@ -119,10 +126,16 @@ def _says_all(old: OperatorModel, new: OperatorModel) -> bool:
 
 
 def _fate(old: StateModel, new: StateModel) -> StateFate:
+    renamed = [] if old.name == new.name else [f"it was called {old.name}"]
+    if old.version > new.version:
+        why = f"its values are of version {old.version}, and the program has no migration to that"
+        return StateFate(new.name, UNREADABLE, why)
+    if new.version > old.version:
+        return StateFate(new.name, KEPT, ", ".join([*renamed, f"migrated to version {new.version}"]))
     if old.kind != new.kind:
         return StateFate(new.name, UNREADABLE, f"it was a {old.kind} state, and is a {new.kind} state now")
     for role in dict.fromkeys((*old.types, *new.types)):
-        problem = _problem(old.types.get(role, ""), new.types.get(role, ""))
+        problem = _problem(old.types.get(role, ""), new.types.get(role, ""), new.defaults)
         if problem:
             return StateFate(new.name, UNREADABLE, f"{role} {problem}")
     changed = [
@@ -130,17 +143,18 @@ def _fate(old: StateModel, new: StateModel) -> StateFate:
         for role in dict.fromkeys((*old.types, *new.types))
         if old.types.get(role) != new.types.get(role)
     ]
+    changed = [*renamed, *changed]
     if old.ttl != new.ttl:
         changed.append(f"time to live {old.ttl or 'none'} -> {new.ttl or 'none'}")
     return StateFate(new.name, KEPT, ", ".join(changed))
 
 
-def _problem(before: str, after: str) -> str:
+def _problem(before: str, after: str, defaults: Iterable[str]) -> str:
     """Why values of a declared type cannot become those of another; "" if they can, or nobody knows."""
     if before == after:
         return ""
     try:
-        conversion(type_of(before), type_of(after))
+        conversion(type_of(before), type_of(after), dict.fromkeys(defaults))
     except Refusal as reason:
         return f"was {before or 'undeclared'} and is {after or 'undeclared'}: {reason}"
     except ValueError:

@@ -85,6 +85,8 @@ def _state(state: StateModel) -> dict[str, Any]:
     plain: dict[str, Any] = {"name": state.name, "kind": state.kind}
     if state.types:
         plain["types"] = dict(state.types)
+    if state.version:
+        plain["version"] = state.version
     return plain if state.ttl is None else {**plain, "ttl": state.ttl}
 
 
