@@ -127,6 +127,7 @@ PUBLIC = [
     "datastream.window",
     "errors",
     "flink",
+    "lint",
     "local",
     "metrics",
     "plan",

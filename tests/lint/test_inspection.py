@@ -153,3 +153,48 @@ def test_the_functions_of_an_operator() -> None:
     function, key = Mapper(), carrying(1)
     assert user_functions(StreamMap(function, None).keyed_by(KeyPartition(key))) == [key, function]
     assert user_functions(None) == []
+
+
+class Proxy:
+    """Must not be touched: it would connect."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise ConnectionError(name)
+
+
+class Untouchable(dict[str, Any]):
+    """Likewise, as a container."""
+
+    def __iter__(self) -> Any:
+        raise ConnectionError
+
+    def values(self) -> Any:
+        raise ConnectionError
+
+    def __sizeof__(self) -> int:
+        raise ConnectionError
+
+
+PROXY = Proxy()
+
+
+def test_no_object_is_touched() -> None:
+    inspector = Inspector(LIMIT)
+    for function in (
+        carrying(PROXY),
+        Mapper(PROXY),
+        lambda value: PROXY.name(value),
+        PROXY,
+        carrying(Untouchable(a=1)),
+    ):
+        assert inspector.carried(function) is None
+        assert "builtins.print" not in inspector.uses(function).calls
+        assert len(user_functions(StreamMap(function))) == 1
+    assert inspector.carried(carrying(Untouchable(a=LARGE))) is not None
+
+
+def test_libraries_are_not_looked_into() -> None:
+    import rich
+
+    assert calls(rich.get_console().log) == frozenset()
+    assert len(user_functions(StreamMap(rich.get_console().log))) == 1

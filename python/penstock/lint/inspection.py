@@ -1,8 +1,9 @@
 """What can be seen of a user's functions without running them: which names their code uses, and what they carry.
 
 Code is read as Python's bytecode, so names are those that will be found when it runs, whatever they were imported as.
-What a function calls in turn is not looked into. Cost: each code object is read once, and each carried object until the
-limit is reached.
+What a function calls in turn is not looked into, nor are installed libraries. Objects are never asked for anything that
+could run code of theirs: proxies connect when they are touched, lazy modules load. Cost: each code object is read once,
+and each carried object until the limit is reached.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleT
 from typing import Any, cast
 
 _OURS = "penstock."
+_LIBRARIES = ("site-packages", "dist-packages")
+_CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset)
 _DATA = frozenset({"numpy", "pandas", "polars", "pyarrow", "pyspark"})
 """Packages whose objects are data, whatever methods they have."""
 _FUNCTIONS = (FunctionType, MethodType, functools.partial)
@@ -56,20 +59,35 @@ def user_functions(operator: Any) -> list[Any]:
     pending: list[Any] = [operator]
     while pending:
         current: object = pending.pop()
-        if type(current).__module__.startswith(_OURS):
+        if _home(type(current)).startswith(_OURS):
             if is_dataclass(current):
                 pending.extend(reversed([getattr(current, field.name) for field in fields(current)]))
-        elif isinstance(current, type):
-            if not current.__module__.startswith((_OURS, "builtins")):
+        elif _is(current, type):
+            if not _home(current).startswith((_OURS, "builtins")):
                 found.append(current)
-        elif isinstance(current, _FUNCTIONS) or _is_users(type(current)):
+        elif _is(current, *_FUNCTIONS) or _is_users(type(current)):
             found.append(current)
-    return [each for each in found if not str(getattr(each, "__module__", "")).startswith(_OURS)]
+    return [each for each in found if not (_is(each, FunctionType) and _home(each).startswith(_OURS))]
+
+
+def _is(value: object, *kinds: type) -> bool:
+    """Whether an object is of one of some classes by what it is, not by what it says."""
+    return issubclass(type(value), kinds)
+
+
+def _class(value: object) -> type:
+    """What an object is, not what it says that it is."""
+    return type(value)
+
+
+def _home(value: Any) -> str:
+    """The module of a class or function."""
+    return str(value.__module__)
 
 
 def _is_users(cls: type) -> bool:
     """Whether a class may have methods that a program has written."""
-    package = cls.__module__.partition(".")[0]
+    package = _home(cls).partition(".")[0]
     return package not in _DATA and package not in sys.stdlib_module_names
 
 
@@ -124,18 +142,18 @@ class Inspector:
 
 def _codes(function: Any) -> Iterator[tuple[CodeType, Mapping[str, Any]]]:
     """The code of a function, or of all methods that a program has written of an object's class."""
-    while isinstance(function, (functools.partial, MethodType)):
-        function = function.func if isinstance(function, functools.partial) else function.__func__
-    if isinstance(function, FunctionType):
-        yield function.__code__, function.__globals__
-        return
-    cls: type = function if isinstance(function, type) else type(function)
-    for base in cls.__mro__:
-        if not base.__module__.startswith(_OURS) and _is_users(base):
-            for member in vars(base).values():
-                method = getattr(member, "__func__", member)
-                if isinstance(method, FunctionType):
-                    yield method.__code__, method.__globals__
+    while _is(function, functools.partial, MethodType):
+        function = function.func if _is(function, functools.partial) else function.__func__
+    if _is(function, FunctionType):
+        methods: list[Any] = [function]
+    else:
+        cls = function if _is(function, type) else _class(function)
+        bases = (base for base in cls.__mro__ if _is_users(base) and not _home(base).startswith(_OURS))
+        members = [member for base in bases for member in vars(base).values()]
+        methods = [each.__func__ if _is(each, staticmethod, classmethod) else each for each in members]
+    for method in methods:
+        if _is(method, FunctionType) and not any(each in method.__code__.co_filename for each in _LIBRARIES):
+            yield method.__code__, method.__globals__
 
 
 def _read(code: CodeType, names: Mapping[str, Any]) -> Uses:
@@ -172,35 +190,46 @@ def _global(names: Mapping[str, Any], name: str) -> Any:
 
 
 def _attribute(owner: Any, name: str) -> Any:
-    """An attribute of a module or class; of other objects nobody asks, as that could run code."""
-    return getattr(owner, name, None) if isinstance(owner, (ModuleType, type)) else None
+    """An attribute of a module, or of a class of Python's own."""
+    if _is(owner, ModuleType):
+        names: dict[str, Any] = owner.__dict__
+        return names.get(name)
+    return getattr(owner, name, None) if _is(owner, type) and _home(owner) in sys.stdlib_module_names else None
 
 
 def _full_name(value: Any) -> str | None:
     """How a function or class is called wherever it is known; functions of ``random`` by that module."""
-    owner = getattr(value, "__self__", None)
-    if isinstance(value, (BuiltinMethodType, MethodType)) and isinstance(owner, random.Random):
-        return f"random.{value.__name__}"
-    if isinstance(value, (BuiltinMethodType, MethodType)) and isinstance(owner, type):
-        return f"{owner.__module__}.{owner.__qualname__}.{value.__name__}"
-    if isinstance(value, (FunctionType, BuiltinMethodType, type)):
-        return f"{value.__module__}.{value.__qualname__}"
+    if _is(value, BuiltinMethodType, MethodType):
+        owner = value.__self__
+        if _is(owner, random.Random):
+            return f"random.{value.__name__}"
+        if _is(owner, type):
+            return f"{_home(owner)}.{owner.__qualname__}.{value.__name__}"
+    if _is(value, FunctionType, BuiltinMethodType, type):
+        return f"{_home(value)}.{value.__qualname__}"
     return None
 
 
 def _carried(function: Any) -> Iterator[tuple[str, Any]]:
     """What is pickled with a function, by name: variables of enclosing functions, defaults, attributes; of the main
     program's functions also the global variables that they use, as those travel by value."""
-    if isinstance(function, functools.partial):
+    if _is(function, functools.partial):
         yield from ((f"argument {index}", part) for index, part in enumerate(function.args))
         yield from function.keywords.items()
         yield from _carried(function.func)
-    elif isinstance(function, MethodType):
+    elif _is(function, MethodType):
         yield from _carried(function.__self__)
-    elif isinstance(function, FunctionType):
+    elif _is(function, FunctionType):
         yield from _variables(function)
-    elif not isinstance(function, type):
-        yield from ((f"self.{name}", part) for name, part in getattr(function, "__dict__", {}).items())
+    elif not _is(function, type):
+        yield from ((f"self.{name}", part) for name, part in _attributes(function).items())
+
+
+def _attributes(value: object) -> Mapping[str, Any]:
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:  # it has slots
+        return {}
 
 
 def _variables(function: FunctionType) -> Iterator[tuple[str, Any]]:
@@ -215,7 +244,7 @@ def _variables(function: FunctionType) -> Iterator[tuple[str, Any]]:
     if function.__module__ == "__main__":
         names = function.__globals__
         used = (name for name in code.co_names if name in names)
-        yield from ((name, names[name]) for name in used if not isinstance(names[name], (ModuleType, type)))
+        yield from ((name, names[name]) for name in used if not _is(names[name], ModuleType, type))
 
 
 def _size(value: Any, limit: int) -> int:
@@ -224,7 +253,7 @@ def _size(value: Any, limit: int) -> int:
     total, pending, seen = 0, [value], set[int]()
     while pending and total < limit:
         current = pending.pop()
-        if id(current) in seen or isinstance(current, (ModuleType, type, FunctionType)):
+        if id(current) in seen or _is(current, ModuleType, type, FunctionType):
             continue
         seen.add(id(current))
         total += _own_size(current)
@@ -233,12 +262,17 @@ def _size(value: Any, limit: int) -> int:
 
 
 def _own_size(value: Any) -> int:
-    told = getattr(value, "nbytes", None)  # NumPy, Arrow, memoryview
-    return told if isinstance(told, int) else sys.getsizeof(value, 0)
+    cls = _class(value)
+    if _home(cls).partition(".")[0] in _DATA:
+        told = getattr(value, "nbytes", None)
+        return told if isinstance(told, int) else sys.getsizeof(value)
+    return object.__sizeof__(value) if _is_users(cls) else sys.getsizeof(value)
 
 
 def _items(value: Any, limit: int) -> Iterable[Any]:
-    if not isinstance(value, (dict, list, tuple, set, frozenset)) or _own_size(value) >= limit:
+    """What a container holds, whatever a class of a user's makes of that."""
+    kind = next((each for each in _CONTAINERS if _is(value, each)), None)
+    if kind is None or _own_size(value) >= limit:
         return ()
-    items = cast("Iterable[Any]", value)
-    return [*items, *cast("dict[Any, Any]", value).values()] if isinstance(value, dict) else items
+    items: list[Any] = list(kind.__iter__(value))
+    return [*items, *cast("Any", dict).values(value)] if _is(value, dict) else items
