@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "compare": {"errors", "runtime", "job", "analysis", "flink"},
     "lock": {"errors", "common", "analysis", "compare"},
     "lint": {"errors", "common", "runtime", "plan", "analysis"},
-    "viewer": {"errors", "metrics", "runtime", "plan", "job", "analysis"},
+    "viewer": {"errors", "metrics", "runtime", "plan", "job", "analysis", "compare"},
     "datastream": {"errors", "common", "metrics", "runtime", "plan"},
     "pyflink": {"errors", "common", "metrics", "datastream", "plan"},
     "local": {"errors", "common", "runtime", "plan", "job"},

@@ -95,7 +95,7 @@ ROOMS = {
         "pages",
         "formats",
     ],
-    "viewer": ["columns", "data", "feed", "server", "following", "page"],
+    "viewer": ["columns", "data", "changes", "feed", "server", "following", "page"],
     "savepoints": ["pickles", "loading", "files", "table", "bootstrap", "on_spark", "pending", "reader", "writer"],
     "job.restore": ["matching", "refusals", "adapting", "taking_over", "scaling", "telling", "carried", "foretelling"],
     "flink": [

@@ -55,6 +55,7 @@ def write(folder: Path) -> None:
         "layered-2000": view(layered(2000)),
         "layered-100000": view(layered(100_000)),
         "live": live(small),
+        "diff": view(orders(edited=True), small),
     }.items():
         page.save(folder / f"{name}.html")
     (folder / "frame.html").write_text(f"<!doctype html><title>notebook</title>{view(small)._repr_html_()}")

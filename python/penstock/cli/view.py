@@ -19,9 +19,11 @@ from penstock.plan import PROFILES
 Examples:
   penstock view word_count.py                              writes plan.html
   penstock view --open word_count.py --window 20           options after FILE are the program's
+  penstock view --diff old/word_count.py word_count.py     what an edit does to operators and their state
 """,
 )
 @click.option("-o", "--output", default="plan.html", show_default=True, metavar="PAGE", help="The file to write.")
+@click.option("--diff", "old", metavar="OLD", help="Show what has changed since OLD, whatever `penstock diff` takes.")
 @click.option("--open", "show", is_flag=True, help="Open the page in the browser.")
 @click.option(
     "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
@@ -32,6 +34,7 @@ Examples:
 @click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
 def command(
     output: str,
+    old: str | None,
     show: bool,
     flink: str | None,
     pyflink: bool,
@@ -45,11 +48,13 @@ def command(
     page shows its three graphs, chains, operator IDs, states, why edges are not chained, and the lines of the program
     that made the operators.
     """
+    from penstock.cli.opening import Planning, opened
     from penstock.viewer import view
 
     with guard(file, full_traceback=full_traceback):
         plan = capture_plan(file, arguments, flink, pyflink=pyflink)
-        place = view(plan).save(output)
+        before = None if old is None else opened(old, Planning(flink, pyflink, arguments), apart=True)
+        place = view(plan, before).save(output)
         click.echo(str(place))
         if show:
             webbrowser.open(Path(place).resolve().as_uri())

@@ -81,14 +81,21 @@ class Page:
         return {"text/html": self._repr_html_(), "text/plain": f"{self!r}; .save('plan.html') writes it"}
 
 
-def view(plan: Plan) -> Page:
+def view(plan: Plan, other: Plan | None = None) -> Page:
     """A page that shows a plan: its three graphs, chains, IDs, verdicts, states, and where operators were made.
 
     Args:
         plan: a program (a :class:`~penstock.plan.Pipeline`), a model of one, or a graph of the planner.
+        other: an older plan; then the page also shows what has become of each operator since, and why.
     """
     model = as_model(plan)
-    return Page(model.name, page_data(model))
+    if other is None:
+        return Page(model.name, page_data(model))
+    from penstock.compare.difference import compare
+    from penstock.viewer.changes import united
+
+    both, changes = united(compare(as_model(other), model))
+    return Page(both.name, page_data(both, changes))
 
 
 def as_model(plan: Plan) -> ProgramModel:

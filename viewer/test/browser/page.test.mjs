@@ -117,6 +117,18 @@ test("everything can be done by keys", () => opened("small", async (page) => {
   assert.equal(await page.evaluate(() => document.activeElement.id), "panel");
 }));
 
+test("two plans: what has moved, gone, and why; the legend leads there", () => opened("diff", async (page) => {
+  assert.match(await page.locator("#legend").innerText(), /kept 4[^]*moved 4[^]*removed 1/);
+  await page.locator("#legend button", { hasText: "removed" }).click();
+  assert.equal(await shown(page), "Sink: Rejected");
+  const gone = await page.evaluate(() => window.penstock.app.scene.cards.filter((card) => card.status === "removed").length);
+  assert.equal(gone, 1);
+  const { x, y } = await pixelOf(page, "Totals");
+  await page.mouse.click(x, y);
+  const note = await page.locator("#panel .change").innerText();
+  for (const part of ["moved", "Cause: ", "has no uid any more", "orphaned"]) assert.ok(note.includes(part), note);
+}));
+
 test("names of strangers do nothing, in the page and in its SVG", () => opened("hostile", async (page) => {
   const title = await page.title();
   const rows = await page.evaluate(() => window.penstock.app.model.operators.length);
