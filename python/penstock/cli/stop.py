@@ -25,9 +25,14 @@ Examples:
 @click.option(
     "--drain", is_flag=True, help="End the sources first: windows and timers of event time fire. The job is over then."
 )
+@click.option(
+    "--reference/--no-reference",
+    default=None,
+    help="Have the savepoint refer to the state in the job folder, which keeps it; else as the job's settings say.",
+)
 @click.option("--timeout", default=300.0, show_default=True, help="Seconds to wait for the job's end.")
 @click.argument("job")
-def command(savepoint: str | None, drain: bool, timeout: float, job: str) -> None:
+def command(savepoint: str | None, drain: bool, reference: bool | None, timeout: float, job: str) -> None:
     """Have a job end that runs in another process, in order: what its steps have made stands.
 
     JOB is its job folder, a path or URL. The command returns when the job has ended. If the savepoint cannot be taken,
@@ -37,5 +42,5 @@ def command(savepoint: str | None, drain: bool, timeout: float, job: str) -> Non
 
     with guard():
         folder = None if savepoint == _DEFAULT else savepoint
-        place = stop(job, folder, taken=savepoint is not None, drain=drain, seconds=timeout)
+        place = stop(job, folder, taken=savepoint is not None, drain=drain, seconds=timeout, reference=reference)
         click.echo("stopped" if place is None else place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from penstock.errors import SavepointError
 from penstock.job.folder.files import Files
 from penstock.job.folder.lease import JobFolder
+from penstock.job.folder.manifest import StepManifest
 from penstock.job.savepoint.taking import bring_in, read_savepoint, write_savepoint
 from penstock.job.savepoint.verifying import verify
 from tests.job.commit.crashes import dies_at
@@ -49,6 +51,35 @@ def test_whoever_dies_while_one_is_taken(
     assert n > len(list(manifest.files()))
     assert whole > 0
     assert all_files(job) == before
+
+
+def test_whoever_dies_while_one_by_reference_is_taken(job: Files, tmp_path: Path) -> None:
+    """It is there, and what it needs stays, or it is not there."""
+    n, whole = 0, 0
+
+    def take(folder: JobFolder, place: Path) -> None:
+        with folder.open("sums") as lease:
+            newest = lease.newest()
+            assert newest is not None
+            write_savepoint(lease.files, newest, place, pin=lease.pin)
+
+    while True:
+        own = tmp_path / str(n)
+        shutil.copytree(job.place, own / "job")
+        folder = JobFolder(str(own / "job"))
+        if not dies_at(n, partial(take, folder, own / "savepoint")):
+            break
+        with folder.open("sums") as lease:
+            for _ in range(3):
+                lease.cleaner.failed()
+                lease.clean()
+                lease.commit(StepManifest(lease.version + 1, "sums", "", 0))
+        if (own / "savepoint" / "savepoint.json").exists():
+            assert verify(read_savepoint(own / "savepoint")).problems == ()
+            whole += 1
+        n += 1
+    assert n > 10
+    assert whole > 0
 
 
 def test_whoever_dies_while_one_is_brought_in(job: Files, tmp_path: Path) -> None:

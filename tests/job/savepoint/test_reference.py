@@ -222,9 +222,11 @@ def test_a_running_job_is_asked_for_one(running: Any, tmp_path: Path, numbers: A
         before, numbers.there = version(running), there
         when(lambda before=before: version(running) > before)
     assert verify(read_savepoint(place)).problems == ()
-    running.stop()
-    running.get_job_execution_result().result(SECONDS)
-    assert verify(read_savepoint(place)).problems == ()
+    last = asking.stop(job, tmp_path / "last", taken=True, drain=False, seconds=SECONDS, reference=True)
+    assert last is not None
+    for each in (place, last):
+        assert verify(read_savepoint(each)).problems == ()
+        assert read_savepoint(each).home == job
 
 
 @pytest.mark.parametrize("kept", [True, False])

@@ -49,7 +49,9 @@ def create(job: str, folder: str | Path | None, *, seconds: float, reference: bo
     return _taken(files, version, place, "savepoint", refers=bool(reference))
 
 
-def stop(job: str, folder: str | Path | None, *, taken: bool, drain: bool, seconds: float) -> str | None:
+def stop(
+    job: str, folder: str | Path | None, *, taken: bool, drain: bool, seconds: float, reference: bool | None = None
+) -> str | None:
     """Have a job end that runs elsewhere, after its step; returns when it has ended.
 
     Args:
@@ -58,6 +60,7 @@ def stop(job: str, folder: str | Path | None, *, taken: bool, drain: bool, secon
         taken: whether it ends with a savepoint.
         drain: whether its sources and event time end before.
         seconds: to wait for its driver.
+        reference: as for :func:`create`.
 
     Returns:
         The savepoint's folder; None without one.
@@ -75,14 +78,14 @@ def stop(job: str, folder: str | Path | None, *, taken: bool, drain: bool, secon
         )
     until = time.monotonic() + seconds
     kind = "drain" if drain else "stop"
-    answer = _asked(files, driver, Request(kind, place, taken=taken), seconds)
+    answer = _asked(files, driver, Request(kind, place, taken=taken, reference=reference), seconds)
     found = _place(answer) if answer is not None else None
     while _there(files, driver):
         if time.monotonic() > until:
             raise JobFolderError(f"{driver[1]} was asked to stop, and has not ended after {seconds:.0f} seconds.")
         time.sleep(_pause(files))
     if taken and answer is None:  # it has ended by itself meanwhile
-        return _taken(files, None, place, "stop")
+        return _taken(files, None, place, "stop", refers=bool(reference))
     return found or None
 
 
