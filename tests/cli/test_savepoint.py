@@ -170,11 +170,16 @@ def test_one_by_reference(penstock, running, tmp_path):
     assert [path.name for path in first.iterdir()] == ["savepoint.json"]
     assert penstock("savepoint", "verify", first).stdout.endswith(f"bytes of state in the job folder {job}\n")
     assert "its state is in the job folder" in penstock("savepoint", "show", first).stdout
+    version = json.loads(penstock("savepoint", "show", "--json", first).stdout)["about"]["version"]
     copied = penstock("savepoint", "copy", first, tmp_path / "copy")
     assert copied.stdout == f"{tmp_path}/copy\n"
     assert penstock("savepoint", "remove", first).exit_code == 0
     assert not first.exists()
     assert penstock("savepoint", "verify", tmp_path / "copy").stdout.endswith("bytes of state\n")
+    assert json.loads(penstock("savepoint", "show", "--json", job).stdout)["kept"] == [version]  # nobody has cleaned
+    assert "by reference" in penstock("savepoint", "show", job).stdout
+    assert penstock("savepoint", "release", f"{job}@{version}").stdout == f"{job}@{version} was kept for 1 savepoint\n"
+    assert "is no job folder" in penstock("savepoint", "release", tmp_path / "copy").stderr
     gone = penstock("savepoint", "remove", first)
     assert gone.exit_code == 1
     assert "there is no such folder" in gone.stderr

@@ -92,6 +92,7 @@ def show(as_json: bool, savepoint: str) -> None:
     """
     from penstock.job.savepoint.contents import as_json as to_json
     from penstock.job.savepoint.contents import content_of
+    from penstock.job.savepoint.copying import kept
     from penstock.job.savepoint.taking import read_savepoint, versions_of
 
     with guard():
@@ -99,15 +100,15 @@ def show(as_json: bool, savepoint: str) -> None:
             savepoint_flink.show(savepoint, as_json=as_json)
             return
         found = read_savepoint(savepoint)
-        content, versions = content_of(found), versions_of(found)
+        content, versions, pinned = content_of(found), versions_of(found), kept(found)
         if as_json:
-            click.echo(to_json({**asdict(content), "versions": versions}))
+            click.echo(to_json({**asdict(content), "versions": versions, "kept": pinned}))
             return
         from rich.console import Group
 
         from penstock.cli.render import printer
 
-        printer()(Group(*_drawn(content, versions)))
+        printer()(Group(*_drawn(content, versions, pinned)))
 
 
 @command.command(
@@ -198,7 +199,7 @@ def _value(value: object) -> str:
     return f"{value:,}" if type(value) is int else "nothing" if value is None else str(value)
 
 
-def _drawn(content: Content, versions: Iterable[int]) -> Iterator[RenderableType]:
+def _drawn(content: Content, versions: Iterable[int], pinned: Iterable[int]) -> Iterator[RenderableType]:
     """A savepoint, for people."""
     import time
 
@@ -216,6 +217,8 @@ def _drawn(content: Content, versions: Iterable[int]) -> Iterator[RenderableType
     yield Text(f"  id {about.id}, run {about.job_id}, parallelism {about.parallelism}")
     if versions:
         yield Text(f"  the job folder has the versions {', '.join(map(str, versions))}")
+    if pinned:
+        yield Text(f"  of these it keeps for savepoints by reference {', '.join(map(str, pinned))}")
     shown = Shown(1000)
     columns = ("operator", "uid", "operator ID", "p", ">max p", ">entries", ">bytes", ">timers")
     operators = list(_operators(content))

@@ -1,4 +1,4 @@
-"""``penstock savepoint copy | remove``: savepoints as files."""
+"""``penstock savepoint copy | remove | release``: savepoints as files."""
 
 from __future__ import annotations
 
@@ -48,4 +48,24 @@ def remove(savepoints: tuple[str, ...]) -> None:
             remove_savepoint(read_savepoint(place))
 
 
-COMMANDS = copy, remove
+@click.command(
+    epilog="""\b
+Examples:
+  penstock savepoint release /data/jobs/counts@17
+"""
+)
+@click.argument("version", metavar="JOB@VERSION")
+def release(version: str) -> None:
+    """Keep a version of a job no longer for savepoints by reference, whose folders were removed by other means.
+
+    Those that are still there cannot be used when the job has removed the version.
+    """
+    from penstock.job.savepoint.copying import release
+    from penstock.job.savepoint.taking import read_savepoint
+
+    with guard():
+        count = release(read_savepoint(version))
+        click.echo(f"{version} was kept for {count} savepoint{'s' * (count != 1)}")
+
+
+COMMANDS = copy, remove, release

@@ -16,7 +16,7 @@ from penstock.job.folder.lease import JobFolder, Lease
 from penstock.job.folder.manifest import StepManifest
 from penstock.job.savepoint import asking
 from penstock.job.savepoint.contents import content_of
-from penstock.job.savepoint.copying import copy_savepoint, remove_savepoint
+from penstock.job.savepoint.copying import copy_savepoint, kept, release, remove_savepoint
 from penstock.job.savepoint.format import Savepoint, parsed, written
 from penstock.job.savepoint.reference import Reference
 from penstock.job.savepoint.taking import bring_in, read_savepoint, write_savepoint
@@ -105,6 +105,20 @@ def _go_on(folder: JobFolder) -> None:
 def _step(lease: Lease) -> None:
     """One that has no state."""
     lease.commit(StepManifest(lease.version + 1, "sums", "", 0))
+
+
+def test_one_whose_folder_was_removed_is_let_go(place: str) -> None:
+    one = taken(place)
+    folder = JobFolder(f"{place}/jobs/sums")
+    shutil.rmtree(one.place)
+    version = read_savepoint(f"{folder.place}@{one.about.version}")
+    assert kept(version) == (one.about.version,)
+    assert release(version) == 1
+    _go_on(folder)
+    assert one.about.version not in folder.versions()
+    assert folder.files.pins.pinned() == []
+    with pytest.raises(SavepointError, match="is no job folder"):
+        release(taken(place, "whole", pinned=False))
 
 
 def test_a_job_begins_with_it_and_its_old_folder_may_go_then(place: str) -> None:

@@ -74,6 +74,39 @@ def remove_savepoint(savepoint: Savepoint) -> None:
                 os.rmdir(folder)
 
 
+def release(version: Savepoint) -> int:
+    """Have a job folder keep a version no longer for savepoints by reference, as these are gone. Those that are not
+    cannot be used any more once the job has removed it.
+
+    Args:
+        version: of a job, as it was read.
+
+    Returns:
+        For how many savepoints it was kept.
+
+    Raises:
+        SavepointError: it is no version of a job.
+        OSError, ConfigurationError: the folder cannot be read or written.
+    """
+    if version.about.kind != VERSION:
+        raise SavepointError(
+            f"{version.place!r} is no job folder. Give JOB@VERSION; 'penstock savepoint show' has them."
+        )
+    pins = Files(version.place).pins
+    needed = [by for _, kind, number, by in pins.there() if kind == "for" and number == version.about.version]
+    for by in needed:
+        pins.free(version.about.version, by)
+    return len(needed)
+
+
+def kept(version: Savepoint) -> tuple[int, ...]:
+    """The versions that the job folder keeps beyond their time of which a savepoint is one. One listing; no request
+    for any other savepoint."""
+    if version.about.kind != VERSION:
+        return ()
+    return tuple(sorted({number for number, _ in Files(version.place).pins.pinned()}))
+
+
 def _check_own(savepoint: Savepoint, instead: str) -> None:
     if savepoint.about.kind == VERSION:
         raise SavepointError(f"{savepoint.place!r} is a job folder with versions, and no savepoint; {instead}.")
