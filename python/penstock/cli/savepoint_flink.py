@@ -62,7 +62,7 @@ def verify(place: str) -> bool:
     if not problems:
         size = savepoint.metadata.total_state_size
         click.echo(
-            f"good: {place}, {files:,} files beside _metadata, {size:,} bytes of state; Flink keeps no checksums"
+            f"good: {place}, {files:,} file{'s' * (files != 1)} beside _metadata, {size:,} bytes of state; Flink keeps no checksums"
         )
     return not problems
 
