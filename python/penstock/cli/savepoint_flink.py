@@ -60,10 +60,8 @@ def verify(place: str) -> bool:
     for problem in problems:
         click.echo(plain(f"damaged: {problem}"), err=True)
     if not problems:
-        size = savepoint.metadata.total_state_size
-        click.echo(
-            f"good: {place}, {files:,} file{'s' * (files != 1)} beside _metadata, {size:,} bytes of state; Flink keeps no checksums"
-        )
+        size, beside = savepoint.metadata.total_state_size, f"{files:,} file{'s' * (files != 1)} beside _metadata"
+        click.echo(f"good: {place}, {beside}, {size:,} bytes of state; Flink keeps no checksums")
     return not problems
 
 
