@@ -221,12 +221,14 @@ class _Search:
             each = self.old.model.by_node[old_order[at_old]]
             text = f"{each.name!r} is gone, which had its ID before {name!r}"
             return Cause(SOURCE_REMOVED if each.kind == "source" else REMOVED_BEFORE, each.name, text)
-        return self._reordered(old_order[at_old], new_order[at_new])
+        was = old_order[at_old] if at_old < len(old_order) else None
+        return self._reordered(was, new_order[at_new] if at_new < len(new_order) else node)
 
-    def _reordered(self, was: int, now: int) -> Cause:
+    def _reordered(self, was: int | None, now: int) -> Cause:
         """Two nodes, each of the other model's too, where one has been and the other is: as one of them reads other
         operators, or something above it does, or else as lines stand in another order."""
-        moved = self._upstream.get(self.pairs.new_of[was]) or self._upstream.get(now)
+        moved = None if was is None else self._upstream.get(self.pairs.new_of[was])
+        moved = moved or self._upstream.get(now)
         if moved is not None:
             return moved
         each = self.new.model.by_node[now]
