@@ -98,6 +98,20 @@ own = env.add_source(Own(), type_info=ORDER)
 own.key_by(lambda order: order[0]).window(TumblingEventTimeWindows.of(Time.minutes(1))).sum(1).print()
 """,
     ),
+    "a source that hands its context on": (
+        "PS2",
+        """
+def emit(ctx):
+    ctx.collect_with_timestamp(("a", 1, 1), 1)
+
+class Own(SourceFunction):
+    def run(self, ctx):
+        emit(ctx)
+
+own = env.add_source(Own(), type_info=ORDER)
+own.key_by(lambda order: order[0]).window(TumblingEventTimeWindows.of(Time.minutes(1))).sum(1).print()
+""",
+    ),
     "windows by count have a trigger": ("PS2", "orders.key_by(lambda order: order[0]).count_window(5).sum(1).print()"),
     "chaining is disabled and would have been": ("PS310", "orders.map(str).disable_chaining().print()"),
     "a connection for the process": (

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from enum import IntFlag
 from typing import Any
 
-from penstock.lint.inspection import Inspector
 from penstock.plan import StreamEdge, StreamNode
 from penstock.runtime.io.frames import FrameSource
 from penstock.runtime.io.sources import CollectionSource, SequenceSource
@@ -38,7 +37,6 @@ def lacks(
     nodes: Mapping[int, StreamNode],
     inputs: Mapping[int, Sequence[StreamEdge]],
     operators: Mapping[int, Any],
-    inspector: Inspector,
 ) -> dict[int, Lack]:
     """What the records that leave each node lack. O(nodes + edges).
 
@@ -46,7 +44,6 @@ def lacks(
         nodes: by id, inputs before those that read them; what comes later counts for nothing.
         inputs: edges into each node.
         operators: by node.
-        inspector: looks at sources.
     """
     found: dict[int, Lack] = {}
     for node, described in nodes.items():
@@ -58,7 +55,7 @@ def lacks(
         if described.kind == "two_input" and not all(Lack.TIMESTAMPS in each for each in above):
             lack &= ~Lack.TIMESTAMPS  # it may emit what one of its inputs brings, and keep the other
         if isinstance(operator, StreamSource):
-            lack = of_source(operator, inspector)
+            lack = of_source(operator)
         strategy = strategy_of(operator)
         found[node] = lack if strategy is None else _behind(strategy, lack)
     return found
@@ -78,13 +75,8 @@ def _behind(strategy: Any, lack: Lack) -> Lack:
     return lack if strategy.assigner is None else lack & ~Lack.TIMESTAMPS
 
 
-def of_source(operator: StreamSource, inspector: Inspector) -> Lack:
-    """What the records of a source lack by themselves, before its strategy.
-
-    Args:
-        operator: the source.
-        inspector: looks at a function of the user's.
-    """
+def of_source(operator: StreamSource) -> Lack:
+    """What the records of a source lack by themselves, before its strategy. O(1)."""
     function = operator.function
     endless = Lack.WATERMARKS if operator.unbounded else Lack.NOTHING
     if isinstance(function, SplitSource):
@@ -94,9 +86,4 @@ def of_source(operator: StreamSource, inspector: Inspector) -> Lack:
         return endless | (Lack.TIMESTAMPS if source.__name__ in _BARE else Lack.NOTHING)
     if isinstance(function, CollectionSource | SequenceSource | FrameSource):
         return endless | Lack.TIMESTAMPS
-    if type(function).__module__.startswith("penstock.") or not hasattr(function, "run"):
-        return Lack.NOTHING
-    told = inspector.uses(function).attributes
-    if "emit_watermark" in told:
-        return Lack.NOTHING
-    return endless if "collect_with_timestamp" in told else endless | Lack.TIMESTAMPS
+    return Lack.NOTHING  # a source of the user's: whatever it hands its context to may give timestamps

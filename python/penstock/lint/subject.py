@@ -176,7 +176,7 @@ class Subject:
     @cached_property
     def lacking(self) -> Mapping[int, Lack]:
         """What the records that leave each node lack of event time."""
-        return lacks(self.nodes, self.inputs, self.pipeline.operators, self.inspector)
+        return lacks(self.nodes, self.inputs, self.pipeline.operators)
 
     def lacking_input(self, node: int) -> Lack:
         """What the records that reach a node lack of event time, on any of its inputs."""

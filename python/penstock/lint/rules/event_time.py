@@ -129,11 +129,7 @@ class StrategyWithoutTimestampAssigner(Rule):
             strategy = strategy_of(operator)
             if strategy is None or strategy.kind not in ("monotonous", "bounded") or strategy.assigner is not None:
                 continue
-            bare = (
-                of_source(operator, subject.inspector)
-                if isinstance(operator, StreamSource)
-                else subject.lacking_input(node.id)
-            )
+            bare = of_source(operator) if isinstance(operator, StreamSource) else subject.lacking_input(node.id)
             if Lack.TIMESTAMPS in bare:
                 yield Found(
                     f"The watermark strategy of {node.name!r} has no timestamp assigner, and its records have no "

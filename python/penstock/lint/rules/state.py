@@ -191,8 +191,8 @@ class StateWithoutTimeToLive(Rule):
                 if state.kind in _KEYED_KINDS and state.ttl is None and not subject.built_in(node):
                     yield Found(
                         f"The state {state.name!r} of {node.name!r} stays for every key for ever: it has no time to "
-                        "live, and is never cleared. Call enable_time_to_live(…) of its descriptor, or clear() from "
-                        "a timer.",
+                        "live, and the function never calls clear(). Call enable_time_to_live(…) of its descriptor, "
+                        "or clear() in a timer.",
                         node.id,
                     )
 
