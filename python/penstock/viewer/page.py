@@ -126,7 +126,7 @@ def _template() -> str:
     except FileNotFoundError:
         raise ConfigurationError(
             f"This Penstock has no viewer: penstock/viewer/{ASSET} is missing. In a checkout, `make viewer` "
-            "builds it (Node.js >= 18 and npm); an installed wheel has it, so install Penstock again."
+            "builds it (Node.js >= 18 and npm), before `pip install .` too; published wheels have it."
         ) from None
 
 
