@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 PAGE = (ROOT / "docs" / "never-lose-state.md").read_text()
+LINTS = (ROOT / "docs" / "lints" / "index.md").read_text()
 
 
 def options(command: str) -> set[str]:
@@ -24,14 +25,18 @@ def options(command: str) -> set[str]:
     return {option for parameter in group.commands[command].params for option in parameter.opts}
 
 
-def test_the_hook_is_one_and_calls_a_command() -> None:
-    (hook,) = HOOKS
+def test_there_are_two_hooks() -> None:
+    assert [hook["id"] for hook in HOOKS] == ["penstock-check", "penstock-lint"]
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
+def test_a_hook_calls_a_command(hook) -> None:
     assert {"id", "name", "entry", "language"} <= set(hook)
     program, command, *rest = hook["entry"].split()
     assert (program, rest) == ("penstock", [])
     assert command in group.commands
     assert hook["pass_filenames"] is False
-    assert f"id: {hook['id']}" in PAGE
+    assert f"id: {hook['id']}" in PAGE + LINTS
 
 
 def test_the_action_has_only_inputs_and_options_that_there_are() -> None:
