@@ -8,6 +8,8 @@ from dataclasses import replace
 from tests.datastream.editable import SINK, SOURCE, Node, Program
 from tests.datastream.editable_states import KINDS, TIMED
 
+BACKEND = "penstock.state.backend"
+
 
 def random_program(draw: random.Random) -> Program:
     """A program of some sources, operators, and sinks of what nobody reads."""
@@ -19,6 +21,7 @@ def random_program(draw: random.Random) -> Program:
     if draw.random() < 0.7:
         program = replace(program, nodes=tuple(named(draw, node) for node in program.nodes))
     program = replace(program, two_phases=draw.random() < 0.3)
+    program = replace(program, settings={BACKEND: draw.choice(["memory", "memory", "disk"])})
     if draw.random() < 0.15:
         program = replace(program, max_parallelism=draw.choice([8, 16, 128]))
     return ended(program)

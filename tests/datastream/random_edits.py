@@ -22,7 +22,7 @@ from tests.datastream.editable import ALLOWED, COLLECTION, OTHER_TYPE, REFUSED, 
 from tests.datastream.editable_jobs import WAYS, Jobs
 from tests.datastream.editable_states import KINDS, SAME
 from tests.datastream.editable_world import Prediction, World, places
-from tests.datastream.random_editable import ended, is_late, named, random_node, random_program
+from tests.datastream.random_editable import BACKEND, ended, is_late, named, random_node, random_program
 
 MOST = 1_500
 """Records of a sink in a run; a program that makes more is not taken."""
@@ -198,6 +198,7 @@ EDITS: dict[str, Edit] = {
     "source added": add_source,
     "source dropped": drop_source,
     "sink": toggle_sink,
+    "backend": lambda draw, program: replace(program, settings={BACKEND: draw.choice(["memory", "disk"])}),
     "sinks": lambda draw, program: replace(program, two_phases=not program.two_phases),
     **{name: _kind(kinds) for name, kinds in SAME.items()},
 }

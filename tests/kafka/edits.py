@@ -57,7 +57,9 @@ class TopicFeed:
     def source(self, node: Node, env: Any, ends: bool) -> Any:
         """A source of numbers."""
         builder = KafkaSource.builder().set_bootstrap_servers(self._topics.servers).set_topics(self._name(node.amount))
-        builder.set_property("partition.discovery.interval.ms", "1").set_value_only_deserializer(Numbers())
+        builder.set_property("partition.discovery.interval.ms", "1").set_property(
+            "fetch.max.wait.ms", "10"
+        ).set_value_only_deserializer(Numbers())
         if ends:
             builder.set_bounded(KafkaOffsetsInitializer.latest())
         return env.from_source(builder.build(), NONE, node.label, INT)

@@ -34,9 +34,17 @@ class Pairs(KeyedProcessFunction):
             yield first + value
 
 
-def run(folder: Path, *, pairs: bool = True, timer: bool = False, parallelism: int = 1, steps: int = 2) -> None:
+def run(
+    folder: Path,
+    backend: str = "memory",
+    *,
+    pairs: bool = True,
+    timer: bool = False,
+    parallelism: int = 1,
+    steps: int = 2,
+) -> None:
     """Five numbers in a step, one of each key: every second step completes the pairs."""
-    env = environment(folder, parallelism, penstock__step__records=5)
+    env = environment(folder, parallelism, penstock__step__records=5, penstock__state__backend=backend)
     stream = env.generate_sequence(0, 199).uid("numbers")
     if pairs:
         keyed = stream.key_by(lambda value: value % 5, Types.LONG())
@@ -52,12 +60,13 @@ def empty(folder: Path) -> list[bool]:
     return [state.empty for state in newest.operators.values()]
 
 
-def test_what_is_emptied_is_not_missed(tmp_path: Path) -> None:
-    run(tmp_path, steps=1)
+@pytest.mark.parametrize("backend", ["memory", "disk"])
+def test_what_is_emptied_is_not_missed(tmp_path: Path, backend: str) -> None:
+    run(tmp_path, backend, steps=1)
     assert empty(tmp_path) == [False]
     with pytest.raises(InvalidProgramError, match="There is state of operator 'pairs'"):
-        run(tmp_path, pairs=False)
-    run(tmp_path, steps=1)
+        run(tmp_path, backend, pairs=False)
+    run(tmp_path, backend, steps=1)
     assert empty(tmp_path) == [True]
     run(tmp_path, steps=1, pairs=False)
     assert empty(tmp_path) == []
@@ -69,6 +78,7 @@ def test_it_is_filled_again(tmp_path: Path) -> None:
     assert empty(tmp_path) == [False]
 
 
-def test_a_timer_is_something(tmp_path: Path) -> None:
-    run(tmp_path, steps=2, timer=True)
+@pytest.mark.parametrize("backend", ["memory", "disk"])
+def test_a_timer_is_something(tmp_path: Path, backend: str) -> None:
+    run(tmp_path, backend, steps=2, timer=True)
     assert empty(tmp_path) == [False]

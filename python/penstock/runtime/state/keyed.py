@@ -306,9 +306,9 @@ class KeyedState:
         return sum(len(table) for namespaces in self._tables.values() for table in namespaces.values())
 
     def is_empty(self) -> bool:
-        """Whether there is neither a value nor a timer. O(1) if there is, else O(tables)."""
-        tables = (table for namespaces in self._tables.values() for table in namespaces.values())
-        return not any(map(len, tables)) and not any(len(queue) for _, queue in self.queues())
+        """Whether there is neither a value nor a timer. O(tables)."""
+        self.settle()
+        return not self.size() and not any(len(queue) for _, queue in self.queues())
 
     def keys(self, name: str) -> list[tuple[Any, Any]]:
         """(key, canonical form) of every key that has a value of a state without namespace."""
