@@ -142,6 +142,15 @@ def test_without_a_lock_or_with_that_of_another_program(penstock, edited, progra
     assert "penstock lock counts.py" in result.stderr
     Path("penstock.lock").write_text("<<<<<<<\n")
     assert penstock("check", "counts.py").exit_code == 2
+    assert "written anew" in penstock("lock", "counts.py").stdout
+    assert penstock("check", "counts.py").exit_code == 0
+
+
+def test_what_a_new_lock_accepts_is_said(penstock, edited) -> None:
+    edited(FILTERED)
+    result = penstock("lock", "counts.py")
+    assert result.exit_code == 0
+    assert "accepted: lost: 'count' has state" in result.stderr
 
 
 def test_a_savepoint_is_what_counts_where_one_is_given(penstock, edited, program) -> None:

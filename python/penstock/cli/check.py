@@ -82,7 +82,7 @@ def _old(file: str, lock: Path, savepoint: str | None, *, explicit: bool) -> Pro
     """What the program is compared with."""
     locked = None
     if lock.is_file() and (savepoint is None or explicit or _is_of(lock, file)):
-        locked = model_of_lock(lock.read_text(encoding="utf-8"), str(lock))
+        locked = model_of_lock(lock.read_text(encoding="utf-8", errors="replace"), str(lock))
     if savepoint is not None:
         from penstock.compare.saved import joined
 
@@ -105,7 +105,7 @@ def _is_of(lock: Path, file: str) -> bool:
     import json
 
     try:
-        document = json.loads(lock.read_text(encoding="utf-8"))
+        document = json.loads(lock.read_text(encoding="utf-8", errors="replace"))
     except ValueError:
         return True  # reading it says what is wrong
     return not isinstance(document, dict) or program_of(document) in ("", Path(file).name)
@@ -172,5 +172,5 @@ def _line(pin: Pin) -> str:
 
 def _tell_age(found: Difference, lock: Path, file: str) -> None:
     """Whether the lock file is of an older program."""
-    if written(found.new, file) != lock.read_text(encoding="utf-8"):
+    if written(found.new, file) != lock.read_text(encoding="utf-8", errors="replace"):
         click.echo(f"{lock} is of an older program; when this one is deployed, write it anew: penstock lock {file}")

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from penstock.cli.opening import Planning, opened, reading
+from penstock.errors import FileFormatError
 from penstock.plan import PROFILES
+
+if TYPE_CHECKING:
+    from penstock.analysis.model import ProgramModel
+    from penstock.compare.difference import Problem
 
 
 @click.command(
@@ -33,17 +39,27 @@ def command(path: str | None, flink: str | None, pyflink: bool, file: str, argum
     lines in it, and `penstock check` compares with it. The program runs with its arguments ARGS until its first
     env.execute().
     """
-    from penstock.compare.difference import compare
-    from penstock.lock.format import NAME, model_of_lock, written
+    from penstock.lock.format import NAME, written
 
     target = Path(path) if path is not None else Path(file).parent / NAME
     with reading(file):
         model = opened(file, Planning(flink, pyflink, arguments))
         text = written(model, file)
-        before = target.read_text(encoding="utf-8") if target.is_file() else None
-        lost = () if before is None else compare(model_of_lock(before, str(target)), model).problems
+        before = target.read_text(encoding="utf-8", errors="replace") if target.is_file() else None
+        lost = _accepted(before, model, str(target))
         target.write_text(text, encoding="utf-8", newline="\n")
     for problem in lost:
         click.echo(f"accepted: {problem.severity}: {problem.text}", err=True)
     said = "written" if before is None else "as it was" if before == text else "written anew"
     click.echo(f"{target}: {said}, {text.count(chr(10) + '  {')} operators")
+
+
+def _accepted(before: str | None, model: ProgramModel, place: str) -> tuple[Problem, ...]:
+    """What the lock file that was there would say of the program; nothing if that is damaged, as by a merge."""
+    from penstock.compare.difference import compare
+    from penstock.lock.format import model_of_lock
+
+    try:
+        return () if before is None else compare(model_of_lock(before, place), model).problems
+    except FileFormatError:
+        return ()
