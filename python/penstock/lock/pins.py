@@ -1,7 +1,7 @@
 """Which calls in a program give its operators the IDs that their state lies under.
 
 An operator whose uid was changed or taken away gets it back. Any other one that moved gets the old ID as its uid hash,
-which leaves all generated IDs as they are. A new operator that has got somebody's old ID by its place gets a uid of its
+which leaves all generated IDs as they are. Another operator that has got such an ID by its place gets a uid of its
 own, and that moves what is behind it; so a program that was pinned is to be compared once more.
 
 Cost: O(operators).
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from penstock.analysis.model import OperatorModel, Site
 from penstock.compare import causes, states
-from penstock.compare.difference import ADDED, MOVED, Difference, OperatorDiff
+from penstock.compare.difference import MOVED, Difference, OperatorDiff
 
 UID, HASH = "uid", "set_uid_hash"
 
@@ -77,17 +77,21 @@ class _Pinning:
 
     def all(self) -> Iterator[Pin]:
         """All pins."""
-        pinned = {pin.value for pin in self._of_moved() if pin.method == HASH}
-        yield from self._of_moved()
-        for each in self._difference.operators:
-            new = each.new
-            if each.change == ADDED and new is not None and new.uid is None and new.operator_id in pinned:
-                yield self._pin(new, UID, self._own_uid(new))
+        moved = list(self._of_moved())
+        yield from (pin for _, pin in moved)
+        pinned = {pin.value for _, pin in moved if pin.method == HASH}
+        pinned |= {each.pinned for each in self._difference.new.operators if each.pinned is not None}
+        given = {node for node, _ in moved}
+        for each in self._difference.new.operators:
+            free = each.uid is None and each.pinned is None and each.node not in given
+            if free and each.operator_id in pinned:
+                yield self._pin(each, UID, self._own_uid(each))
 
-    def _of_moved(self) -> Iterator[Pin]:
+    def _of_moved(self) -> Iterator[tuple[int, Pin]]:
+        """With the node of each."""
         for each in self._difference.operators:
-            if each.change == MOVED and each.state in (states.ORPHANED, states.TAKEN):
-                yield self._of(each)
+            if each.new is not None and each.change == MOVED and each.state in (states.ORPHANED, states.TAKEN):
+                yield each.new.node, self._of(each)
 
     def _of(self, each: OperatorDiff) -> Pin:
         old, new = each.old, each.new
