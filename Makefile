@@ -13,7 +13,7 @@ FLINK ?= 1.11
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help demo develop check check-pythons test test-rust test-python test-viewer viewer pictures lint matrix runs chaos edits soak docs bench bench-unbounded bench-smoke bench-flink golden instructions instructions-update build format clean
+.PHONY: help demo develop check check-pythons test test-rust test-python test-viewer viewer pictures lint matrix runs chaos edits soak docs bench bench-unbounded bench-smoke bench-flink pyflink golden instructions instructions-update build format clean
 
 BIN := $(VENV)/bin
 # cargo must see one interpreter, or it rebuilds the Python door whenever the shell's python3 changes
@@ -135,6 +135,13 @@ bench-smoke: $(VENV)/.checks ## the benches at their smallest sizes, once each, 
 
 bench-flink: $(VENV)/.checks ## build the real Flinks (Maven, network), and hold them and Penstock against the golden records
 	PENSTOCK_FLINK=1 $(BIN)/pytest tests/flink $(ARGS)
+
+pyflink: $(VENV)/.checks ## install the real PyFlinks (PyPI; Java 11 or 17, Python 3.11), and read their graphs through Java
+	@for version in 1.20 2.3; do \
+		$(PYTHON) -m venv "$(VENV)-pyflink-$$version" && \
+		"$(VENV)-pyflink-$$version/bin/pip" install --quiet "apache-flink==$$version.*" "setuptools<80" || exit 1; \
+	done
+	PENSTOCK_PYFLINK="$(abspath $(VENV)-pyflink-1.20)/bin/python $(abspath $(VENV)-pyflink-2.3)/bin/python" $(BIN)/pytest tests/pyflink/test_from_pyflink.py $(ARGS)
 
 golden: ## what the real Flink makes of graphs: `make golden SPECS=specs.jsonl FLINK=2.3 > results.jsonl`
 	@$(PYTHON) benches/flink_peer.py "$(FLINK)" < "$(SPECS)"

@@ -42,6 +42,7 @@ from penstock._native import (
 )
 from penstock.display import drawn_by
 from penstock.plan.pipeline import Pipeline
+from penstock.plan.pyflink_graph import from_pyflink
 
 for _graph, _function in ((StreamGraph, "stream_graph"), (JobGraph, "job_graph"), (ExecutionGraph, "execution_graph")):
     drawn_by(f"penstock.plan.drawing:{_function}")(_graph)
@@ -76,6 +77,7 @@ __all__ = [
     "StreamGraphBuilder",
     "StreamNode",
     "Verdict",
+    "from_pyflink",
     "operator_id",
     "plan_record",
 ]

@@ -1,0 +1,203 @@
+"""The StreamGraph of a real PyFlink environment, read from Flink's Java objects through PyFlink's gateway.
+
+Flink makes the graph, with everything that PyFlink does to it before a job: Python operators that run in one process
+are one operator there. Nothing is submitted. PyFlink's requirements and Penstock's exclude each other (cloudpickle,
+pyarrow), so that it is no extra: ``pip install --no-deps penstock`` beside ``apache-flink`` has all that planning
+needs.
+"""
+
+from __future__ import annotations
+
+import heapq
+import importlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+from penstock._native import StreamGraph
+from penstock.common.settings import Settings
+from penstock.errors import ConfigurationError, InvalidProgramError, UnsupportedError
+from penstock.plan.pipeline import Pipeline
+
+_TASKS = {"SourceStreamTask": "source", "SourceOperatorStreamTask": "source", "TwoInputStreamTask": "two_input"}
+_DEFAULT_TASKS = {
+    "source": "SourceStreamTask",
+    "operator": "OneInputStreamTask",
+    "two_input": "TwoInputStreamTask",
+    "sink": "OneInputStreamTask",
+}
+_OPERATORS = "org.apache.flink.streaming.api.operators"
+_YIELDING = (f"{_OPERATORS}.legacy.YieldingOperatorFactory", f"{_OPERATORS}.YieldingOperatorFactory")
+"""The class of factories whose operators give way to the mailbox: since 2.0, and before."""
+_PARTITIONERS = {"FORWARD", "REBALANCE", "RESCALE", "SHUFFLE", "BROADCAST", "GLOBAL", "HASH", "CUSTOM"}
+_STRATEGIES = {"ALWAYS": "ALWAYS", "NEVER": "NEVER", "HEAD": "HEAD", "HEAD_WITH_SOURCES": "HEAD"}
+_EXCHANGES = {"PIPELINED", "BATCH", "UNDEFINED"}
+
+
+def from_pyflink(env: Any, job_name: str | None = None) -> Pipeline:
+    """The program of a PyFlink environment as Flink itself translates it, to be explained, compared and checked. The
+    environment can be executed afterwards, as after ``get_execution_plan()``. It has no Python objects, so that states
+    and places are unknown. About five milliseconds per operator, all of them calls of Java.
+
+    Args:
+        env: a ``pyflink.datastream.StreamExecutionEnvironment`` (apache-flink 1.20 to 2.3) with at least one sink.
+        job_name: of the job; None for Flink's.
+
+    Raises:
+        ConfigurationError: apache-flink is not installed.
+        InvalidProgramError: it is no such environment.
+        UnsupportedError: the graph has what no profile of the planner knows, such as hybrid exchanges.
+    """
+    try:
+        gateway = importlib.import_module("pyflink.java_gateway").get_gateway()
+        py4j: Any = importlib.import_module("py4j.java_gateway")
+    except ImportError as error:
+        raise ConfigurationError(
+            f"from_pyflink() needs apache-flink, and it cannot be imported: {error}. Install Penstock beside it with "
+            "`pip install --no-deps penstock`, as their requirements exclude each other; or plan the program without "
+            "Flink: penstock explain --pyflink FILE."
+        ) from error
+    if not hasattr(env, "_generate_stream_graph") or not isinstance(
+        getattr(env, "_j_stream_execution_environment", None), py4j.JavaObject
+    ):
+        raise InvalidProgramError(
+            f"from_pyflink() was given a {type(env).__module__}.{type(env).__qualname__}, which is no environment of "
+            "the real PyFlink. Give what pyflink.datastream.StreamExecutionEnvironment.get_execution_environment() "
+            "returns, without penstock.pyflink.install."
+        )
+    reader = _Reader(gateway, env._generate_stream_graph(False, job_name))
+    graph = StreamGraph.from_json(json.dumps(reader.spec()))
+    return Pipeline(graph.job_name, graph, {}, settings=Settings(flink="2.3"))
+
+
+@dataclass
+class _Reader:
+    """Reads a graph.
+
+    Attributes:
+        gateway: to Java.
+        graph: Flink's StreamGraph.
+    """
+
+    gateway: Any
+    graph: Any
+
+    @cached_property
+    def yielding(self) -> Any:
+        """The class of factories whose operators give way to the mailbox."""
+        loader = self.graph.getClass().getClassLoader()
+        name = _YIELDING[self.graph.getClass().getResource(f"/{_YIELDING[0].replace('.', '/')}.class") is None]
+        return self.gateway.jvm.java.lang.Class.forName(name, False, loader)
+
+    def spec(self) -> dict[str, Any]:
+        """The graph as a description."""
+        nodes = {node.getId(): node for node in self.all(self.graph.getStreamNodes())}
+        sources, sinks = self.all(self.graph.getSourceIDs()), set(self.all(self.graph.getSinkIDs()))
+        rest = sorted(nodes.keys() - set(sources))
+        checkpoints = self.graph.getCheckpointConfig()
+        return {
+            "chaining_enabled": self.graph.isChainingEnabled(),
+            "settings": {
+                "job_name": self.graph.getJobName(),
+                "exchange_mode": self.graph.getGlobalStreamExchangeMode().toString(),
+                "checkpointing_enabled": checkpoints.isCheckpointingEnabled(),
+                "checkpoint_interval": max(checkpoints.getCheckpointInterval(), 0),
+                "all_vertices_in_same_slot_sharing_group": self.graph.isAllVerticesInSameSlotSharingGroupByDefault(),
+            },
+            # the order of sources decides the order of vertices; that of others decides nothing
+            "nodes": [self.node(nodes[each], each in sinks) for each in [*sources, *rest]],
+            "edges": self.edges(nodes[each] for each in sorted(nodes)),
+        }
+
+    def all(self, collection: Any) -> list[Any]:
+        """The elements of a collection of Java; of most kinds the gateway makes no list."""
+        return list(self.gateway.jvm.java.util.ArrayList(collection))
+
+    def node(self, node: Any, sink: bool) -> dict[str, Any]:
+        """One operator."""
+        task = node.getJobVertexClass().getSimpleName()
+        kind = "sink" if sink else _TASKS.get(task, "operator")
+        factory = node.getOperatorFactory()
+        weight = self.weight(node)
+        return {
+            "id": node.getId(),
+            "name": node.getOperatorName(),
+            "kind": kind,
+            "uid": node.getTransformationUID(),
+            "user_hash": node.getUserHash(),
+            "slot_sharing_group": node.getSlotSharingGroup(),
+            "co_location_group": node.getCoLocationGroup(),
+            "parallelism": node.getParallelism(),
+            "max_parallelism": node.getMaxParallelism(),
+            "chaining_strategy": _STRATEGIES[factory.getChainingStrategy().toString()],
+            "yielding": self.yielding.isInstance(factory),
+            "buffer_timeout": node.getBufferTimeout(),
+            "managed_memory_weight": weight,
+            **({} if task == _DEFAULT_TASKS[kind] else {"task": task}),
+        }
+
+    def weight(self, node: Any) -> int | None:
+        """The share of managed memory for its state and sorting, if it asks for one."""
+        weights = node.getManagedMemoryOperatorScopeUseCaseWeights()
+        return next((weights[use] for use in weights if use.toString() == "OPERATOR"), None)
+
+    def edges(self, nodes: Iterable[Any]) -> list[dict[str, Any]]:
+        """All edges, in an order that is that of each source's outputs and of each target's inputs."""
+        made: dict[str, dict[str, Any]] = {}
+        orders: list[list[str]] = []
+        for node in nodes:
+            outputs, inputs = self.all(node.getOutEdges()), self.all(node.getInEdges())
+            made.update((each.toString(), self.edge(each)) for each in outputs)  # which has all that tells them apart
+            orders += [[each.toString() for each in outputs], [each.toString() for each in inputs]]
+        return [made[each] for each in in_all_orders(list(made), orders)]
+
+    def edge(self, edge: Any) -> dict[str, Any]:
+        """One connection."""
+        partitioner, exchange = edge.getPartitioner().toString(), edge.getExchangeMode().toString()
+        ends = edge.getSourceId(), edge.getTargetId()
+        if partitioner not in _PARTITIONERS or exchange not in _EXCHANGES:
+            raise UnsupportedError(
+                f"The edge from node {ends[0]} to node {ends[1]} is of the kind {partitioner}, {exchange}, which no "
+                f"profile of the planner knows; it knows {', '.join(sorted(_PARTITIONERS))} and "
+                f"{', '.join(sorted(_EXCHANGES))}. Set execution.batch-shuffle-mode to ALL_EXCHANGES_BLOCKING if "
+                "that is what asks for it."
+            )
+        tag = edge.getOutputTag()
+        side = {} if tag is None else {"side_output": tag.getId()}
+        return {
+            "source": ends[0],
+            "target": ends[1],
+            "partitioner": partitioner,
+            "shuffle_mode": exchange,
+            "input": edge.getTypeNumber(),
+            **side,
+        }
+
+
+def in_all_orders(items: list[str], orders: Iterable[list[str]]) -> list[str]:
+    """Items in one order that agrees with several orders of some of them; otherwise as they come. O(n log n).
+
+    Args:
+        items: all of them.
+        orders: which agree with each other.
+    """
+    position = {item: index for index, item in enumerate(items)}
+    after: dict[str, list[str]] = {item: [] for item in items}
+    before = dict.fromkeys(items, 0)
+    for order in orders:
+        for first, second in pairwise(order):
+            after[first].append(second)
+            before[second] += 1
+    ready = [position[item] for item in items if not before[item]]
+    heapq.heapify(ready)
+    made: list[str] = []
+    while ready:
+        made.append(items[heapq.heappop(ready)])
+        for item in after[made[-1]]:
+            before[item] -= 1
+            if not before[item]:
+                heapq.heappush(ready, position[item])
+    return made
