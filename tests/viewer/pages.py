@@ -24,7 +24,7 @@ def feed(model: ProgramModel) -> dict[str, Any]:
     """Numbers as a job of that plan would have them."""
     numbers: list[dict[str, Any]] = []
     for at, vertex in enumerate(model.vertices):
-        busy, state = (0.12, 0.41, 0.93, 0.66, 0.25)[at % 5], at == 1
+        busy, state = (0.12, 0.41, 0.93, 0.66, 0.25)[at % 5], at == 2
         numbers.append(
             {
                 "id": vertex.id,

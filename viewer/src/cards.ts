@@ -13,6 +13,8 @@ export type Draft = Omit<Card, "x" | "y">;
 
 const NARROWEST = 150;
 const WIDEST = 264;
+/** What the numbers of a running job need. */
+const NARROWEST_LIVE = 232;
 const INDENT = 14;
 /** Left of a row's text: stripe, shape. Right of it: the mark of state. */
 const BESIDE = 60;
@@ -45,7 +47,7 @@ function streamCard(chain: Chain, at: number, around: Surroundings): Draft {
     detail: measure(inert(detailOf(operator), 160), "small") + depth * INDENT + (operator.stateful === true ? 12 : 0),
   }));
   const wanted = Math.max(...texts.map(({ title, detail }) => Math.max(title, detail))) + BESIDE;
-  const width = Math.ceil(Math.min(Math.max(wanted, NARROWEST), WIDEST));
+  const width = Math.ceil(Math.min(Math.max(wanted, around.live ? NARROWEST_LIVE : NARROWEST), WIDEST));
   const found: Row[] = rows.map(({ operator, row, depth, parent }, index) => {
     const space = width - BESIDE - depth * INDENT;
     const stateful = operator.stateful === true;
@@ -70,20 +72,20 @@ function streamCard(chain: Chain, at: number, around: Surroundings): Draft {
 
 function jobCard(chain: Chain, at: number, around: Surroundings): Draft {
   const vertex = around.model.vertex(chain.vertex);
-  const width = vertexWidth(vertex.name, around.measure);
+  const width = vertexWidth(vertex.name, around);
   const lines = wrapped(vertex.name, width - 2 * PAD - 12, 3, "title", around.measure);
   const height = HEAD + lines.length * LINE + 2 * PAD + 4 + (around.live ? LIVE : 0);
   return { ...common("vertex", chain, at, around, width), lines, width, height };
 }
 
-function vertexWidth(name: string, measure: Measure): number {
+function vertexWidth(name: string, { measure, live }: Surroundings): number {
   const wanted = measure(inert(name, 160), "title") / (name.length > 44 ? 2 : 1);
-  return Math.round(Math.min(Math.max(wanted + 40, 184), 280));
+  return Math.round(Math.min(Math.max(wanted + 40, live ? NARROWEST_LIVE : 184), 280));
 }
 
 function executionCard(chain: Chain, at: number, around: Surroundings): Draft {
   const vertex = around.model.vertex(chain.vertex);
-  const width = vertexWidth(vertex.name, around.measure);
+  const width = vertexWidth(vertex.name, around);
   const lines = wrapped(vertex.name, width - 2 * PAD - 12, 2, "title", around.measure);
   const top = HEAD + lines.length * LINE + PAD;
   const keyed = chain.operators.some((row) => around.model.operators.value(row, "keyed"));

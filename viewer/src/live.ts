@@ -43,7 +43,7 @@ export function cardNumbers(numbers: Numbers): Map<string, CardNumbers> {
 }
 
 function linesOf(each: VertexNumbers): [string, string] {
-  const parts = [each.lag_ms === null ? null : `lag ${duration(each.lag_ms)}`, each.state_bytes > 0 ? `state ${bytes(each.state_bytes)}` : null];
+  const parts = [each.lag_ms === null ? null : `lag ${duration(each.lag_ms)}`, each.state_bytes > 0 ? bytes(each.state_bytes) : null];
   const behind = each.records_behind === null ? null : `${rate(each.records_behind)} behind`;
   return [`${rate(each.in_rate)}/s in · ${rate(each.out_rate)}/s out`, [each.busy === null ? null : `busy ${Math.round(each.busy * 100)}%`, ...parts, behind].filter((text) => text !== null).join(" · ")];
 }
