@@ -17,9 +17,9 @@ from penstock.plan import PROFILES
     context_settings={"allow_interspersed_args": False},
     epilog="""\b
 Examples:
-  penstock view word_count.py                              writes plan.html
-  penstock view --open word_count.py --window 20           options after FILE are the program's
-  penstock view --diff old/word_count.py word_count.py     what an edit does to operators and their state
+  penstock view word_count.py                          writes plan.html
+  penstock view --open word_count.py --window 20       options after FILE: its own
+  penstock view --diff old/word_count.py word_count.py
 """,
 )
 @click.option("-o", "--output", default="plan.html", show_default=True, metavar="PAGE", help="The file to write.")
