@@ -82,9 +82,6 @@ class DiskKeyedState(KeyedState):
     def memory(self, written: int) -> int:
         return min(super().memory(written), share(self, self._limit))
 
-    def size(self) -> int:
-        return sum(map(len, self._memory.tables))
-
     def track(self) -> None:
         if self.changes is None:
             self.changes = _DiskChanges(self._memory.tables, self._places)
