@@ -67,13 +67,16 @@ class ExactNotes(Notes):
 
     def _aborted(self, there: set[tuple[str, int]]) -> Iterator[tuple[int, int, str, int, list[str]]]:
         """Of a step once, unless all attempts count: a task that has lived on from an earlier step may try one again
-        that another worker has tried, and is the attempt that it was."""
+        that another worker has tried, and is the attempt that it was. That one may not know the version."""
         for (sink, subtask), lines in super().read("aborted").items():
             known: set[int] = set()
             for version, texts in map(json.loads, lines):
-                again = version in known and not self.all_attempts
+                if (sink, version) in there:
+                    continue
+                same = version in known or _NEVER in known or (bool(known) and version == _NEVER)
+                again = same and not self.all_attempts
                 known.add(version)
-                if (sink, version) not in there and not again:
+                if not again:
                     yield (0 if version == _NEVER and self.all_attempts else version), 0, sink, subtask, texts
 
 
