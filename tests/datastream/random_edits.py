@@ -254,7 +254,12 @@ class _Life:
     def __init__(self, seed: int, root: str, executor: Any, feed: Any) -> None:
         self.draw, self.seen = random.Random(seed), Counter[str]()
         self._world, self._jobs, self._executor, self._feed = World(), Jobs(root), executor, feed
-        self._program = replace(random_program(self.draw), feed=feed)
+        program = replace(random_program(self.draw), feed=feed)
+        if (
+            feed is not None
+        ):  # a subtask without a partition is idle, and behind the time of the others when it gets one
+            program = replace(program, parallelism=min(program.parallelism, feed.first))
+        self._program = program
 
     def run(self, number: int, *, ends: bool) -> None:
         """Edit it, and run it; if that is refused, the old one."""

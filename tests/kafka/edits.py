@@ -43,11 +43,16 @@ class TopicFeed:
     Args:
         topics: of a real broker.
         prefix: of the names of topics, the program's own.
+
+    Attributes:
+        first: how many partitions a topic has at least.
     """
 
     def __init__(self, topics: Topics, prefix: str) -> None:
         self._topics, self._prefix = topics, prefix
         self._there: dict[int, list[int]] = {}
+
+    first = FIRST
 
     def splits(self, there: int, ends: bool) -> int:
         """How many partitions a topic has. None is new in a run that ends: a subtask that had none, and so was idle,
