@@ -11,6 +11,7 @@ Source of the semantics: ``StreamGraphHasherV2`` (Flink 1.11 and 2.3 alike).
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from penstock.plan import StreamEdge, StreamGraph, StreamNode
@@ -63,36 +64,53 @@ def ingredients(graph: StreamGraph) -> dict[int, Ingredients]:
     nodes = {node.id: node for node in graph.nodes}
     edges = graph.edges
     chained = {verdict.edge for verdict in graph.verdicts() if verdict.chained}
+    order = hashing_order(
+        graph.source_ids,
+        lambda node: nodes[node].uid is not None,
+        lambda node: (edges[each].source for each in nodes[node].in_edges),
+        lambda node: (edges[each].target for each in nodes[node].out_edges),
+    )
     made: dict[int, Ingredients] = {}
-    queue = deque(sorted(graph.source_ids))
-    waiting = set(queue)
-    while queue:
-        node = nodes[queue.popleft()]
-        found = _made_of(node, edges, chained, made)
-        if found is None:  # an input has no ID yet; it comes back when another one gets its own
-            waiting.discard(node.id)
-            continue
-        made[node.id] = found
-        for target in (edges[each].target for each in node.out_edges):
-            if target not in waiting:
-                waiting.add(target)
-                queue.append(target)
+    for node in order:
+        made[node] = _made_of(nodes[node], edges, chained, made)
     return made
 
 
-def _made_of(
-    node: StreamNode, edges: list[StreamEdge], chained: set[int], made: dict[int, Ingredients]
-) -> Ingredients | None:
+def hashing_order(
+    begins: Iterable[int],
+    named: Callable[[int], bool],
+    sources: Callable[[int], Iterable[int]],
+    targets: Callable[[int], Iterable[int]],
+) -> tuple[int, ...]:
+    """The nodes in the order in which they get their IDs; those that nothing reaches are absent. O(V + E).
+
+    Args:
+        begins: the nodes without inputs.
+        named: whether a node has a uid, and so need not wait for its inputs.
+        sources, targets: of the edges into a node, and out of it.
+    """
+    queue = deque(sorted(begins))
+    waiting, made = set(queue), dict[int, None]()
+    while queue:
+        node = queue.popleft()
+        if not named(node) and any(source not in made for source in sources(node)):
+            waiting.discard(node)  # it comes back when another of its inputs has got its ID
+            continue
+        made[node] = None
+        for target in targets(node):
+            if target not in waiting:
+                waiting.add(target)
+                queue.append(target)
+    return tuple(made)
+
+
+def _made_of(node: StreamNode, edges: list[StreamEdge], chained: set[int], made: dict[int, Ingredients]) -> Ingredients:
     place = len(made)
     if node.uid is not None:
         return Ingredients(node.id, murmur3_128(node.uid.encode()).hex(), node.uid, place)
-    sources = [edges[each].source for each in node.in_edges]
-    if any(source not in made for source in sources):
-        return None
     outputs = tuple(each for each in node.out_edges if each in chained)
-    inputs = tuple(
-        InputId(edge, source, made[source].operator_id) for edge, source in zip(node.in_edges, sources, strict=True)
-    )
+    sources = ((edge, edges[edge].source) for edge in node.in_edges)
+    inputs = tuple(InputId(edge, source, made[source].operator_id) for edge, source in sources)
     return Ingredients(node.id, _of_position(place, len(outputs), inputs).hex(), None, place, outputs, inputs)
 
 

@@ -8,11 +8,11 @@ Source of the semantics: ``StreamGraphHasherV2`` (Flink 1.11 and 2.3). Cost: O(o
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from penstock.analysis.identity import hashing_order
 from penstock.analysis.model import EdgeModel, ProgramModel
 
 
@@ -46,19 +46,12 @@ class Graph:
     def order(self) -> tuple[int, ...]:
         """The nodes in the order in which their IDs are made; those that no source reaches are missing."""
         nodes = self.model.by_node
-        waiting = deque(sorted(node for node in nodes if self._begins(node)))
-        seen, made = set(waiting), dict[int, None]()
-        while waiting:
-            node = waiting.popleft()
-            if nodes[node].uid is None and any(edge.source not in made for edge in self.into[node]):
-                seen.discard(node)  # it comes back when another of its inputs has got its ID
-                continue
-            made[node] = None
-            for edge in self.out[node]:
-                if edge.target not in seen:
-                    seen.add(edge.target)
-                    waiting.append(edge.target)
-        return tuple(made)
+        return hashing_order(
+            filter(self._begins, nodes),
+            lambda node: nodes[node].uid is not None,
+            self.inputs,
+            lambda node: (edge.target for edge in self.out[node]),
+        )
 
     def _begins(self, node: int) -> bool:
         operator = self.model.by_node[node]
