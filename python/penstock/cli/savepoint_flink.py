@@ -18,8 +18,8 @@ from penstock.plan import PROFILES
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from penstock.common.difference import Difference
     from penstock.flink.contents import Content, OperatorContent
-    from penstock.flink.differing import Difference
 
 
 def is_flinks(place: str) -> bool:

@@ -3,31 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import fields
 
+from penstock.common.difference import Difference
 from penstock.flink.contents import Content, OperatorContent, StateContent
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One thing that differs.
-
-    Attributes:
-        what: ``savepoint``, ``operator`` or ``state``.
-        where: the operator's ID; "" of the whole savepoint.
-        name: the operator's, with its uid, as far as they are known.
-        change: ``added``, ``removed``, or the field that has changed.
-        before, after: of it; None if there was or is none.
-    """
-
-    what: str
-    where: str
-    name: str
-    change: str
-    before: Any = None
-    after: Any = None
-
 
 _SKIPPED = {"operator_id", "states", "unread"}
 

@@ -3,30 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
+from penstock.common.difference import Difference
 from penstock.job.savepoint.contents import Content, OperatorContent, SourceContent, StateContent
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One thing that differs.
-
-    Attributes:
-        what: ``operator``, ``state`` or ``source``.
-        where: the operator's ID.
-        name: the operator's, with its uid if it has one.
-        change: ``added``, ``removed``, or the field that has changed.
-        before, after: of it; None if there was or is none.
-    """
-
-    what: str
-    where: str
-    name: str
-    change: str
-    before: Any = None
-    after: Any = None
 
 
 def differences(one: Content, other: Content) -> list[Difference]:
