@@ -17,8 +17,11 @@ from penstock.plan.shapes import all_to_all
 
 ROOT = Path(__file__).resolve().parents[2]
 WIDE = """
+import signal
+
 from penstock.plan.shapes import all_to_all
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the tests may run where interrupts are ignored
 graph = all_to_all(30_000).job_graph().execution_graph()
 print("ready", flush=True)
 try:

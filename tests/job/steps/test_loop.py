@@ -209,6 +209,15 @@ def test_stopping_commits_the_step_and_ends(tmp_path, numbers):
     assert client.get_job_status().result() is JobStatus.FINISHED
 
 
+@pytest.fixture
+def heeded():
+    """An interrupt as in a terminal: a process in the background may have been begun with none."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeded")
 def test_an_interrupt_commits_the_step_and_ends(numbers, capfd):
     env = environment()
     stream = env.from_source(numbers(), NONE, "numbers", Types.LONG())
