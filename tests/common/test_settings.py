@@ -76,6 +76,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "penstock.job.folder": {"s3://b/job": "s3://b/job", "": ""},
     "penstock.job.retained-manifests": {"1": 1, "10": 10},
     "state.savepoints.dir": {"/savepoints": "/savepoints", "s3://bucket/savepoints": "s3://bucket/savepoints"},
+    "penstock.savepoint.reference": {"true": True, "false": False},
     "execution.savepoint.path": {"/data/savepoint": "/data/savepoint", "": ""},
     "execution.savepoint.ignore-unclaimed-state": {"true": True, "false": False},
     "penstock.step.records": {"0": 0, "1000": 1000},

@@ -31,6 +31,7 @@ ALLOWED = {
     "KeepingEvictor.evict": (2, PAIRS),
     "KeyedStateStore.get_state": (1, "a name alone says nothing of the type"),
     "OperatorMetrics.user": (1, "aggregates of different kinds of metric"),
+    "OperatorSetters.with_field_defaults": (1, ROWS),
     "Pipeline.operators": (1, OBJECTS),
     "Pipeline.partitioners": (1, OBJECTS),
     "Pipeline.types": (2, OBJECTS),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakSet
+
 import pytest
 
 from penstock.common import Configuration, Types
@@ -9,6 +11,7 @@ from penstock.datastream import StreamExecutionEnvironment
 from penstock.job.folder.lease import JobFolder
 from penstock.local import steps
 from penstock.runtime.config.steps import Assignment
+from penstock.runtime.state.disk import memory
 from penstock.runtime.task.living import LivingTasks
 from penstock.runtime.task.step_task import StepTask
 from tests.running import collected
@@ -72,6 +75,7 @@ def test_those_not_used_for_longest_go_first():
 @pytest.mark.parametrize(("backend", "most"), [("memory", 8 * 10**9), ("disk", 1 << 20)])
 def test_what_lies_on_disk_counts_as_the_memory_that_it_may_have(tmp_path, monkeypatch, backend, most):
     sizes = []
+    monkeypatch.setattr(memory, "_USERS", WeakSet())  # other tests may have left some
 
     class Weighed(StepTask):
         def finish(self):
