@@ -32,7 +32,7 @@ component = @if cargo $(1) --version >/dev/null 2>&1; then echo '$(3)'; $(3); \
 # tests that start no Spark, as many at a time as there are cores
 QUICK := -m 'not spark' -n auto --dist worksteal
 # each process of pytest has a Spark of its own, which alone leaves cores idle; more than a few take too much memory
-SPARKS := -n auto --maxprocesses 4 --dist loadgroup
+SPARKS := -n auto --maxprocesses 4 --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 help: ## list the commands

@@ -5,6 +5,7 @@ Where mounts of one's own are allowed, the workers do not even see the driver's 
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -18,10 +19,7 @@ import pytest
 from tests.spark.bare import unshare
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="needs several loopback addresses and /proc"),
-    pytest.mark.xdist_group("apart"),  # in one process of pytest, since a cluster of its own is started there
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs several loopback addresses and /proc")
 
 
 def run(kind: str, folder: Path) -> dict:
@@ -46,14 +44,27 @@ def run(kind: str, folder: Path) -> dict:
     return json.loads(said.splitlines()[-1])
 
 
+def shared(kind: str, tmp_path_factory) -> dict:
+    """The same, once for all processes of pytest: the first runs them, and the others wait."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return run(kind, tmp_path_factory.mktemp(kind))
+    folder = tmp_path_factory.getbasetemp().parent
+    with (folder / f"{kind}.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        found = folder / f"{kind}.json"
+        if not found.exists():
+            found.write_text(json.dumps(run(kind, tmp_path_factory.mktemp(kind))))
+        return json.loads(found.read_text())
+
+
 @pytest.fixture(scope="session")
 def standalone(tmp_path_factory):
-    return run("standalone", tmp_path_factory.mktemp("standalone"))
+    return shared("standalone", tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def connect(tmp_path_factory):
-    return run("connect", tmp_path_factory.mktemp("connect"))
+    return shared("connect", tmp_path_factory)
 
 
 @pytest.fixture(params=["standalone", "connect"])
