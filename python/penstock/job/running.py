@@ -117,7 +117,7 @@ class JobRun:
             try:
                 result = loop.run() if scaling is None else loop.run(scaling.outgrown)
             except REFUSALS as error:
-                back = None if scaling is None or loop.began else scaling.taken_back(error)
+                back = None if scaling is None or loop.opened else scaling.taken_back(error)
                 if back is None:
                     raise
                 self._become(back)

@@ -62,7 +62,7 @@ class StepLoop:
 
     Attributes:
         reports: of the subtasks, when all is over: what each has measured since the job began.
-        began: whether all tasks were open.
+        opened: whether all tasks were open.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class StepLoop:
         self._collected: dict[str, list[Any]] = {}
         self._restarts = Restarts(self._settings)
         self._failed = False  # and has not begun again
-        self.began = False
+        self.opened = False
         self._timer: int | None = None
         self._ticks = False
         self._began = 0.0  # the last step
@@ -192,13 +192,13 @@ class StepLoop:
 
     def _open(self) -> None:
         """See that all tasks can go on from the version that the job begins with, before anything is read."""
-        if not self.began and self._version.number > 0:
+        if not self.opened and self._version.number > 0:
             assignments = self._version.assignments(self._commits.state, {}, last=False)
             with self._control.on_cancel(self._runner.cancel):
                 lines = open_tasks(self._runner, self._version.number, assignments, self._deployment)
             for line in lines:
                 print(line, file=sys.stderr)
-        self.began = True
+        self.opened = True
 
     def _unwritten(self, error: OSError) -> JobExecutionError:
         """The error for one of the storage."""
