@@ -11,13 +11,13 @@ import click
 from penstock.analysis.model import ProgramModel
 from penstock.cli.diff import FORMATS
 from penstock.cli.opening import Planning, opened, reading
+from penstock.cli.options import as_flink, means_pyflink, program_arguments, program_file
 from penstock.compare.difference import Difference, compare
 from penstock.compare.texts import FORMATS as MAKERS
 from penstock.compare.texts import place, shown
 from penstock.errors import FileFormatError
 from penstock.lock.format import NAME, model_of_lock, program_of, written
 from penstock.lock.pins import Pin, pins
-from penstock.plan import PROFILES
 
 _ROUNDS = 5
 """How often pins are written and the program is planned anew: a uid of its own moves what is behind an operator."""
@@ -39,12 +39,10 @@ Examples:
 @click.option("--fix", is_flag=True, help="Write the lines that keep the state into the program.")
 @click.option("--allow-non-restored-state", is_flag=True, help="State may be left behind.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the output.")
-@click.option(
-    "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
-)
-@click.option("--pyflink", is_flag=True, help="Let the program's `import pyflink` mean penstock.pyflink.")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
-@click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@as_flink
+@means_pyflink
+@program_file
+@program_arguments
 def command(
     path: str | None,
     savepoint: str | None,

@@ -11,6 +11,7 @@ import click
 
 from penstock.analysis.explain import FORMATS
 from penstock.analysis.formats.lines import LEVELS
+from penstock.cli.options import as_flink, means_pyflink, program_arguments, program_file
 from penstock.cli.program import capture_plan
 from penstock.cli.report import explanation, guard
 from penstock.errors import PenstockError
@@ -31,10 +32,8 @@ Examples:
   penstock explain --limit 0 big_program.py | less   every row of a big graph
 """,
 )
-@click.option(
-    "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
-)
-@click.option("--pyflink", is_flag=True, help="Let the program's `import pyflink` mean penstock.pyflink.")
+@as_flink
+@means_pyflink
 @click.option(
     "--format",
     "form",
@@ -49,8 +48,8 @@ Examples:
 @click.option("--no-color", is_flag=True, help="No colours (there are none anyway when the output is piped).")
 @click.option("--limit", type=click.IntRange(min=0), default=200, show_default=True, help="Rows per table; 0 for all.")
 @click.option("--traceback", "full_traceback", is_flag=True, help="Show Python's whole traceback when planning fails.")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
-@click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@program_file
+@program_arguments
 def command(
     flink: str | None,
     pyflink: bool,

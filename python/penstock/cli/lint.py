@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from penstock.cli.options import as_flink, means_pyflink, program_arguments, program_file
 from penstock.cli.program import capture_plan
 from penstock.cli.report import guard
-from penstock.plan import PROFILES
 
 if TYPE_CHECKING:
     from penstock.lint import Known
@@ -72,8 +72,8 @@ Examples:
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True, help="How to tell.")
 @click.option("--lock", type=click.Path(exists=True, dir_okay=False), help="A lock file.  [default: penstock.lock]")
 @click.option("--once", is_flag=True, help="Do not run the program a second time to compare its uids.")
-@click.option("--flink", type=click.Choice(PROFILES), help="Plan as this Flink.")
-@click.option("--pyflink", is_flag=True, help="Let the program's `import pyflink` mean penstock.pyflink.")
+@as_flink
+@means_pyflink
 @click.option(
     "--explain",
     metavar="CODE",
@@ -86,8 +86,8 @@ Examples:
     "--rules", is_flag=True, callback=_rules, expose_value=False, is_eager=True, help="Print all rules, and end."
 )
 @click.option("--traceback", "full_traceback", is_flag=True, help="Show Python's whole traceback on failure.")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
-@click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@program_file
+@program_arguments
 def command(
     select: tuple[str, ...],
     extend_select: tuple[str, ...],

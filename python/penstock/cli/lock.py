@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from penstock.cli.opening import Planning, opened, reading
+from penstock.cli.options import as_flink, means_pyflink, program_arguments, program_file
 from penstock.errors import FileFormatError
-from penstock.plan import PROFILES
 
 if TYPE_CHECKING:
     from penstock.analysis.model import ProgramModel
@@ -26,12 +26,10 @@ Examples:
 """,
 )
 @click.option("--lock", "path", type=click.Path(dir_okay=False), help="The file.  [default: penstock.lock beside FILE]")
-@click.option(
-    "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
-)
-@click.option("--pyflink", is_flag=True, help="Let the program's `import pyflink` mean penstock.pyflink.")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
-@click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@as_flink
+@means_pyflink
+@program_file
+@program_arguments
 def command(path: str | None, flink: str | None, pyflink: bool, file: str, arguments: tuple[str, ...]) -> None:
     """Write the lock file of the program FILE: its operators with their IDs, uids, states and types.
 

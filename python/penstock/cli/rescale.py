@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from penstock.cli.options import program_arguments, program_file
 from penstock.cli.program import run_program
 from penstock.cli.report import guard
 from penstock.cli.run import executor_of
@@ -25,8 +26,8 @@ Examples:
 @click.option("--timeout", default=300.0, show_default=True, help="Seconds to wait for the end of the job that runs.")
 @click.argument("job")
 @click.argument("parallelism", type=click.IntRange(1))
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
-@click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@program_file
+@program_arguments
 def command(
     master: str | None,
     local: bool,

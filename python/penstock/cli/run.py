@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from penstock.cli.options import as_flink, means_pyflink, program_arguments, program_file
 from penstock.cli.program import Observer, run_program, unseen
 from penstock.cli.report import guard
 from penstock.common import JobExecutionResult
-from penstock.plan import PROFILES
 
 if TYPE_CHECKING:
     from penstock.datastream.environment.executors import Executor
@@ -40,10 +40,8 @@ Examples:
     help="Spark master, such as local[4], spark://host:7077 or sc://host:15002.  [default: local[*,4]]",
 )
 @click.option("--local", is_flag=True, help="Run inside this process, without Spark.")
-@click.option(
-    "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
-)
-@click.option("--pyflink", is_flag=True, help="Let the program's `import pyflink` mean penstock.pyflink.")
+@as_flink
+@means_pyflink
 @click.option(
     "--conf", "settings", metavar="KEY=VALUE", multiple=True, help="A Spark setting; may be given many times."
 )
@@ -83,8 +81,8 @@ Examples:
 )
 @click.option("--watch", is_flag=True, help="Serve a page that shows each job while it runs; its address is printed.")
 @click.option("--traceback", "full_traceback", is_flag=True, help="Show Python's whole traceback when the job fails.")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
-@click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@program_file
+@program_arguments
 def command(
     master: str | None,
     local: bool,

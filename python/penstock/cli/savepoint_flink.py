@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from penstock.cli.options import means_pyflink, program_arguments, program_file
 from penstock.cli.report import guard
 from penstock.errors import ConfigurationError, UnsupportedError
 from penstock.plan import PROFILES
@@ -139,12 +140,12 @@ Examples:
 """,
 )
 @click.option("--flink", type=click.Choice(PROFILES), help="Who restores.  [default: as the program says, or 1.11]")
-@click.option("--pyflink", is_flag=True, help="Let the program's `import pyflink` mean penstock.pyflink.")
+@means_pyflink
 @click.option("-n", "--allow-non-restored-state", "allow", is_flag=True, help="State may be left behind.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.argument("place", metavar="SAVEPOINT")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
-@click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@program_file
+@program_arguments
 def check(
     flink: str | None, pyflink: bool, allow: bool, as_json: bool, place: str, file: str, arguments: tuple[str, ...]
 ) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from penstock.cli.options import as_flink
 from penstock.cli.report import guard
 from penstock.plan import PROFILES, operator_id
 
@@ -55,9 +56,7 @@ Examples:
 @click.option("--spec", "specs", metavar="FILE", multiple=True, help="Look in this described graph.")
 @click.option("--words", metavar="FILE", multiple=True, help="Try each line of this file as a uid.")
 @click.option("--savepoint", "savepoints", metavar="PLACE", multiple=True, help="Look in this savepoint.")
-@click.option(
-    "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
-)
+@as_flink
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.argument("texts", metavar="[TEXT]...", nargs=-1, callback=_decoded)
 def command(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
+from penstock.cli.options import as_flink, means_pyflink, program_arguments, program_file
 from penstock.cli.program import capture_plan
 from penstock.cli.report import guard
-from penstock.plan import PROFILES
 
 
 @click.command(
@@ -25,13 +25,11 @@ Examples:
 @click.option("-o", "--output", default="plan.html", show_default=True, metavar="PAGE", help="The file to write.")
 @click.option("--diff", "old", metavar="OLD", help="Show what has changed since OLD, whatever `penstock diff` takes.")
 @click.option("--open", "show", is_flag=True, help="Open the page in the browser.")
-@click.option(
-    "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
-)
-@click.option("--pyflink", is_flag=True, help="Let the program's `import pyflink` mean penstock.pyflink.")
+@as_flink
+@means_pyflink
 @click.option("--traceback", "full_traceback", is_flag=True, help="Show Python's whole traceback when planning fails.")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True))
-@click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@program_file
+@program_arguments
 def command(
     output: str,
     old: str | None,

@@ -7,9 +7,9 @@ import webbrowser
 
 import click
 
+from penstock.cli.options import as_flink, means_pyflink, program_arguments
 from penstock.cli.program import capture_plan
 from penstock.cli.report import guard
-from penstock.plan import PROFILES
 
 
 @click.command(
@@ -24,13 +24,11 @@ Examples:
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Of the page.  [default: any that is free]")
 @click.option("--open", "show", is_flag=True, help="Open the page in the browser.")
-@click.option(
-    "--flink", type=click.Choice(PROFILES), help="Plan as this Flink.  [default: as the program says, or 1.11]"
-)
-@click.option("--pyflink", is_flag=True, help="Let the program's `import pyflink` mean penstock.pyflink.")
+@as_flink
+@means_pyflink
 @click.argument("job")
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, readable=True))
-@click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@program_arguments
 def command(
     port: int, show: bool, flink: str | None, pyflink: bool, job: str, file: str | None, arguments: tuple[str, ...]
 ) -> None:
