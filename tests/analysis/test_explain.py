@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from penstock.analysis.explain import FORMATS, explain
+from penstock.analysis.explain import explain
 from penstock.analysis.formats.dot import dot
 from penstock.analysis.formats.flink import to_flink_job_json, to_flink_stream_json
-from penstock.analysis.formats.lines import LEVELS
+from penstock.analysis.formats.lines import FORMATS, LEVELS
 from penstock.analysis.formats.markdown import markdown
 from penstock.analysis.formats.mermaid import mermaid
 from penstock.analysis.formats.names import in_dot, in_markdown, in_mermaid

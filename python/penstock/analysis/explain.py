@@ -10,7 +10,7 @@ from typing import Any
 
 from penstock.analysis.formats.dot import dot
 from penstock.analysis.formats.flink import to_flink_job_json, to_flink_stream_json
-from penstock.analysis.formats.lines import LEVELS
+from penstock.analysis.formats.lines import FORMATS, LEVELS
 from penstock.analysis.formats.markdown import markdown
 from penstock.analysis.formats.mermaid import mermaid
 from penstock.analysis.formats.reasons import reasons
@@ -20,9 +20,6 @@ from penstock.analysis.why import why
 from penstock.common import checks
 from penstock.errors import PenstockError
 from penstock.plan import Pipeline
-
-FORMATS = ("terminal", "markdown", "dot", "mermaid", "json", "flink-stream", "flink-job")
-"""As what a plan can be written."""
 
 _WIDTH = 100
 _PARTS = {"stream": ("operators", "edges"), "job": ("vertices", "job_edges"), "execution": ("vertices", "job_edges")}

@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from penstock.analysis.explain import FORMATS
-from penstock.analysis.formats.lines import LEVELS
+from penstock.analysis.formats.lines import FORMATS, LEVELS
 from penstock.cli.options import as_flink, means_pyflink, program_arguments, program_file
 from penstock.cli.program import capture_plan
 from penstock.cli.report import explanation, guard

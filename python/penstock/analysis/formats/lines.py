@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from penstock.analysis.model import EdgeModel, JobEdgeModel, OperatorModel, ProgramModel, VertexModel
 
+FORMATS = ("terminal", "markdown", "dot", "mermaid", "json", "flink-stream", "flink-job")
+"""As what a plan can be written."""
 LEVELS = ("stream", "job", "execution")
 """The three graphs, in the order in which they are made of each other."""
 
